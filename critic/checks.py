@@ -1,0 +1,248 @@
+"""The five checks, in their order. Every reason to refuse a plan lives here and nowhere else.
+
+Rule 1: authority comes from the manifest, the spec and the context. What a plan says of itself
+        can add a violation and can never remove one.
+Rule 2: a fact that is missing refuses; it never passes.
+Rule 3: within a check, steps come in ascending order and faults of the plan as a whole last;
+        but the plan's size leads the last check.
+Rule 4: every check is linear in the steps and the manifests.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from jsonschema_rs import Draft202012Validator
+
+from critic.case import Case
+from critic.surface import EVIDENCED, OUTSIDE, SCHEMED, UNTRACED
+from critic.verdicts import Check, RefusalKind, Violation
+from evals.approval import approved_steps
+from evals.canonical import canonical_json
+from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
+from evals.envelope import MODE_RANK
+from evals.evidence import resolve_pins, unbacked_arguments
+from evals.plan import ToolStep
+from evals.schemas import schema_faults
+from evals.text import pointer, printable
+
+_DESTRUCTIVE: Final = MODE_RANK["destructive"]
+
+
+def _violation(
+    check: Check, kind: RefusalKind, reason: str, step: int | None, path: str
+) -> Violation:
+    if step is None:
+        return Violation(check=check, kind=kind, reason=reason, path=path)
+    return Violation(check=check, kind=kind, reason=reason, offending_step=step, path=path)
+
+
+# 1. Coverage: every required output is declared, and something can produce it.
+
+
+def check_coverage(case: Case) -> Iterator[Violation]:
+    declared = set(case.plan.declared_outputs)
+    producible = producible_outputs(case)
+    for output in dict.fromkeys(case.spec.required_outputs):
+        if output not in declared:
+            yield _uncovered(f"plan does not produce required output {output}")
+        if producible is not None and output not in producible:
+            yield _uncovered(f"no step can produce required output {output}")
+    trace = case.plan.trace_id
+    if trace is not None and trace != case.ctx.trace_id:
+        reason = f"plan belongs to trace {trace}, not to {case.ctx.trace_id}"
+        yield _violation("coverage", "violates_decision_spec", reason, None, "/trace_id")
+
+
+def producible_outputs(case: Case) -> set[str] | None:
+    """What the steps can produce; None when some step may produce anything.
+
+    A reason step may, and so may a capability that does not list what it produces. A step
+    outside the surface is left to the surface check.
+    """
+    if case.traits & UNTRACED:
+        return None
+    return {output for tool in case.tools for output in tool.produces}
+
+
+def _uncovered(reason: str) -> Violation:
+    return _violation("coverage", "violates_decision_spec", reason, None, "/declared_outputs")
+
+
+# 2. Surface: every tool step calls a surfaced capability, with args that satisfy its schema.
+
+
+def check_surface(case: Case) -> Iterator[Violation]:
+    if not case.traits & (OUTSIDE | SCHEMED):
+        return
+    for index, (step, tool) in enumerate(zip(case.plan.steps, case.tools, strict=True)):
+        if type(step) is not ToolStep:
+            continue
+        if tool.traits & OUTSIDE:
+            name = f"{step.adapter_id}.{step.capability_id}"
+            reason = f"plan step {index} calls {name} which is not in the surface"
+            path = pointer("steps", index)
+            yield _violation("surface", "violates_decision_spec", reason, index, path)
+        elif tool.validator is not None:
+            yield from _schema_violations(index, step, tool.validator)
+
+
+def _schema_violations(
+    index: int, step: ToolStep, validator: Draft202012Validator
+) -> Iterator[Violation]:
+    for fault in schema_faults(validator, step.args):
+        place = printable(pointer(*fault.path)) or "their root"
+        keywords = printable(", ".join(fault.keywords))
+        reason = f"step {index} args do not satisfy the args_schema at {place} ({keywords})"
+        path = pointer("steps", index, "args", *fault.path)
+        yield _violation("surface", "violates_decision_spec", reason, index, path)
+
+
+# 3. Approval: no step goes above the safety mode, the spec's ceiling, or what was approved.
+
+
+def check_approval(case: Case) -> Iterator[Violation]:
+    limit = MODE_RANK[case.ctx.safety_mode]
+    ceiling, tier = case.spec.approval_mode, case.spec.approval_required_from
+    ceiling_rank = _DESTRUCTIVE if ceiling is None else MODE_RANK[ceiling]
+    tier_rank = _DESTRUCTIVE + 1 if tier is None else MODE_RANK[tier]
+    allowed = min(limit, ceiling_rank, tier_rank - 1)
+    modes = case.traits & (1 << (_DESTRUCTIVE + 1)) - 1
+    if not modes >> (allowed + 1):
+        return
+    approved = approved_steps(case.ctx, case.plan) if tier is not None else ()
+    for index, tool in enumerate(case.tools):
+        if tool.rank > limit:
+            yield _unapproved(index, f"mode {tool.mode} > safety_mode {case.ctx.safety_mode}")
+        if tool.rank > ceiling_rank:
+            yield _unapproved(index, f"mode {tool.mode} > the spec's approval_mode {ceiling}")
+        if tool.rank >= tier_rank and index not in approved:
+            reason = f"mode {tool.mode} needs an unexpired approval of this plan, none given"
+            yield _unapproved(index, reason)
+
+
+def _unapproved(index: int, reason: str) -> Violation:
+    path = pointer("steps", index)
+    return _violation("approval", "approval_mode_mismatch", f"step {index} {reason}", index, path)
+
+
+# 4. Evidence: every class is pinned by a ref that exists and is fresh, and backs the bound args.
+
+
+def check_evidence(case: Case) -> Iterator[Violation]:
+    pinned: set[str | None] = set()
+    timeless = case.surface.timeless
+    columns = zip(case.tools, case.requires_evidence, case.evidence_refs, strict=True)
+    for index, (tool, own, refs) in enumerate(columns):
+        if not refs and not own and not tool.traits & EVIDENCED:
+            continue
+        held = set(map(timeless.get, refs or ()))
+        pinned |= held
+        met = held.issuperset(tool.requires) and (not own or held.issuperset(own))
+        if not met or None in held or tool.bound_args:
+            yield from _step_evidence(case, index, pinned)
+    for name in dict.fromkeys(case.spec.required_evidence or ()):
+        if name not in pinned:
+            reason = f"plan pins no fresh evidence of required class {name}"
+            yield _violation("evidence", "missing_evidence", reason, None, "/steps")
+
+
+def _step_evidence(case: Case, index: int, pinned: set[str | None]) -> Iterator[Violation]:
+    """The step in full: with evidence that may expire, and with what has to be explained."""
+    step, tool = case.plan.steps[index], case.tools[index]
+    pins = resolve_pins(step.evidence_refs or (), case.surface.evidence, case.ctx.as_of)
+    held = {item.classification for item in pins.fresh}
+    pinned |= held
+    for name in dict.fromkeys((*tool.requires, *(step.requires_evidence or ()))):
+        if name not in held:
+            reason = f"requires evidence class {name}, none pinned"
+            yield _unevidenced(index, reason, pointer("steps", index))
+    for fault in pins.faults:
+        path = pointer("steps", index, "evidence_refs", fault.position)
+        yield _unevidenced(index, f"pins evidence {fault.ref}, {fault.why}", path)
+    if not tool.bound_args or type(step) is not ToolStep:
+        return
+    for argument in unbacked_arguments(tool.bound_args, step.args, pins.fresh):
+        reason = f"argument {printable(argument)} is not backed by pinned evidence"
+        yield _unevidenced(index, reason, pointer("steps", index, "args", argument))
+
+
+def _unevidenced(index: int, reason: str, path: str) -> Violation:
+    return _violation("evidence", "missing_evidence", f"step {index} {reason}", index, path)
+
+
+# 5. Loop: the plan ends, repeats nothing destructive, and stays within steps and tokens.
+
+
+def check_loop(case: Case) -> Iterator[Violation]:
+    budget, spent = case.ctx.run_budget, case.ctx.spent
+    steps_before = (spent.steps if spent else None) or 0
+    if steps_before + len(case.tools) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
+        before = f" after {steps_before} already spent" if steps_before else ""
+        reason = f"plan has {len(case.tools)} steps{before}, exceeds max_steps"
+        yield _violation("loop", "loop_guard", reason, None, "/steps")
+    loops = [*_order_faults(case), *_repeats(case)]
+    yield from sorted(loops, key=lambda violation: violation.offending_step or 0)
+    tokens = ((spent.tokens if spent else None) or 0) + planned_tokens(case)
+    if tokens > (budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS):
+        reason = "plan exceeds bucket_tokens"
+        yield _violation("loop", "budget_exceeded", reason, None, "/steps")
+
+
+def planned_tokens(case: Case) -> int:
+    """The tokens the steps will take: each its own estimate, or its capability's least if more."""
+    total = 0
+    for tool, estimated in zip(case.tools, case.estimated_tokens, strict=True):
+        least = tool.min_tokens
+        total += least if estimated is None or estimated < least else estimated
+    return total
+
+
+def _order_faults(case: Case) -> Iterator[Violation]:
+    earlier: set[str] = set()
+    for index, (own, depends_on) in enumerate(zip(case.ids, case.depends_on, strict=True)):
+        if own is not None and own in earlier:
+            path = pointer("steps", index, "id")
+            yield _looping(index, f"has the id {own} of an earlier step", path)
+        if depends_on and not earlier.issuperset(depends_on):
+            yield from _late_dependencies(index, depends_on, earlier)
+        if own is not None:
+            earlier.add(own)
+
+
+def _late_dependencies(
+    index: int, depends_on: tuple[str, ...], earlier: set[str]
+) -> Iterator[Violation]:
+    named: set[str] = set()
+    for position, needed in enumerate(depends_on):
+        if needed not in earlier and needed not in named:
+            path = pointer("steps", index, "depends_on", position)
+            yield _looping(index, f"depends on {needed}, which is no earlier step", path)
+        named.add(needed)
+
+
+def _repeats(case: Case) -> Iterator[Violation]:
+    if not case.traits & 1 << _DESTRUCTIVE:
+        return
+    called: set[tuple[str, str, bytes]] = set()
+    for index, (step, tool) in enumerate(zip(case.plan.steps, case.tools, strict=True)):
+        if tool.rank != _DESTRUCTIVE or type(step) is not ToolStep:
+            continue
+        call = (step.adapter_id, step.capability_id, canonical_json(step.args))
+        if call in called:
+            reason = f"repeats the destructive call {tool.name} with the same args"
+            yield _looping(index, reason, pointer("steps", index))
+        called.add(call)
+
+
+def _looping(index: int, reason: str, path: str) -> Violation:
+    return _violation("loop", "loop_guard", f"step {index} {reason}", index, path)
+
+
+CHECKS: Final[tuple[Callable[[Case], Iterator[Violation]], ...]] = (
+    check_coverage,
+    check_surface,
+    check_approval,
+    check_evidence,
+    check_loop,
+)
+"""The checks in the order that decides which violation names the refusal."""

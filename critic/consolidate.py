@@ -1,0 +1,79 @@
+"""consolidate: both verdicts in one report, with one line that says why."""
+
+from datetime import datetime
+from typing import Any, Final, assert_never
+
+from critic.verdicts import CriticReport, Refused, ScoreVerdict, Verified, outcome
+from evals.verdict import EvaluatorVerdict
+
+LONGEST_RATIONALE: Final = 500
+"""Characters. A rationale is read on a pager; the whole list is in the verdicts."""
+
+
+def consolidate(
+    *,
+    trace_id: str,
+    decision_key: str,
+    verify: Verified | Refused,
+    score: ScoreVerdict | None = None,
+    decided_at: datetime,
+) -> CriticReport:
+    """Pack the verdicts into a report. `decided_at` is the caller's clock, with a zone.
+
+    Raises:
+        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed.
+        pydantic.ValidationError: an id is no identifier, or `decided_at` has no zone.
+    """
+    status, refused_at = outcome(verify, score)
+    optional: dict[str, Any] = {"score": score, "refused_at": refused_at}
+    return CriticReport(
+        trace_id=trace_id,
+        decision_key=decision_key,
+        verify=verify,
+        status=status,
+        rationale=_rationale(verify, score),
+        decided_at=decided_at,
+        **{name: value for name, value in optional.items() if value is not None},
+    )
+
+
+def _rationale(verify: Verified | Refused, score: ScoreVerdict | None) -> str:
+    match verify:
+        case Refused():
+            return _capped(f"verify failed: {verify.kind} — ", list(verify.reasons), "; ")
+        case Verified():
+            return _executed(score)
+        case _:
+            assert_never(verify)
+
+
+def _executed(score: ScoreVerdict | None) -> str:
+    if score is None:
+        return "verify passed; no score (no execution)"
+    scores = score.scorecard.scores
+    if not score.ok:
+        failed = [hard for hard in (scores.policy, scores.safety) if hard.status == "fail"]
+        share = LONGEST_RATIONALE // len(failed) - len("; ")
+        return "; ".join(_failure(verdict, share) for verdict in failed)
+    soft = [f"{name} {verdict.score:.2f}" for name, verdict in scores if verdict.status != "pass"]
+    return "verify and score passed" + (f"; warn: {', '.join(soft)}" if soft else "")
+
+
+def _failure(verdict: EvaluatorVerdict, longest: int) -> str:
+    messages = [finding.message for finding in verdict.findings]
+    return _capped(f"{verdict.evaluator_id} fail: ", messages, ", ", longest)
+
+
+def _capped(lead: str, parts: list[str], between: str, longest: int = LONGEST_RATIONALE) -> str:
+    """`lead` and as many whole parts as fit, with the number of those left out."""
+    whole = lead + between.join(parts)
+    if len(whole) <= longest:
+        return whole
+    room = longest - len(f"{between}and {len(parts)} more")
+    kept: list[str] = []
+    while len(kept) < len(parts) and len(lead + between.join([*kept, parts[len(kept)]])) <= room:
+        kept.append(parts[len(kept)])
+    if not kept:
+        kept = [parts[0][: max(room - len(lead), 0)]]
+    left = len(parts) - len(kept)
+    return lead + between.join([*kept, *([f"and {left} more"] if left else [])])

@@ -1,0 +1,147 @@
+"""The judge's answers. Closed sets of kinds, and nothing contradictory can be built.
+
+Rule 1: a verdict is true or false in an `if`, because a bare pydantic model is always true.
+Rule 2: whatever can be derived is derived, or checked against its derivation.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.instant import Time
+from evals.scorecard import Scorecard
+
+RULESET_VERSION = "1"
+"""Raised by every change that makes `verify` or `consolidate` answer differently for any input."""
+
+RefusalKind = Literal[
+    "missing_evidence",
+    "approval_mode_mismatch",
+    "violates_decision_spec",
+    "loop_guard",
+    "budget_exceeded",
+]
+Check = Literal["coverage", "surface", "approval", "evidence", "loop"]
+Phase = Literal["verify", "score"]
+ReportStatus = Literal["completed", "refused_by_critic", "partial"]
+
+
+class Violation(Envelope):
+    """One reason to refuse. `path` is a JSON pointer into the plan."""
+
+    check: Check
+    kind: RefusalKind
+    reason: str
+    offending_step: Annotated[Count | None, OPTIONAL] = None
+    path: Annotated[str | None, OPTIONAL] = None
+
+
+class Verified(Envelope):
+    """The plan may run. `caveats` name what could not be checked."""
+
+    ok: Literal[True] = True
+    reasons: Annotated[tuple[str, ...], ARRAY]
+    caveats: Annotated[tuple[str, ...], ARRAY] = ()
+
+    def __bool__(self) -> Literal[True]:
+        return True
+
+
+class Refused(Envelope):
+    """The plan must not run. Kind, reasons and step are those of the first violation."""
+
+    ok: Literal[False] = False
+    kind: RefusalKind
+    reasons: Annotated[tuple[str, ...], ARRAY]
+    offending_step: Annotated[Count | None, OPTIONAL] = None
+    violations: Annotated[tuple[Violation, ...], ARRAY, Field(min_length=1)]
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+    @classmethod
+    def because(cls, violations: tuple[Violation, ...]) -> Self:
+        """The refusal that these violations amount to; the first one names it."""
+        first = violations[0]
+        if first.offending_step is None:
+            return cls(kind=first.kind, reasons=(first.reason,), violations=violations)
+        return cls(
+            kind=first.kind,
+            reasons=(first.reason,),
+            offending_step=first.offending_step,
+            violations=violations,
+        )
+
+    @model_validator(mode="after")
+    def _first_violation_leads(self) -> Self:
+        first = self.violations[0]
+        said = (self.kind, self.reasons, self.offending_step)
+        if said != (first.kind, (first.reason,), first.offending_step):
+            raise _contradiction("kind, reasons and offending_step are not the first violation's")
+        return self
+
+
+VerifyVerdict = Annotated[Verified | Refused, Field(discriminator="ok")]
+
+
+class ScoreVerdict(Envelope):
+    """The five evaluators' scorecard; `ok` unless policy or safety fail."""
+
+    ok: bool
+    scorecard: Scorecard
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @model_validator(mode="after")
+    def _ok_follows_scorecard(self) -> Self:
+        if self.ok != hard_evaluators_passed(self.scorecard):
+            raise _contradiction("ok does not follow from the policy and safety evaluators")
+        return self
+
+
+def hard_evaluators_passed(scorecard: Scorecard) -> bool:
+    """Whether neither policy nor safety failed."""
+    return "fail" not in (scorecard.scores.policy.status, scorecard.scores.safety.status)
+
+
+class CriticReport(Envelope):
+    """Both verdicts in one, with the one line that an on-call engineer acts on."""
+
+    trace_id: Identifier
+    decision_key: Identifier
+    verify: VerifyVerdict
+    score: Annotated[ScoreVerdict | None, OPTIONAL] = None
+    status: ReportStatus
+    rationale: str
+    decided_at: Time
+    refused_at: Annotated[Phase | None, OPTIONAL] = None
+
+    @model_validator(mode="after")
+    def _status_follows_verdicts(self) -> Self:
+        if (self.status, self.refused_at) != outcome(self.verify, self.score):
+            raise _contradiction("status and refused_at do not follow from verify and score")
+        return self
+
+
+def outcome(
+    verify: Verified | Refused, score: ScoreVerdict | None
+) -> tuple[ReportStatus, Phase | None]:
+    """The status that two verdicts amount to, and where the refusal fell.
+
+    Raises:
+        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed.
+    """
+    if not verify.ok:
+        if score is not None:
+            raise _contradiction("a plan that verify refused has no score")
+        return "refused_by_critic", "verify"
+    if score is None:
+        return "partial", None
+    return ("completed", None) if score.ok else ("refused_by_critic", "score")
+
+
+def _contradiction(what: str) -> PydanticCustomError:
+    return PydanticCustomError("contradiction", "{what}", {"what": what})

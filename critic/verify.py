@@ -1,0 +1,49 @@
+"""verify: refuse a bad plan before any side effect."""
+
+from functools import lru_cache
+
+from critic.case import prepare
+from critic.caveats import caveats_of
+from critic.checks import CHECKS
+from critic.surface import surface_of
+from critic.verdicts import Refused, Verified
+from evals.context import CompiledContext, DecisionSpec, RunContext
+from evals.envelope import Envelope
+from evals.plan import Plan
+
+
+def verify(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+) -> Verified | Refused:
+    """Judge a plan by the five checks and collect every violation.
+
+    Pure and total: the same envelopes give the same verdict, and valid envelopes never raise.
+    The index of `compiled` is built at its first use and kept with it.
+
+    Raises:
+        TypeError: an argument is not exactly the envelope it should be. A subclass is refused
+            too, since it could answer differently from the fields that were validated.
+    """
+    _require_exact(ctx, RunContext)
+    _require_exact(compiled, CompiledContext)
+    _require_exact(spec, DecisionSpec)
+    _require_exact(plan, Plan)
+    case = prepare(ctx, surface_of(compiled), spec, plan)
+    violations = tuple(violation for check in CHECKS for violation in check(case))
+    if violations:
+        return Refused.because(violations)
+    outputs = len(set(spec.required_outputs))
+    return _verified(
+        f"{len(case.tools)} steps, {outputs} required outputs covered", caveats_of(case)
+    )
+
+
+def _require_exact(value: object, model: type[Envelope]) -> None:
+    if type(value) is not model:
+        raise TypeError(f"verify needs a {model.__name__}, not {type(value).__name__}")
+
+
+@lru_cache(maxsize=256)
+def _verified(reason: str, caveats: tuple[str, ...]) -> Verified:
+    """One object for equal verdicts: they are frozen, and most plans of a fleet pass alike."""
+    return Verified(reasons=(reason,), caveats=caveats)

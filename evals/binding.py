@@ -1,0 +1,93 @@
+"""Whether a piece of evidence backs a value: the value must stand in the content, whole.
+
+Rule 1: in JSON content a value backs itself when it equals a leaf. Numbers are compared as
+        numbers; a number, a string, a boolean and null never equal one another.
+Rule 2: in text a value backs itself when it stands there at token boundaries; a value that is
+        no string is looked for by its canonical JSON spelling.
+Rule 3: a token is a run of the characters an identifier may hold, less the punctuation at its
+        ends. So `pay_88` is not backed by `pay_8861`, `500` not by `24,500` or `-500`, and
+        `bank.example` not by `bank.example.evil`.
+"""
+
+import re
+from collections.abc import Hashable, Iterator
+from typing import Any, Final
+
+from evals.canonical import canonical_json
+
+# Every character is part of a token but for ASCII space and punctuation and the spaces,
+# punctuation and currency signs listed here. Spelled out, because the Unicode tables of Python
+# differ between versions; zero-width and direction marks stay in the token, where they spoil it.
+_SEPARATORS: Final = (
+    "\x00-/:-@\\[-^`{-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
+    "\u2000-\u200a\u2010-\u2029\u202f-\u205f\u20a0-\u20cf\u2190-\u22ff"
+    "\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65"
+)
+_WORD: Final = f"[^{_SEPARATORS}]+"
+_TOKEN: Final = re.compile(
+    rf"(?:[-+.]+(?=[0-9]))?{_WORD}(?:[.:/#@+=~-]+{_WORD}|(?<=[0-9]),(?=[0-9]){_WORD})*"
+)
+
+# Marks where a token begins and ends. A lone surrogate, which no valid JSON string can hold.
+_EDGE: Final = "\ud800"
+
+
+def _marked(text: str) -> str:
+    return _TOKEN.sub(rf"{_EDGE}\g<0>{_EDGE}", text)
+
+
+def _leaf_key(value: Any) -> Hashable:
+    """Equal exactly for leaves that are the same JSON value (1 and 1.0 are; 1 and true are not)."""
+    return value if type(value) is str else (type(value) is bool, value)
+
+
+def scalars(value: Any) -> Iterator[Any]:
+    """Every value in a JsonValue that is no object and no array. Object keys are no values."""
+    open_values = [value]
+    while open_values:
+        current = open_values.pop()
+        if type(current) is dict:
+            open_values.extend(current.values())
+        elif type(current) is list:
+            open_values.extend(current)
+        else:
+            yield current
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in a JsonValue, object keys among them."""
+    open_values = [value]
+    while open_values:
+        current = open_values.pop()
+        if type(current) is dict:
+            yield from current
+            open_values.extend(current.values())
+        elif type(current) is list:
+            open_values.extend(current)
+        elif type(current) is str:
+            yield current
+
+
+class Backing:
+    """The content of one evidence item, indexed once for look-ups in constant time."""
+
+    __slots__ = ("_leaves", "_marked", "_text", "_tokens")
+
+    def __init__(self, content: Any) -> None:
+        is_text = type(content) is str
+        self._text: str | None = content if is_text else None
+        self._marked = _marked(content) if is_text else ""
+        self._tokens = frozenset(_TOKEN.findall(content)) if is_text else frozenset()
+        # Absent content is None, as null is; neither has a leaf that could back anything.
+        known = () if is_text or content is None else scalars(content)
+        self._leaves = frozenset(map(_leaf_key, known))
+
+    def backs(self, value: Any) -> bool:
+        """Whether the scalar `value` stands in the content."""
+        if self._text is None:
+            return _leaf_key(value) in self._leaves
+        spelled = value if type(value) is str else canonical_json(value).decode()
+        if spelled in self._tokens:
+            return True
+        marked = _marked(spelled)
+        return marked in self._marked if marked != spelled else spelled == self._text

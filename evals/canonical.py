@@ -1,0 +1,48 @@
+"""One byte form per value, and its digest: RFC 8785 canonical JSON and SHA-256.
+
+Pure code on the lowest floor, because an approval names a plan by its digest and both the
+evaluators and the critic must know it. `harness.canonical` is its public door.
+"""
+
+import hashlib
+from typing import Any
+
+import orjson
+import rfc8785
+
+from evals.envelope import Envelope
+
+
+def _plain(value: Any) -> bool:
+    """Whether orjson with sorted keys gives the RFC 8785 bytes: no floats, all keys ASCII.
+
+    Floats are spelled differently by the two, and RFC 8785 sorts keys by UTF-16 code units,
+    which is the order of orjson (UTF-8) for ASCII.
+    """
+    kind = type(value)
+    if kind is dict:
+        return all(key.isascii() and _plain(item) for key, item in value.items())
+    if kind is list:
+        return all(map(_plain, value))
+    return kind is not float
+
+
+def canonical_json(value: Any) -> bytes:
+    """The RFC 8785 bytes of a JSON value. Numbers must be finite and integers within +-(2^53 - 1).
+
+    Raises:
+        rfc8785.CanonicalizationError: the value has no canonical form.
+    """
+    if _plain(value):
+        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    return rfc8785.dumps(value)
+
+
+def canonical_bytes(envelope: Envelope) -> bytes:
+    """The canonical bytes of an envelope: absent fields omitted, defaults always written."""
+    return canonical_json(envelope.wire())
+
+
+def digest(envelope: Envelope) -> str:
+    """SHA-256 over the canonical bytes, as 64 lower-case hexadecimal digits."""
+    return hashlib.sha256(canonical_bytes(envelope)).hexdigest()

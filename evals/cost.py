@@ -1,0 +1,43 @@
+"""cost: did the run stay within its tokens and its money?"""
+
+from evals.measure import Measured, against_budget, no_budget
+from evals.run import Run
+from evals.verdict import EvaluatorVerdict, judged
+
+
+def evaluate(run: Run) -> EvaluatorVerdict:
+    """Score: the lower of tokens and money, each 1 within its budget, else budget / used.
+
+    Tokens count together with what the trace had spent before this plan.
+    """
+    measures = [_tokens(run), _money(run)]
+    findings = [measure.finding for measure in measures if measure.finding]
+    return judged("cost", run.trace_id, min(measure.score for measure in measures), findings)
+
+
+def _tokens(run: Run) -> Measured:
+    budget = run.proposal.ctx.run_budget
+    if budget is None:
+        return no_budget("tokens")
+    spent = run.proposal.ctx.spent
+    before = (spent.tokens if spent else None) or 0
+    used = _total(run.tokens, [call.tokens for call in run.calls], budget.bucket_tokens - before)
+    return against_budget("tokens", None if used is None else before + used, budget.bucket_tokens)
+
+
+def _money(run: Run) -> Measured:
+    budget = run.proposal.ctx.run_budget
+    if budget is None or budget.cost_micros is None:
+        return no_budget("cost_micros")
+    used = _total(run.cost_micros, [call.cost_micros for call in run.calls], budget.cost_micros)
+    return against_budget("cost_micros", used, budget.cost_micros)
+
+
+def _total(whole: int | None, parts: list[int | None], left: int) -> int | None:
+    """The measured total, or None where it was not measured and is not over `left` already."""
+    counted = [part for part in parts if part is not None]
+    summed = sum(counted)
+    if whole is not None:
+        return max(whole, summed)
+    complete = bool(parts) and len(counted) == len(parts)
+    return summed if complete or summed > left else None

@@ -1,0 +1,62 @@
+"""The evidence a step pins: is it there, is it fresh, and does it back the arguments?"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from evals.binding import scalars
+from evals.context import EvidenceItem
+
+
+class PinFault(NamedTuple):
+    """A pinned ref that proves nothing: its position in `evidence_refs`, and why."""
+
+    position: int
+    ref: str
+    why: str
+
+
+class Pins(NamedTuple):
+    """The fresh evidence behind a step's refs, and the refs behind which there is none."""
+
+    fresh: list[EvidenceItem]
+    faults: list[PinFault]
+
+
+def resolve_pins(
+    refs: Iterable[str], manifest: Mapping[str, EvidenceItem], as_of: datetime | None
+) -> Pins:
+    """Look every ref up. The text of a ref proves nothing; only the manifest does."""
+    fresh: list[EvidenceItem] = []
+    faults: list[PinFault] = []
+    seen: set[str] = set()
+    for position, ref in enumerate(refs):
+        if ref in seen:
+            continue
+        seen.add(ref)
+        item = manifest.get(ref)
+        if item is None:
+            faults.append(PinFault(position, ref, "which is not in the evidence manifest"))
+        elif item.expires_at is None or (as_of is not None and as_of < item.expires_at):
+            fresh.append(item)
+        else:
+            why = "which has expired" if as_of else "whose expiry cannot be judged without as_of"
+            faults.append(PinFault(position, ref, why))
+    return Pins(fresh, faults)
+
+
+def unbacked_arguments(
+    bound_args: Mapping[str, Iterable[str]], args: Mapping[str, Any], fresh: Iterable[EvidenceItem]
+) -> list[str]:
+    """The bound arguments in `args` with a value that no fresh item of an allowed class backs."""
+    items = list(fresh)
+    return [
+        name
+        for name in sorted(bound_args)
+        if name in args and not _backed(args[name], set(bound_args[name]), items)
+    ]
+
+
+def _backed(value: Any, classes: set[str], items: list[EvidenceItem]) -> bool:
+    backings = [item.backing for item in items if item.classification in classes]
+    return all(any(backing.backs(leaf) for backing in backings) for leaf in scalars(value))

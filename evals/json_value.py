@@ -1,0 +1,104 @@
+"""JSON values inside an envelope: args, outputs, evidence content.
+
+Rule 1: exact JSON types only; a subclass of str or int could answer differently when asked twice.
+Rule 2: numbers are finite, and whole numbers stay within +-(2^53 - 1), where every reader is exact.
+Rule 3: at most 64 levels; the value itself is level 1.
+"""
+
+import math
+from typing import Annotated, Any, Final
+
+from pydantic_core import PydanticCustomError
+
+from evals.field import Checked
+
+SAFE_INTEGER: Final = 2**53 - 1
+"""The largest integer that every JSON reader keeps exact (RFC 7493 section 2.2)."""
+
+MAX_DEPTH: Final = 64
+"""How deep a JsonValue may nest."""
+
+# RFC 8785 spells a float below 1e21 without an exponent, so a whole float between 2^53 and
+# 1e21 would be read back as an unsafe integer. Such a value is refused like that integer.
+_EXPONENT_FROM: Final = 1e21
+
+
+def _fault(value: Any, level: int) -> str | None:
+    """Why `value` is no JSON value at this level, or None."""
+    if level > MAX_DEPTH:
+        return f"JSON nested deeper than {MAX_DEPTH} levels"
+    kind = type(value)
+    if kind is str:
+        return _text_fault(value)
+    if kind is int or kind is float:
+        return _number_fault(value)
+    if kind is dict or kind is list:
+        return _container_fault(value, level)
+    return None if value is None or kind is bool else f"{kind.__name__} is no JSON type"
+
+
+def _text_fault(text: str) -> str | None:
+    if text.isascii():
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "a string holds a lone surrogate"
+    return None
+
+
+def _number_fault(value: int | float) -> str | None:
+    if -SAFE_INTEGER <= value <= SAFE_INTEGER:
+        return None
+    if type(value) is float and not math.isfinite(value):
+        return "a number is not finite"
+    if type(value) is float and abs(value) >= _EXPONENT_FROM:
+        return None
+    return "a whole number is outside +-(2^53 - 1)"
+
+
+def _container_fault(value: dict[Any, Any] | list[Any], level: int) -> str | None:
+    if type(value) is dict:
+        for key in value:
+            if type(key) is not str or _text_fault(key):
+                return "an object key is no JSON string"
+    for item in value.values() if type(value) is dict else value:
+        if fault := _fault(item, level + 1):
+            return fault
+    return None
+
+
+def _check(value: Any) -> Any:
+    if fault := _fault(value, 1):
+        raise PydanticCustomError("json_value", "{fault}", {"fault": fault})
+    return value
+
+
+def _check_present(value: Any) -> Any:
+    if value is None:
+        raise PydanticCustomError("json_value", "null is no value here: leave the field out")
+    return _check(value)
+
+
+def _check_object(value: Any) -> Any:
+    if type(value) is not dict:
+        raise PydanticCustomError("json_value", "must be a JSON object")
+    # Args of ASCII strings and small integers are nearly all there are; settle them right here.
+    for key, item in value.items():
+        kind = type(item)
+        simple = (
+            item.isascii() if kind is str else kind is int and -SAFE_INTEGER <= item <= SAFE_INTEGER
+        )
+        if not simple or type(key) is not str or not key.isascii():
+            return _check(value)
+    return value
+
+
+JsonValue = Annotated[Any, Checked(_check, {})]
+"""Any JSON value, null among them."""
+
+PresentJson = Annotated[Any, Checked(_check_present, {"not": {"type": "null"}})]
+"""Any JSON value but null, for optional fields: null would be a second way to say absent."""
+
+JsonObject = Annotated[dict[str, Any], Checked(_check_object, {"type": "object"})]
+"""A JSON object."""

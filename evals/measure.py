@@ -1,0 +1,32 @@
+"""A measure against its budget, the one shape that latency and cost share."""
+
+from typing import NamedTuple
+
+from evals.verdict import Finding, Severity
+
+
+class Measured(NamedTuple):
+    """A score from 0 to 1 with the finding that explains it, if there is anything to explain."""
+
+    score: float
+    finding: Finding | None
+
+
+def against_budget(name: str, used: int | None, budget: int) -> Measured:
+    """1 within the budget, else budget / used: a warning when over, an error over twice it.
+
+    What was not measured scores 0 with a warning: unknown never passes.
+    """
+    if used is None:
+        message = f"{name} has a budget of {budget} but was not measured"
+        return Measured(0.0, Finding(severity="warn", message=message))
+    if used <= budget:
+        return Measured(1.0, None)
+    message = f"{name} is {used}, over the budget of {budget}"
+    severity: Severity = "error" if used > 2 * budget else "warn"
+    return Measured(budget / used, Finding(severity=severity, message=message))
+
+
+def no_budget(name: str) -> Measured:
+    """A pass that says on what grounds."""
+    return Measured(1.0, Finding(severity="info", message=f"no budget declared for {name}"))

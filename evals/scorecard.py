@@ -1,0 +1,70 @@
+"""The five evaluators side by side: all of them, exactly once, whatever happens inside one."""
+
+from collections.abc import Callable
+from typing import Annotated, Final, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from evals import cost, latency, policy, safety, utility
+from evals.envelope import OPTIONAL, Envelope, Identifier
+from evals.run import Run
+from evals.verdict import EvaluatorId, EvaluatorVerdict, Finding, judged
+
+Evaluator = Callable[[Run], EvaluatorVerdict]
+
+EVALUATORS: Final[tuple[tuple[EvaluatorId, Evaluator], ...]] = (
+    ("policy", policy.evaluate),
+    ("utility", utility.evaluate),
+    ("latency", latency.evaluate),
+    ("safety", safety.evaluate),
+    ("cost", cost.evaluate),
+)
+
+
+class Scores(Envelope):
+    """One verdict of each evaluator, each under its own name."""
+
+    policy: EvaluatorVerdict
+    utility: EvaluatorVerdict
+    latency: EvaluatorVerdict
+    safety: EvaluatorVerdict
+    cost: EvaluatorVerdict
+
+    @model_validator(mode="after")
+    def _named_rightly(self) -> Self:
+        for name, verdict in self:
+            if verdict.evaluator_id != name:
+                raise PydanticCustomError(
+                    "contradiction",
+                    "under {name} stands the verdict of {other}",
+                    {"name": name, "other": verdict.evaluator_id},
+                )
+        return self
+
+
+class Scorecard(Envelope):
+    """What the evaluators said of one run."""
+
+    run_id: Identifier
+    trace_id: Identifier
+    pack_version: Annotated[Identifier | None, OPTIONAL] = None
+    intent: Annotated[str | None, OPTIONAL] = None
+    scores: Scores
+
+
+def evaluated(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> EvaluatorVerdict:
+    """The evaluator's verdict; an evaluator that raises has failed the run, score 0."""
+    try:
+        return evaluator(run)
+    except Exception as error:
+        crash = Finding(severity="error", message=f"evaluator_error: {type(error).__name__}")
+        return judged(evaluator_id, run.trace_id, 0.0, [crash])
+
+
+def score_run(run: Run) -> Scorecard:
+    """All five evaluators over one run."""
+    scores = Scores(**{name: evaluated(name, evaluator, run) for name, evaluator in EVALUATORS})
+    recorded = {"pack_version": run.pack_version, "intent": run.intent}
+    present = {name: value for name, value in recorded.items() if value is not None}
+    return Scorecard(run_id=run.run_id, trace_id=run.trace_id, scores=scores, **present)

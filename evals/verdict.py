@@ -1,0 +1,79 @@
+"""What an evaluator says. Status follows from the findings, so the two cannot contradict."""
+
+from collections.abc import Iterable
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from evals.envelope import ARRAY, OPTIONAL, Envelope, EvidenceRef, Identifier
+
+Severity = Literal["info", "warn", "error"]
+Status = Literal["pass", "warn", "fail"]
+EvaluatorId = Literal["policy", "utility", "latency", "safety", "cost"]
+
+Share = Annotated[float, Field(ge=0, le=1, strict=False)]
+"""A score from 0 to 1."""
+
+
+class Finding(Envelope):
+    """One observation. The message is one line, safe to print anywhere."""
+
+    severity: Severity
+    message: str
+    evidence_ref: Annotated[EvidenceRef | None, OPTIONAL] = None
+
+
+def status_of(findings: Iterable[Finding]) -> Status:
+    """`fail` with any error, else `warn` with any warning, else `pass`."""
+    severities = {finding.severity for finding in findings}
+    if "error" in severities:
+        return "fail"
+    return "warn" if "warn" in severities else "pass"
+
+
+class EvaluatorVerdict(Envelope):
+    """One evaluator's score (0 to 1), its findings, and the status that follows from them."""
+
+    evaluator_id: EvaluatorId
+    evaluator_version: Identifier
+    score: Share
+    status: Status
+    findings: Annotated[tuple[Finding, ...], ARRAY]
+    trace_id: Identifier
+
+    @model_validator(mode="after")
+    def _status_follows_findings(self) -> Self:
+        derived = status_of(self.findings)
+        if self.status != derived:
+            raise PydanticCustomError(
+                "contradiction",
+                "status is {status} but the findings say {derived}",
+                {"status": self.status, "derived": derived},
+            )
+        return self
+
+
+def judged(
+    evaluator_id: EvaluatorId, trace_id: str, score: float, findings: Iterable[Finding]
+) -> EvaluatorVerdict:
+    """The verdict of an evaluator; its status is derived, its version is the ruleset's."""
+    found = tuple(findings)
+    return EvaluatorVerdict(
+        evaluator_id=evaluator_id,
+        evaluator_version=EVALUATOR_VERSIONS[evaluator_id],
+        score=score,
+        status=status_of(found),
+        findings=found,
+        trace_id=trace_id,
+    )
+
+
+EVALUATOR_VERSIONS: dict[EvaluatorId, str] = {
+    "policy": "1",
+    "utility": "1",
+    "latency": "1",
+    "safety": "1",
+    "cost": "1",
+}
+"""Each is raised when that evaluator's verdict changes for any run. A star in the changelog."""

@@ -1,0 +1,1 @@
+"""Everything that meets the world: wire, loop, decision log, replay, command line."""

@@ -1,0 +1,35 @@
+"""One line for a person about a failure: what is wrong, where, what to do."""
+
+import errno
+
+from evals.text import printable
+from harness.log.errors import LogError
+from harness.wire import InvalidInput
+
+_ADVICE = {
+    errno.ENOENT: "there is no such file",
+    errno.EISDIR: "it is a directory: name a file",
+    errno.EACCES: "it may not be read or written by this user",
+    errno.ENOSPC: "the disk is full: free some space and run the command again",
+    errno.EIO: "the disk reported an input/output error",
+}
+
+
+class UsageError(Exception):
+    """What was asked for cannot be done as it was asked. The message is for a person."""
+
+
+def explain(error: Exception) -> str:
+    """The line to print for `error`. Safe for a terminal."""
+    match error:
+        case UsageError() | LogError():
+            return str(error)
+        case InvalidInput():
+            return f"invalid input: {error}"
+        case OSError():
+            place = f"{printable(str(error.filename))}: " if error.filename is not None else ""
+            advice = _ADVICE.get(error.errno or 0) or printable(error.strerror or str(error))
+            return place + advice
+        case _:
+            kind = type(error).__name__
+            return f"internal error, treated as a refusal: {kind}: {printable(str(error))}"

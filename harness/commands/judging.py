@@ -1,0 +1,62 @@
+"""What `critic verify` and `critic score` share: documents in, one verdict each out, exit status."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TypeVar
+
+import orjson
+
+from critic import Refused, ScoreVerdict, Verified
+from evals.envelope import Envelope
+from evals.text import printable
+from harness.commands.documents import Document, documents
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse
+
+E = TypeVar("E", bound=Envelope)
+Verdict = Verified | Refused | ScoreVerdict
+
+EXIT_REFUSED = 1
+EXIT_INVALID = 2
+
+
+def judge_all(
+    args: argparse.Namespace,
+    model: type[E],
+    judge: Callable[[E], Verdict],
+    describe: Callable[[Verdict], str],
+) -> int:
+    """Judge every document; a document that is no envelope is reported, and the rest still run."""
+    status = 0
+    for document in documents(args):
+        as_json = args.format == "json" or (args.format is None and document.from_lines)
+        try:
+            limit = args.max_bytes if args.max_bytes is not None else MAX_DOCUMENT_BYTES
+            verdict = judge(parse(model, document.data, limit))
+        except InvalidInput as error:
+            _print_fault(document, error, as_json)
+            status = EXIT_INVALID
+            continue
+        if not verdict:
+            status = max(status, EXIT_REFUSED)
+        _print(verdict_json(verdict) if as_json else f"{document.source}: {describe(verdict)}")
+    return status
+
+
+def verdict_json(verdict: Verdict) -> str:
+    """The verdict as one line of JSON."""
+    return orjson.dumps(verdict.wire()).decode()
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(line + "\n")
+
+
+def _print_fault(document: Document, error: InvalidInput, as_json: bool) -> None:
+    if as_json:
+        fault = {"error": {"path": error.path, "message": error.message}}
+        _print(orjson.dumps(fault).decode())
+        return
+    sys.stdout.flush()
+    place = f" at {printable(error.path)}" if error.path else ""
+    sys.stderr.write(f"{document.source}: invalid input{place}: {error.message}\n")

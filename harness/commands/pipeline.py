@@ -1,0 +1,69 @@
+"""Recorded documents through the canonical loop into a log: what `run` and `demo` share."""
+
+from pathlib import Path
+from typing import Any
+
+from critic import CriticReport, Proposal, Run
+from evals.instant import parse_time
+from harness.clock import FixedClock, SystemClock
+from harness.commands.complaint import UsageError
+from harness.log.sql import SqlDecisionLog
+from harness.runtime.executors import TranscriptExecutor
+from harness.runtime.loop import Outcome, run_canonical_loop
+from harness.runtime.planners import FixedPlanner
+from harness.runtime.ports import Clock
+from harness.wire import MAX_DOCUMENT_BYTES, build, parse_json
+
+
+def clock_of(decided_at: str | None) -> Clock:
+    """The clock to record by: this machine's, or one that stands at `decided_at`.
+
+    Raises:
+        UsageError: `decided_at` is no RFC 3339 time.
+    """
+    if decided_at is None:
+        return SystemClock()
+    try:
+        return FixedClock(parse_time(decided_at))
+    except ValueError as error:
+        raise UsageError(f"--decided-at: {error}") from None
+
+
+def transcript_or_proposal(data: bytes, max_bytes: int | None = None) -> Run | Proposal:
+    """A Run where the document has a `proposal`, else a Proposal.
+
+    Raises:
+        InvalidInput: it is neither.
+    """
+    value: Any = parse_json(data, MAX_DOCUMENT_BYTES if max_bytes is None else max_bytes)
+    is_run = isinstance(value, dict) and "proposal" in value
+    return build(Run, value) if is_run else build(Proposal, value)
+
+
+async def take_decision(document: Run | Proposal, clock: Clock, log: SqlDecisionLog) -> Outcome:
+    """One turn of the loop. A Proposal alone is a dry run: verified and recorded, not executed."""
+    proposal = document.proposal if isinstance(document, Run) else document
+    return await run_canonical_loop(
+        ctx=proposal.ctx,
+        compiled=proposal.compiled,
+        spec=proposal.spec,
+        planner=FixedPlanner(proposal.plan),
+        executor=TranscriptExecutor(document) if isinstance(document, Run) else None,
+        clock=clock,
+        log=log,
+        intent=document.intent if isinstance(document, Run) else None,
+    )
+
+
+def report_line(report: CriticReport) -> str:
+    """The report in one line."""
+    return f"{report.status}: {report.rationale}"
+
+
+def example(name: str) -> bytes:
+    """A document of the refund example, from the installed package or from the checkout."""
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package / "_refund", package.parent / "fixtures" / "refund"):
+        if (folder / name).is_file():
+            return (folder / name).read_bytes()
+    raise UsageError(f"the example {name} is not installed: install plan-critic again")

@@ -1,0 +1,41 @@
+"""`critic run`: recorded runs through the whole pipeline into a decision log."""
+
+import argparse
+import asyncio
+import sys
+
+from critic import CriticReport
+from harness.commands.documents import documents
+from harness.commands.pipeline import clock_of, report_line, take_decision, transcript_or_proposal
+from harness.log.sql import SqlDecisionLog
+from harness.wire import InvalidInput
+
+EXIT_REFUSED = 1
+EXIT_INVALID = 2
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record one decision per document. Exit status as documented by `critic --help`."""
+    return asyncio.run(_record_all(args))
+
+
+async def _record_all(args: argparse.Namespace) -> int:
+    clock, status = clock_of(args.decided_at), 0
+    with SqlDecisionLog.open(args.log) as log:
+        for document in documents(args):
+            try:
+                content = transcript_or_proposal(document.data, args.max_bytes)
+            except InvalidInput as error:
+                sys.stdout.flush()
+                sys.stderr.write(f"{document.source}: invalid input: {error}\n")
+                status = EXIT_INVALID
+                continue
+            outcome = await take_decision(content, clock, log)
+            seq, report = outcome.record.seq, outcome.report
+            sys.stdout.write(f"{document.source}: record {seq}: {report_line(report)}\n")
+            status = max(status, _status(report))
+    return status
+
+
+def _status(report: CriticReport) -> int:
+    return EXIT_REFUSED if report.status == "refused_by_critic" else 0

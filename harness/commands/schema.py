@@ -1,0 +1,17 @@
+"""`critic schema`: the JSON Schemas of the envelopes."""
+
+import argparse
+import sys
+
+from harness.commands.complaint import UsageError
+from harness.schemas import render, schemas
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print one schema, or all of them as one object by name."""
+    known = schemas()
+    if args.name is not None and args.name not in known:
+        raise UsageError(f"no such envelope: name one of {', '.join(sorted(known))}")
+    shown = known if args.name is None else known[args.name]
+    sys.stdout.buffer.write(render(shown))
+    return 0

@@ -1,0 +1,25 @@
+"""`critic score`: judge finished Runs."""
+
+import argparse
+
+from critic import Run, ScoreVerdict, score
+from evals.text import printable
+from harness.commands.judging import Verdict, judge_all
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge every Run in the files. Exit status as documented by `critic --help`."""
+    return judge_all(args, Run, score, describe)
+
+
+def describe(verdict: Verdict) -> str:
+    """The verdict for a person: one line per evaluator, its findings under it."""
+    if not isinstance(verdict, ScoreVerdict):
+        raise TypeError(f"no verdict of score: {type(verdict).__name__}")
+    lines = ["ok" if verdict.ok else "refused"]
+    for name, judged in verdict.scorecard.scores:
+        lines.append(f"  {name:<8}{judged.status:<5}{judged.score:.2f}")
+        lines.extend(
+            f"    {found.severity}: {printable(found.message)}" for found in judged.findings
+        )
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""The canonical loop and its ports."""

@@ -1,0 +1,184 @@
+"""The canonical loop: plan, verify, execute, score, consolidate, record.
+
+Rule 1: nothing runs without a permit, and only a verified proposal gets one.
+Rule 2: a decision is recorded whatever happens: refusal, success, an executor that raises after
+        an effect, cancellation. Every call that was made until then is in the record.
+Rule 3: the loop has no clock, disk or network of its own; it has ports.
+"""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from datetime import datetime
+from inspect import isawaitable
+from typing import Any, TypeVar
+
+from critic import (
+    CompiledContext,
+    CriticReport,
+    DecisionSpec,
+    Proposal,
+    Refused,
+    Run,
+    RunContext,
+    ScoreVerdict,
+    ToolCall,
+    Verified,
+    consolidate,
+    score,
+    verify,
+)
+from harness.log.record import Decision, DecisionRecord
+from harness.runtime.permit import issue_permit
+from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One turn of the loop: the report, the run if there was one, and the record that was kept."""
+
+    report: CriticReport
+    run: Run | None
+    record: DecisionRecord
+
+
+class ExecutionFailed(Exception):
+    """The executor raised. Its calls so far were scored and are in `outcome.record`."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(f"{outcome.record.error}; recorded as decision {outcome.record.seq}")
+        self.outcome = outcome
+
+
+class NotRecorded(Exception):
+    """The decision log did not take the decision. It is kept here, in `decision`."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__("the decision was made but the log did not take it: see `decision`")
+        self.decision = decision
+
+
+async def run_canonical_loop(
+    *,
+    ctx: RunContext,
+    compiled: CompiledContext,
+    spec: DecisionSpec,
+    planner: Planner,
+    executor: Executor | None,
+    clock: Clock,
+    log: DecisionLog,
+    intent: str | None = None,
+) -> Outcome:
+    """Take one decision from plan to record. Without an executor it is a dry run.
+
+    Raises:
+        ExecutionFailed: the executor raised; the decision is recorded with the calls it made.
+        NotRecorded: the log failed; the decision is in the exception.
+        TypeError: the clock has no zone; nothing was executed.
+        asyncio.CancelledError: cancelled; a decision whose execution had begun is recorded first.
+        Exception: whatever the planner raised; nothing was executed.
+    """
+    plan = await _settled(planner.plan(ctx, compiled, spec))
+    proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
+    verdict = verify(ctx, compiled, spec, plan)
+    turn = _Turn(proposal, verdict, clock, log, intent)
+    if isinstance(verdict, Refused) or executor is None:
+        return await turn.record(None)
+    return await turn.execute(executor)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    proposal: Proposal
+    verdict: Verified | Refused
+    clock: Clock
+    log: DecisionLog
+    intent: str | None
+
+    async def execute(self, executor: Executor) -> Outcome:
+        calls: list[ToolCall] = []
+
+        def keep(call: ToolCall) -> None:
+            if type(call) is not ToolCall:
+                raise TypeError(f"an executor records ToolCall, not {type(call).__name__}")
+            calls.append(call)
+
+        began = self.clock.now()
+        if began.utcoffset() is None:
+            raise TypeError("the clock tells a time without a zone; nothing was executed")
+        permit = issue_permit(self.proposal)
+        try:
+            execution = await _settled(executor.execute(permit, self.proposal, keep))
+            run = self._run(calls, execution, began)
+        except asyncio.CancelledError:
+            await self.record(self._run(calls, Execution(), began), error="cancelled")
+            raise
+        except Exception as error:
+            reason = f"executor raised {type(error).__name__}"
+            outcome = await self.record(self._run(calls, Execution(), began), error=reason)
+            raise ExecutionFailed(outcome) from error
+        return await self.record(run)
+
+    def _run(self, calls: list[ToolCall], execution: Execution, began: datetime) -> Run:
+        passed = self.clock.now() - began
+        measured = {
+            "wall_ms": max(0, round(passed.total_seconds() * 1000)),
+            "pack_version": self.proposal.compiled.pack_version,
+            "intent": self.intent,
+        }
+        reported = {name: getattr(execution, name) for name in ("wall_ms", "tokens", "cost_micros")}
+        facts = measured | {name: value for name, value in reported.items() if value is not None}
+        return Run(
+            run_id=self.proposal.ctx.run_id or self.proposal.ctx.trace_id,
+            trace_id=self.proposal.ctx.trace_id,
+            proposal=self.proposal,
+            calls=tuple(calls),
+            outputs=execution.outputs,
+            **{name: value for name, value in facts.items() if value is not None},
+        )
+
+    async def record(self, run: Run | None, error: str | None = None) -> Outcome:
+        report = self._report(None if run is None else score(run))
+        optional: dict[str, Any] = {"run": run, "error": error}
+        present = {name: value for name, value in optional.items() if value is not None}
+        decision = Decision(proposal=self.proposal, report=report, **present)
+        try:
+            record = await _finished(self.log.append(decision))
+        except Exception as failure:
+            raise NotRecorded(decision) from failure
+        return Outcome(report, run, record)
+
+    def _report(self, scored: ScoreVerdict | None) -> CriticReport:
+        return consolidate(
+            trace_id=self.proposal.ctx.trace_id,
+            decision_key=self.proposal.spec.id,
+            verify=self.verdict,
+            score=scored,
+            decided_at=self.clock.now(),
+        )
+
+
+async def _settled(value: T | Awaitable[T]) -> T:
+    """The value of a port, whether it is synchronous or asynchronous."""
+    if isawaitable(value):
+        return await value
+    return value  # type: ignore[return-value] # not awaitable, so it is a T
+
+
+async def _finished(value: T | Awaitable[T]) -> T:
+    """Like `_settled`, but seen through to its end even while this task is being cancelled."""
+    if not isawaitable(value):
+        return value  # type: ignore[return-value] # not awaitable, so it is a T
+    task = asyncio.ensure_future(value)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled and not task.cancelled():
+        task.result()
+        raise asyncio.CancelledError
+    return task.result()

@@ -1,0 +1,1 @@
+"""Tools to test one's own manifests and specs with."""

@@ -1,0 +1,141 @@
+"""Where bytes become envelopes, and the one error for bytes that are none.
+
+Refused before any model sees them: duplicate keys, a byte-order mark, trailing text, lone
+surrogates, invalid UTF-8, over-deep nesting, documents over the limit.
+"""
+
+from typing import Any, Final, TypeVar
+
+import jiter
+import orjson
+from pydantic import ValidationError
+
+from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
+from evals.envelope import Envelope
+from evals.text import pointer, printable
+
+E = TypeVar("E", bound=Envelope)
+
+MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
+"""The largest document that is parsed, unless the caller sets another limit."""
+
+
+class InvalidInput(ValueError):
+    """Bytes that are not the envelope they should be.
+
+    Attributes:
+        path: JSON pointer to the fault, "" for the document as a whole.
+        message: what is wrong and what to do, one line, safe to print.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{printable(path) or 'the document'}: {message}")
+        self.path = path
+        self.message = message
+
+
+def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
+    """The JSON value in `data`.
+
+    Raises:
+        InvalidInput: the bytes are not exactly one strict JSON document within the limit.
+    """
+    if len(data) > max_bytes:
+        raise InvalidInput("", f"{len(data)} bytes is over the limit of {max_bytes} bytes")
+    if not data or data.isspace():
+        raise InvalidInput("", "empty: expected one JSON document")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise InvalidInput("", "starts with a byte-order mark: save it as UTF-8 without one")
+    try:
+        value = jiter.from_json(data, allow_inf_nan=False)
+        if not _every_key_kept(data, value):
+            value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+    except ValueError as error:
+        raise InvalidInput("", f"not strict JSON: {printable(str(error))}") from None
+    return value
+
+
+def _every_key_kept(data: bytes, value: Any) -> bool:
+    """Whether no key of `data` was dropped as a duplicate of a later one. False may mean unsure.
+
+    Every key brings a colon, and so does every colon inside a string. So the document and its
+    value written out again hold as many colons, unless a key was dropped, with what it held.
+    A colon could only hide in an escape, so a document with one is left to the slower reader.
+    Counting takes a fraction of the time in which the reader looks for duplicates.
+    """
+    if b"\\u" in data:
+        return False
+    try:
+        return orjson.dumps(value).count(b":") == data.count(b":")
+    except orjson.JSONEncodeError:  # an integer beyond 64 bits, say: refused later, with its path
+        return False
+
+
+def parse(model: type[E], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> E:
+    """The envelope that `data` spells.
+
+    Raises:
+        InvalidInput: the bytes are not strict JSON, or the JSON is not this envelope.
+    """
+    return build(model, parse_json(data, max_bytes))
+
+
+def build(model: type[E], value: Any) -> E:
+    """The envelope that a parsed JSON value spells.
+
+    Raises:
+        InvalidInput: the value is not this envelope.
+    """
+    try:
+        return model.__pydantic_validator__.validate_python(value)  # type: ignore[no-any-return]
+    except ValidationError as error:
+        raise _explained(error, value) from None
+
+
+def verify_bytes(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: bytes
+) -> bytes:
+    """The verdict on a plan as JSON, from the plan as JSON: the shortest strict way through.
+
+    Raises:
+        InvalidInput: the bytes are no Plan.
+    """
+    verdict = verify(ctx, compiled, spec, parse(Plan, plan))
+    return verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
+
+
+def _explained(error: ValidationError, value: Any) -> InvalidInput:
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    first = faults[0]
+    path = _real_path(first["loc"], value)
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return InvalidInput(path, printable(_advice(first["type"], first["msg"])) + more)
+
+
+def _real_path(location: tuple[int | str, ...], value: Any) -> str:
+    """The location without the parts that name a choice of union rather than a place."""
+    parts: list[str | int] = []
+    last = len(location) - 1
+    for position, part in enumerate(location):
+        if isinstance(value, dict) and (part in value or position == last):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part] if part < len(value) else None
+        else:
+            continue
+        parts.append(part)
+    return pointer(*parts)
+
+
+_ADVICE: Final = {
+    "extra_forbidden": "unknown field: remove it or check its spelling",
+    "missing": "required field is missing: add it",
+    "string_pattern_mismatch": "not an identifier: 1 to 128 (evidence refs 512) characters of "
+    "letters, digits and _.:/#@+=~-, the first a letter, digit or _",
+    "int_type": "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
+    "string_type": "must be a string (leave an optional field out instead of null)",
+}
+
+
+def _advice(kind: str, message: str) -> str:
+    return _ADVICE.get(kind, message[:1].lower() + message[1:])
