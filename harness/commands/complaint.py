@@ -28,8 +28,12 @@ def explain(error: Exception) -> str:
             return f"invalid input: {error}"
         case OSError():
             place = f"{printable(str(error.filename))}: " if error.filename is not None else ""
-            advice = _ADVICE.get(error.errno or 0) or printable(error.strerror or str(error))
-            return place + advice
+            return place + explain_os(error)
         case _:
             kind = type(error).__name__
             return f"internal error, treated as a refusal: {kind}: {printable(str(error))}"
+
+
+def explain_os(error: OSError) -> str:
+    """What the operating system refused, without the place."""
+    return _ADVICE.get(error.errno or 0) or printable(error.strerror or str(error))

@@ -2,36 +2,58 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from evals.text import printable
-from harness.wire import MAX_DOCUMENT_BYTES
+from harness.commands.complaint import explain_os
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
+
+T = TypeVar("T")
 
 _PIECE = 1 << 20
 
 
 class Document(NamedTuple):
-    """The bytes of one document, and where they came from."""
+    """The bytes of one document, where they came from, and why they could not be read, if so."""
 
     source: str
     data: bytes
     from_lines: bool
+    unreadable: OSError | None = None
+
+    def parsed_by(self, parser: Callable[[bytes], T]) -> T:
+        """What the parser makes of the bytes.
+
+        Raises:
+            InvalidInput: the document could not be read, or the parser refuses it.
+        """
+        if self.unreadable is not None:
+            raise InvalidInput("", explain_os(self.unreadable))
+        return parser(self.data)
+
+
+def size_limit(args: argparse.Namespace) -> int:
+    """The largest document to read, in bytes."""
+    limit: int = MAX_DOCUMENT_BYTES if args.max_bytes is None else args.max_bytes
+    return limit
 
 
 def documents(args: argparse.Namespace) -> Iterator[Document]:
     """Every document the arguments name, in order. Bytes beyond the limit are not kept.
 
-    Raises:
-        OSError: a file cannot be read.
+    A file that cannot be read, or cannot be read further, gives one document that says why.
     """
-    limit = args.max_bytes if args.max_bytes is not None else MAX_DOCUMENT_BYTES
+    limit = size_limit(args)
     for name in args.files:
         lines = args.lines or name.endswith(".jsonl")
-        with _opened(name) as stream:
-            yield from _lines(name, stream, limit) if lines else [_whole(name, stream, limit)]
+        try:
+            with _opened(name) as stream:
+                yield from _lines(name, stream, limit) if lines else [_whole(name, stream, limit)]
+        except OSError as error:
+            yield Document(_label(name), b"", lines, unreadable=error)
 
 
 @contextmanager
@@ -54,9 +76,9 @@ def _whole(name: str, stream: BinaryIO, limit: int) -> Document:
 
 def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[Document]:
     number = 0
-    while line := stream.readline(limit + 1):
+    while line := stream.readline(limit + 2):
         number += 1
-        if not line.endswith(b"\n") and len(line) > limit:
+        if len(line) > limit and not line.endswith(b"\n"):
             _skip_line(stream)
         yield Document(f"{_label(name)} line {number}", line.rstrip(b"\r\n"), from_lines=True)
     if number == 0:

@@ -1,4 +1,4 @@
-"""What `critic verify` and `critic score` share: documents in, one verdict each out, exit status."""
+"""What `critic verify` and `critic score` share: documents in, one verdict for each out."""
 
 import argparse
 import sys
@@ -10,8 +10,8 @@ import orjson
 from critic import Refused, ScoreVerdict, Verified
 from evals.envelope import Envelope
 from evals.text import printable
-from harness.commands.documents import Document, documents
-from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse
+from harness.commands.documents import Document, documents, size_limit
+from harness.wire import InvalidInput, parse
 
 E = TypeVar("E", bound=Envelope)
 Verdict = Verified | Refused | ScoreVerdict
@@ -27,12 +27,11 @@ def judge_all(
     describe: Callable[[Verdict], str],
 ) -> int:
     """Judge every document; a document that is no envelope is reported, and the rest still run."""
-    status = 0
+    status, limit = 0, size_limit(args)
     for document in documents(args):
         as_json = args.format == "json" or (args.format is None and document.from_lines)
         try:
-            limit = args.max_bytes if args.max_bytes is not None else MAX_DOCUMENT_BYTES
-            verdict = judge(parse(model, document.data, limit))
+            verdict = judge(document.parsed_by(lambda data: parse(model, data, limit)))
         except InvalidInput as error:
             _print_fault(document, error, as_json)
             status = EXIT_INVALID

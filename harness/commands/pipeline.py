@@ -12,7 +12,7 @@ from harness.runtime.executors import TranscriptExecutor
 from harness.runtime.loop import Outcome, run_canonical_loop
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Clock
-from harness.wire import MAX_DOCUMENT_BYTES, build, parse_json
+from harness.wire import build, parse_json
 
 
 def clock_of(decided_at: str | None) -> Clock:
@@ -29,13 +29,13 @@ def clock_of(decided_at: str | None) -> Clock:
         raise UsageError(f"--decided-at: {error}") from None
 
 
-def transcript_or_proposal(data: bytes, max_bytes: int | None = None) -> Run | Proposal:
+def transcript_or_proposal(data: bytes, max_bytes: int) -> Run | Proposal:
     """A Run where the document has a `proposal`, else a Proposal.
 
     Raises:
         InvalidInput: it is neither.
     """
-    value: Any = parse_json(data, MAX_DOCUMENT_BYTES if max_bytes is None else max_bytes)
+    value: Any = parse_json(data, max_bytes)
     is_run = isinstance(value, dict) and "proposal" in value
     return build(Run, value) if is_run else build(Proposal, value)
 

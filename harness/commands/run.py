@@ -5,7 +5,7 @@ import asyncio
 import sys
 
 from critic import CriticReport
-from harness.commands.documents import documents
+from harness.commands.documents import documents, size_limit
 from harness.commands.pipeline import clock_of, report_line, take_decision, transcript_or_proposal
 from harness.log.sql import SqlDecisionLog
 from harness.wire import InvalidInput
@@ -20,11 +20,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _record_all(args: argparse.Namespace) -> int:
-    clock, status = clock_of(args.decided_at), 0
+    clock, status, limit = clock_of(args.decided_at), 0, size_limit(args)
     with SqlDecisionLog.open(args.log) as log:
         for document in documents(args):
             try:
-                content = transcript_or_proposal(document.data, args.max_bytes)
+                content = document.parsed_by(lambda data: transcript_or_proposal(data, limit))
             except InvalidInput as error:
                 sys.stdout.flush()
                 sys.stderr.write(f"{document.source}: invalid input: {error}\n")

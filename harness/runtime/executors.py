@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from critic import Proposal, Run, ToolCall, ToolStep
+from evals.run import CallStatus
 from evals.text import printable
 from harness.runtime.permit import Permit
 from harness.runtime.ports import Execution, Recorder
@@ -95,7 +96,7 @@ class CallableExecutor:
             record(ToolCall(**facts, status="unknown", error="cancelled"))
             raise
         except Exception as error:
-            status = "timed_out" if isinstance(error, TimeoutError) else "failed"
+            status: CallStatus = "timed_out" if isinstance(error, TimeoutError) else "failed"
             reason = printable(f"{type(error).__name__}: {error}")
             call = ToolCall(**facts, status=status, error=reason)
         else:

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime
-from inspect import isawaitable
 from typing import Any, TypeVar
 
 from critic import (
@@ -162,23 +161,23 @@ class _Turn:
 
 async def _settled(value: T | Awaitable[T]) -> T:
     """The value of a port, whether it is synchronous or asynchronous."""
-    if isawaitable(value):
+    if isinstance(value, Awaitable):
         return await value
-    return value  # type: ignore[return-value] # not awaitable, so it is a T
+    return value
 
 
 async def _finished(value: T | Awaitable[T]) -> T:
     """Like `_settled`, but seen through to its end even while this task is being cancelled."""
-    if not isawaitable(value):
-        return value  # type: ignore[return-value] # not awaitable, so it is a T
-    task = asyncio.ensure_future(value)
+    if not isinstance(value, Awaitable):
+        return value
+    task: asyncio.Future[T] = asyncio.ensure_future(value)
     cancelled = False
     while not task.done():
         try:
-            await asyncio.shield(task)
+            await asyncio.wait({task})
         except asyncio.CancelledError:
             cancelled = True
-    if cancelled and not task.cancelled():
-        task.result()
+    result = task.result()
+    if cancelled:
         raise asyncio.CancelledError
-    return task.result()
+    return result

@@ -18,7 +18,7 @@ class PermitError(Exception):
 
 
 class Permit:
-    """Leave to execute one verified proposal, once. Made by `issue_permit`, which the loop calls."""
+    """Leave to execute one verified proposal, once. Made by `issue_permit`, for the loop."""
 
     __slots__ = ("_plan", "_used", "digest")
 

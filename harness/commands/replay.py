@@ -1,0 +1,68 @@
+"""`critic replay`: derive every recorded verdict again and compare the bytes."""
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from typing import get_args
+
+import orjson
+from tqdm import tqdm
+
+from harness.commands.complaint import UsageError
+from harness.log.sql import SqlDecisionLog
+from harness.replay.outcome import Replayed, ReplayStatus
+from harness.replay.replay import replay
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit status 0 when every record is the same, 1 when any is not."""
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        total = log.head().seq
+        answers = replay(log, head=parse_head(args.head), judge=True)
+        counts = tell(with_progress(answers, total), as_json=args.format == "json")
+    if args.format == "text":
+        told = ", ".join(f"{counts[status]} {status}" for status in get_args(ReplayStatus))
+        sys.stdout.write(f"{sum(counts.values())} records: {told}\n")
+    return 0 if counts.keys() <= {"same"} else 1
+
+
+def parse_head(text: str | None) -> tuple[int, str] | None:
+    """The head that `--head SEQ:HASH` names.
+
+    Raises:
+        UsageError: it is not of that form.
+    """
+    if text is None:
+        return None
+    seq, _, digest = text.partition(":")
+    if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+        raise UsageError("--head: write it as `critic log verify` prints it, SEQ:HASH")
+    return int(seq), digest
+
+
+def with_progress(answers: Iterator[Replayed], total: int) -> Iterator[Replayed]:
+    """The answers, with a progress bar on a terminal and none in a pipe."""
+    shown = sys.stderr.isatty()
+    yield from tqdm(answers, total=total, unit=" records", disable=not shown, leave=False)
+
+
+def tell(answers: Iterator[Replayed], *, as_json: bool) -> Counter[str]:
+    """Print what is to be told of each record; count the answers by status."""
+    counts: Counter[str] = Counter()
+    for answer in answers:
+        counts[answer.status] += 1
+        if as_json:
+            tqdm.write(orjson.dumps(answer.wire()).decode(), file=sys.stdout)
+        elif not answer or answer.notes:
+            tqdm.write(describe(answer), file=sys.stdout)
+    return counts
+
+
+def describe(answer: Replayed) -> str:
+    """The answer for a person: one line, and under it reasons, differences and notes."""
+    lines = [f"record {answer.seq}: {answer.status}"]
+    lines += [f"  {reason}" for reason in answer.reasons]
+    lines += [f"  {difference.line()}" for difference in answer.differences]
+    lines += [f"  note: {note}" for note in answer.notes]
+    return "\n".join(lines)
