@@ -3,15 +3,16 @@
 Reading a field of an envelope costs more than most checks do with it.
 """
 
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Final, NamedTuple
 
 from critic.surface import NO_TOOL, UNKNOWN_TOOL, Surface, Tool
 from evals.context import DecisionSpec, RunContext
-from evals.plan import Plan, ToolStep
+from evals.plan import Plan
 
 Names = tuple[str, ...] | None
 
+_FIELDS: Final = attrgetter("__dict__")
 _PAIR: Final = itemgetter("adapter_id", "capability_id")
 _COLUMNS: Final = itemgetter(
     "id", "depends_on", "requires_evidence", "evidence_refs", "estimated_tokens"
@@ -39,15 +40,13 @@ class Case(NamedTuple):
 
 def prepare(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -> Case:
     """Look up the tool of every step, once for all checks."""
-    known, traits = surface.tools, 0
-    tools: list[Tool] = []
-    rows = []
-    for step in plan.steps:
-        fields = step.__dict__
-        is_call = type(step) is ToolStep
-        tool = known.get(_PAIR(fields), UNKNOWN_TOOL) if is_call else NO_TOOL
-        tools.append(tool)
+    fields = list(map(_FIELDS, plan.steps))
+    tools = [
+        surface.tools.get(_PAIR(said), UNKNOWN_TOOL) if said["kind"] == "tool" else NO_TOOL
+        for said in fields
+    ]
+    traits = 0
+    for tool in tools:
         traits |= tool.traits
-        rows.append(_COLUMNS(fields))
-    columns = zip(*rows, strict=True) if rows else [()] * 5
+    columns = zip(*map(_COLUMNS, fields), strict=True) if fields else [()] * 5
     return Case(ctx, surface, spec, plan, tools, traits, *columns)

@@ -1,6 +1,7 @@
 """What a passing verdict could not check, so that "ok" never means more than it does."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from critic.case import Case
@@ -56,11 +57,20 @@ def _holds_object(value: object) -> bool:
 
 
 def _steps(positions: list[int]) -> str:
+    shown = _numbered(tuple(positions[:_NAMED_AT_MOST]))
+    return _with_rest(shown, len(positions))
+
+
+@lru_cache(maxsize=1024)
+def _numbered(positions: tuple[int, ...]) -> str:
     word = "step" if len(positions) == 1 else "steps"
-    return f"{word} {_listing([*map(str, positions[:_NAMED_AT_MOST])], len(positions))}"
+    return f"{word} {', '.join(map(str, positions))}"
 
 
-def _listing(names: list[str], count: int | None = None) -> str:
-    shown = ", ".join(names[:_NAMED_AT_MOST])
-    left = (len(names) if count is None else count) - _NAMED_AT_MOST
+def _listing(names: list[str]) -> str:
+    return _with_rest(", ".join(names[:_NAMED_AT_MOST]), len(names))
+
+
+def _with_rest(shown: str, count: int) -> str:
+    left = count - _NAMED_AT_MOST
     return shown if left <= 0 else f"{shown} and {left} more"

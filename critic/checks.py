@@ -61,7 +61,7 @@ def producible_outputs(case: Case) -> set[str] | None:
     """
     if case.traits & UNTRACED:
         return None
-    return {output for tool in case.tools for output in tool.produces}
+    return set().union(*[tool.produces for tool in case.tools])
 
 
 def _uncovered(reason: str) -> Violation:
@@ -114,7 +114,7 @@ def check_approval(case: Case) -> Iterator[Violation]:
         if tool.rank > limit:
             yield _unapproved(index, f"mode {tool.mode} > safety_mode {case.ctx.safety_mode}")
         if tool.rank > ceiling_rank:
-            yield _unapproved(index, f"mode {tool.mode} > the spec's approval_mode {ceiling}")
+            yield _unapproved(index, f"mode {tool.mode} > spec approval_mode {ceiling}")
         if tool.rank >= tier_rank and index not in approved:
             reason = f"mode {tool.mode} needs an unexpired approval of this plan, none given"
             yield _unapproved(index, reason)
@@ -182,8 +182,9 @@ def check_loop(case: Case) -> Iterator[Violation]:
         yield _violation("loop", "loop_guard", reason, None, "/steps")
     loops = [*_order_faults(case), *_repeats(case)]
     yield from sorted(loops, key=lambda violation: violation.offending_step or 0)
-    tokens = ((spent.tokens if spent else None) or 0) + planned_tokens(case)
-    if tokens > (budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS):
+    left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
+    left -= (spent.tokens if spent else None) or 0
+    if planned_tokens(case) > left:
         reason = "plan exceeds bucket_tokens"
         yield _violation("loop", "budget_exceeded", reason, None, "/steps")
 

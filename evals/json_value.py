@@ -83,13 +83,11 @@ def _check_present(value: Any) -> Any:
 def _check_object(value: Any) -> Any:
     if type(value) is not dict:
         raise PydanticCustomError("json_value", "must be a JSON object")
-    # Args of ASCII strings and small integers are nearly all there are; settle them right here.
+    # Args of ASCII strings and small integers are nearly all there are: settle them right here.
     for key, item in value.items():
         kind = type(item)
-        simple = (
-            item.isascii() if kind is str else kind is int and -SAFE_INTEGER <= item <= SAFE_INTEGER
-        )
-        if not simple or type(key) is not str or not key.isascii():
+        plain = item.isascii() if kind is str else kind is int and 0 <= item <= SAFE_INTEGER
+        if not plain or type(key) is not str or not key.isascii():
             return _check(value)
     return value
 

@@ -72,7 +72,7 @@ class _Conduct:
             return f"has mode {mode} > safety_mode {self._ctx.safety_mode}"
         ceiling = self._spec.approval_mode
         if ceiling is not None and MODE_RANK[mode] > MODE_RANK[ceiling]:
-            return f"has mode {mode} > the spec's approval_mode {ceiling}"
+            return f"has mode {mode} > spec approval_mode {ceiling}"
         tier = self._spec.approval_required_from
         if tier is not None and MODE_RANK[mode] >= MODE_RANK[tier] and not self._approves(call):
             return f"has mode {mode} and no approval"

@@ -4,6 +4,7 @@ from typing import Final
 
 # What may stand as it is: printable ASCII, but for what means something to HTML or to a quote.
 _PLAIN: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<>&\"'`\\")
+_READABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<&")
 _LONGEST: Final = 200
 
 
@@ -11,6 +12,11 @@ def printable(text: str) -> str:
     """`text` on one line in safe ASCII: everything else as `\\uXXXX`, cut after 200 characters."""
     shown = "".join(char if char in _PLAIN else _escape(char) for char in text[:_LONGEST])
     return shown if len(text) <= _LONGEST else f"{shown}... ({len(text)} characters)"
+
+
+def one_line(text: str) -> str:
+    """`text` as one line of ASCII that HTML shows as it stands. A reason of ours is left as it is."""
+    return "".join(char if char in _READABLE else _escape(char) for char in text)
 
 
 def _escape(char: str) -> str:
