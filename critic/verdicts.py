@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.instant import Time
+from evals.json_value import Text
 from evals.scorecard import Scorecard
 
 RULESET_VERSION = "1"
@@ -33,17 +34,17 @@ class Violation(Envelope):
 
     check: Check
     kind: RefusalKind
-    reason: str
+    reason: Text
     offending_step: Annotated[Count | None, OPTIONAL] = None
-    path: Annotated[str | None, OPTIONAL] = None
+    path: Annotated[Text | None, OPTIONAL] = None
 
 
 class Verified(Envelope):
     """The plan may run. `caveats` name what could not be checked."""
 
     ok: Literal[True] = True
-    reasons: Annotated[tuple[str, ...], ARRAY]
-    caveats: Annotated[tuple[str, ...], ARRAY] = ()
+    reasons: Annotated[tuple[Text, ...], ARRAY]
+    caveats: Annotated[tuple[Text, ...], ARRAY] = ()
 
     def __bool__(self) -> Literal[True]:
         return True
@@ -54,7 +55,7 @@ class Refused(Envelope):
 
     ok: Literal[False] = False
     kind: RefusalKind
-    reasons: Annotated[tuple[str, ...], ARRAY]
+    reasons: Annotated[tuple[Text, ...], ARRAY]
     offending_step: Annotated[Count | None, OPTIONAL] = None
     violations: Annotated[tuple[Violation, ...], ARRAY, Field(min_length=1)]
 
@@ -115,7 +116,7 @@ class CriticReport(Envelope):
     verify: VerifyVerdict
     score: Annotated[ScoreVerdict | None, OPTIONAL] = None
     status: ReportStatus
-    rationale: str
+    rationale: Text
     decided_at: Time
     refused_at: Annotated[Phase | None, OPTIONAL] = None
 

@@ -25,7 +25,7 @@ _SEPARATORS: Final = (
 )
 _WORD: Final = f"[^{_SEPARATORS}]+"
 _TOKEN: Final = re.compile(
-    rf"(?:[-+.]+(?=[0-9]))?{_WORD}(?:[.:/#@+=~-]+{_WORD}|(?<=[0-9]),(?=[0-9]){_WORD})*"
+    rf"(?:[-+.]+(?=\d))?{_WORD}(?:[.:/#@+=~-]+{_WORD}|(?<=\d),(?=\d){_WORD})*"
 )
 
 # Marks where a token begins and ends. A lone surrogate, which no valid JSON string can hold.

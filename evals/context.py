@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from evals.binding import Backing
 from evals.envelope import ARRAY, OPTIONAL, ApprovalMode, Count, Envelope, EvidenceRef, Identifier
 from evals.instant import Time
-from evals.json_value import PresentJson
+from evals.json_value import PresentJson, Text
 from evals.schemas import JsonSchema
 
 # Twelve steps and 8,000 tokens are the defaults of the published critic this one grew from.
@@ -72,7 +72,7 @@ class ToolCapability(Envelope):
     capability_id: Identifier
     approval_mode: ApprovalMode
     requires_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
-    bound_args: Annotated[dict[str, Annotated[tuple[Identifier, ...], ARRAY]] | None, OPTIONAL] = (
+    bound_args: Annotated[dict[Text, Annotated[tuple[Identifier, ...], ARRAY]] | None, OPTIONAL] = (
         None
     )
     args_schema: Annotated[JsonSchema | None, OPTIONAL] = None
@@ -87,8 +87,8 @@ class EvidenceItem(Envelope):
     classification: Identifier
     content: PresentJson = None
     expires_at: Annotated[Time | None, OPTIONAL] = None
-    snapshot: Annotated[str | None, OPTIONAL] = None
-    subject: Annotated[str | None, OPTIONAL] = None
+    snapshot: Annotated[Text | None, OPTIONAL] = None
+    subject: Annotated[Text | None, OPTIONAL] = None
 
     @cached_property
     def backing(self) -> Backing:

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from evals.context import CompiledContext, DecisionSpec, RunContext
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, EvidenceRef, Identifier
-from evals.json_value import JsonObject
+from evals.json_value import JsonObject, Text
 
 
 class ToolStep(Envelope):
@@ -27,7 +27,7 @@ class ReasonStep(Envelope):
     """A model-only step: no tool, no side effect."""
 
     kind: Literal["reason"] = "reason"
-    summary: Annotated[str | None, OPTIONAL] = None
+    summary: Annotated[Text | None, OPTIONAL] = None
     id: Annotated[Identifier | None, OPTIONAL] = None
     depends_on: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
     requires_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None

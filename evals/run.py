@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
-from evals.json_value import JsonObject, JsonValue, PresentJson
+from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.plan import Proposal
 
 CallStatus = Literal["completed", "failed", "timed_out", "unknown"]
@@ -21,13 +21,13 @@ class ToolCall(Envelope):
     args: JsonObject
     status: CallStatus
     output: PresentJson = None
-    error: Annotated[str | None, OPTIONAL] = None
+    error: Annotated[Text | None, OPTIONAL] = None
     started_ms: Annotated[Count | None, OPTIONAL] = None
     duration_ms: Annotated[Count | None, OPTIONAL] = None
     tokens: Annotated[Count | None, OPTIONAL] = None
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     attempt: Count = 1
-    idempotency_key: Annotated[str | None, OPTIONAL] = None
+    idempotency_key: Annotated[Text | None, OPTIONAL] = None
 
 
 class Run(Envelope):
@@ -42,4 +42,4 @@ class Run(Envelope):
     tokens: Annotated[Count | None, OPTIONAL] = None
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
-    intent: Annotated[str | None, OPTIONAL] = None
+    intent: Annotated[Text | None, OPTIONAL] = None

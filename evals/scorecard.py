@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from evals import cost, latency, policy, safety, utility
 from evals.envelope import OPTIONAL, Envelope, Identifier
+from evals.json_value import Text
 from evals.run import Run
 from evals.verdict import EvaluatorId, EvaluatorVerdict, Finding, judged
 
@@ -49,7 +50,7 @@ class Scorecard(Envelope):
     run_id: Identifier
     trace_id: Identifier
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
-    intent: Annotated[str | None, OPTIONAL] = None
+    intent: Annotated[Text | None, OPTIONAL] = None
     scores: Scores
 
 

@@ -7,6 +7,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, EvidenceRef, Identifier
+from evals.json_value import Text
 
 Severity = Literal["info", "warn", "error"]
 Status = Literal["pass", "warn", "fail"]
@@ -20,7 +21,7 @@ class Finding(Envelope):
     """One observation. The message is one line, safe to print anywhere."""
 
     severity: Severity
-    message: str
+    message: Text
     evidence_ref: Annotated[EvidenceRef | None, OPTIONAL] = None
 
 
