@@ -20,7 +20,7 @@ from evals.canonical import canonical_json
 # differ between versions; zero-width and direction marks stay in the token, where they spoil it.
 _SEPARATORS: Final = (
     "\x00-/:-@\\[-^`{-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
-    "\u2000-\u200a\u2010-\u2029\u202f-\u205f\u20a0-\u20cf\u2190-\u22ff"
+    "\u2000-\u200a\u2010-\u2029\u202f-\u203e\u2041-\u2053\u2055-\u205f\u20a0-\u20cf\u2190-\u22ff"
     "\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65"
 )
 _WORD: Final = f"[^{_SEPARATORS}]+"

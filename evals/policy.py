@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator
 from evals.approval import approved_steps
 from evals.canonical import canonical_json
 from evals.envelope import MODE_RANK
-from evals.plan import Plan, ReasonStep, ToolStep
+from evals.plan import Plan, ToolStep
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, judged
 
@@ -43,8 +43,7 @@ class _Conduct:
         self._tools = proposal.compiled.manifests.tools
         self._approved: Container[int] | None = None
         self._latest: dict[int, ToolCall] = {}
-        self._reasoned = {step.id for step in self._plan.steps if type(step) is ReasonStep}
-        self._position = _positions(self._plan)
+        self._calls_of = _calls_of(self._plan)
 
     def fault(self, call: ToolCall) -> str | None:
         """Why this call is outside the plan, or None. Call it once per call, in order."""
@@ -85,8 +84,8 @@ class _Conduct:
 
     def _in_order(self, call: ToolCall) -> str | None:
         for needed in self._plan.steps[call.step].depends_on or ():
-            position = self._position.get(needed)
-            if needed not in self._reasoned and position not in self._latest:
+            calls = self._calls_of.get(needed)
+            if calls is None or not calls <= self._latest.keys():
                 return f"came before {needed}, which it depends on"
         earlier = self._latest.get(call.step)
         if earlier is None:
@@ -95,5 +94,10 @@ class _Conduct:
         return None if retry else "repeats its step and is no retry"
 
 
-def _positions(plan: Plan) -> dict[str, int]:
-    return {step.id: at for at, step in enumerate(plan.steps) if step.id is not None}
+def _calls_of(plan: Plan) -> dict[str, set[int]]:
+    """The positions of the tool steps by step id; a reason step is never called and has none."""
+    calls: dict[str, set[int]] = {}
+    for at, step in enumerate(plan.steps):
+        if step.id is not None:
+            calls.setdefault(step.id, set()).update({at} if type(step) is ToolStep else ())
+    return calls

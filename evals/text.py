@@ -15,7 +15,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` as one line of ASCII that HTML shows as it stands; our own reasons are that already."""
+    """`text` as one line of ASCII that HTML shows as it stands, as our own reasons are."""
     return "".join(char if char in _READABLE else _escape(char) for char in text)
 
 
