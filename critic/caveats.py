@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final
 
 from critic.case import Case
+from critic.checks import listed_outputs
 from critic.surface import EVIDENCED, UNSCHEMED, UNTRACED
 from evals.plan import ToolStep
 
@@ -36,7 +37,7 @@ def _untraced(case: Case) -> Iterator[str]:
     untraced = case.traits & UNTRACED
     if not untraced and len(declared) == len(required):
         return
-    listed = {output for tool in case.tools for output in tool.produces}
+    listed: set[str] = set().union(*listed_outputs(case))
     if unlisted := [name for name in required if name not in listed]:
         yield f"outputs not traced to a step that lists them: {_listing(unlisted)}"
     extra = () if untraced else declared

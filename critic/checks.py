@@ -61,7 +61,12 @@ def producible_outputs(case: Case) -> set[str] | None:
     """
     if case.traits & UNTRACED:
         return None
-    return set().union(*[tool.produces for tool in case.tools])
+    return set().union(*listed_outputs(case))
+
+
+def listed_outputs(case: Case) -> set[frozenset[str]]:
+    """What each tool lists, once for all the steps that call it, since there may be many."""
+    return {tool.produces for tool in case.tools}
 
 
 def _uncovered(reason: str) -> Violation:

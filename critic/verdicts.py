@@ -4,7 +4,9 @@ Rule 1: a verdict is true or false in an `if`, because a bare pydantic model is 
 Rule 2: whatever can be derived is derived, or checked against its derivation.
 """
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -29,6 +31,17 @@ Phase = Literal["verify", "score"]
 ReportStatus = Literal["completed", "refused_by_critic", "partial"]
 
 
+_KINDS_OF: Final[Mapping[Check, tuple[RefusalKind, ...]]] = MappingProxyType(
+    {
+        "coverage": ("violates_decision_spec",),
+        "surface": ("violates_decision_spec",),
+        "approval": ("approval_mode_mismatch",),
+        "evidence": ("missing_evidence",),
+        "loop": ("loop_guard", "budget_exceeded"),
+    }
+)
+
+
 class Violation(Envelope):
     """One reason to refuse. `path` is a JSON pointer into the plan."""
 
@@ -38,8 +51,25 @@ class Violation(Envelope):
     offending_step: Annotated[Count | None, OPTIONAL] = None
     path: Annotated[Text | None, OPTIONAL] = None
 
+    @model_validator(mode="after")
+    def _kind_of_its_check(self) -> Self:
+        if self.kind not in _KINDS_OF[self.check]:
+            raise _contradiction(f"check {self.check} never refuses with {self.kind}")
+        return self
 
-class Verified(Envelope):
+
+class _Answer(Envelope):
+    """`ok` is a boolean: to Python, the number 1 would do for `true`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _ok_is_boolean(cls, value: Any) -> Any:
+        if isinstance(value, dict) and type(value.get("ok", True)) is not bool:
+            raise PydanticCustomError("bool_type", "ok must be true or false")
+        return value
+
+
+class Verified(_Answer):
     """The plan may run. `caveats` name what could not be checked."""
 
     ok: Literal[True] = True
@@ -50,7 +80,7 @@ class Verified(Envelope):
         return True
 
 
-class Refused(Envelope):
+class Refused(_Answer):
     """The plan must not run. Kind, reasons and step are those of the first violation."""
 
     ok: Literal[False] = False

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import chain
 from typing import Any, NamedTuple
 
-from evals.binding import scalars
+from evals.binding import Backing, scalars
 from evals.context import EvidenceItem
 
 
@@ -49,14 +50,13 @@ def unbacked_arguments(
     bound_args: Mapping[str, Iterable[str]], args: Mapping[str, Any], fresh: Iterable[EvidenceItem]
 ) -> list[str]:
     """The bound arguments in `args` with a value that no fresh item of an allowed class backs."""
-    items = list(fresh)
-    return [
-        name
-        for name in sorted(bound_args)
-        if name in args and not _backed(args[name], set(bound_args[name]), items)
-    ]
-
-
-def _backed(value: Any, classes: set[str], items: list[EvidenceItem]) -> bool:
-    backings = [item.backing for item in items if item.classification in classes]
-    return all(any(backing.backs(leaf) for backing in backings) for leaf in scalars(value))
+    by_class: dict[str, list[Backing]] = {}
+    for item in fresh:
+        by_class.setdefault(item.classification, []).append(item.backing)
+    unbacked = []
+    for name in sorted(name for name in bound_args if name in args):
+        allowed = [by_class.get(cls, ()) for cls in dict.fromkeys(bound_args[name])]
+        backings = list(chain.from_iterable(allowed))
+        if not all(any(known.backs(leaf) for known in backings) for leaf in scalars(args[name])):
+            unbacked.append(name)
+    return unbacked

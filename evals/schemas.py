@@ -58,6 +58,9 @@ def schema_faults(validator: Draft202012Validator, value: Any) -> list[SchemaFau
 
 
 def _check_schema(value: Any) -> Any:
+    # The compiler would take a string for the text of a schema.
+    if type(value) not in (dict, bool):
+        raise PydanticCustomError("json_schema", "a JSON Schema is an object or a boolean")
     try:
         compile_schema(value)
     except Exception as error:

@@ -4,7 +4,7 @@ from typing import Final
 
 # What may stand as it is: printable ASCII, but for what means something to HTML or to a quote.
 _PLAIN: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<>&\"'`\\")
-_READABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<&")
+_READABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<&") | {"\u2014"}
 _LONGEST: Final = 200
 
 
@@ -15,7 +15,7 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` as one line of ASCII that HTML shows as it stands, as our own reasons are."""
+    """`text` as one line that a terminal and HTML show as it stands: ASCII, and our own dash."""
     return "".join(char if char in _READABLE else _escape(char) for char in text)
 
 

@@ -1,19 +1,28 @@
 """What an evaluator says. Status follows from the findings, so the two cannot contradict."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, EvidenceRef, Identifier
+from evals.field import Checked
 from evals.json_value import Text
 
 Severity = Literal["info", "warn", "error"]
 Status = Literal["pass", "warn", "fail"]
 EvaluatorId = Literal["policy", "utility", "latency", "safety", "cost"]
 
-Share = Annotated[float, Field(ge=0, le=1, strict=False)]
+
+def _check_share(value: Any) -> float:
+    # An integer too: canonical JSON spells 1.0 as 1.
+    if type(value) in (int, float) and 0 <= value <= 1:
+        return float(value)
+    raise PydanticCustomError("share", "must be a number from 0 to 1")
+
+
+Share = Annotated[float, Checked(_check_share, {"type": "number", "minimum": 0, "maximum": 1})]
 """A score from 0 to 1."""
 
 

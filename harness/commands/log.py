@@ -7,7 +7,7 @@ import sys
 import orjson
 
 from evals.instant import format_time
-from evals.text import printable
+from evals.text import one_line
 from harness.commands.complaint import UsageError
 from harness.commands.replay import parse_head, tell, with_progress
 from harness.log.record import DecisionRecord
@@ -27,7 +27,7 @@ def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     for record in log.records():
         report = record.report
         time = format_time(report.decided_at)
-        said = f"{report.status}: {printable(report.rationale)}"
+        said = f"{report.status}: {one_line(report.rationale)}"
         sys.stdout.write(f"{record.seq:>6}  {time}  {report.trace_id}  {said}\n")
     return 0
 

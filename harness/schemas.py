@@ -1,0 +1,155 @@
+"""The JSON Schemas of the envelopes, for those who write or read them in another language.
+
+Rule 1: a schema refuses no document that the wire accepts. What JSON Schema cannot say (unique ids,
+        nesting, `1.0` is no integer, contradictions in a verdict) is left to the wire.
+Rule 2: an optional field is left out: it is not required, it has no default null, and null is
+        refused for it.
+Rule 3: one schema has one byte form, and the checked-in files are these bytes.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from critic import (
+    Approval,
+    CompiledContext,
+    CriticReport,
+    DecisionSpec,
+    EvaluatorVerdict,
+    EvidenceItem,
+    Finding,
+    Manifests,
+    Plan,
+    Proposal,
+    ReasonStep,
+    Refused,
+    Run,
+    RunBudget,
+    RunContext,
+    Scorecard,
+    Scores,
+    ScoreVerdict,
+    Spent,
+    Step,
+    ToolCall,
+    ToolCapability,
+    ToolStep,
+    Verified,
+    VerifyVerdict,
+    Violation,
+)
+from harness.log.record import DecisionRecord
+from harness.testing.cases import Case, ConsolidateInput
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+Schema = dict[str, Any]
+
+_ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
+    ("Proposal", Proposal),
+    ("RunContext", RunContext),
+    ("RunBudget", RunBudget),
+    ("Spent", Spent),
+    ("Approval", Approval),
+    ("CompiledContext", CompiledContext),
+    ("Manifests", Manifests),
+    ("ToolCapability", ToolCapability),
+    ("EvidenceItem", EvidenceItem),
+    ("DecisionSpec", DecisionSpec),
+    ("Plan", Plan),
+    ("Step", Step),
+    ("ToolStep", ToolStep),
+    ("ReasonStep", ReasonStep),
+    ("Run", Run),
+    ("ToolCall", ToolCall),
+    ("VerifyVerdict", VerifyVerdict),
+    ("Verified", Verified),
+    ("Refused", Refused),
+    ("Violation", Violation),
+    ("ScoreVerdict", ScoreVerdict),
+    ("Scorecard", Scorecard),
+    ("Scores", Scores),
+    ("EvaluatorVerdict", EvaluatorVerdict),
+    ("Finding", Finding),
+    ("CriticReport", CriticReport),
+    ("DecisionRecord", DecisionRecord),
+    ("ConsolidateInput", ConsolidateInput),
+    ("Case", Case),
+)
+
+# What `evals.instant` reads. `format` alone is an annotation, which most validators do not check.
+_TIME_PATTERN: Final = (
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}"
+    r"(\.[0-9]{1,6}0*)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
+)
+
+# The keywords whose value is one schema, a list of schemas, schemas by name.
+_ONE: Final = frozenset({"items", "additionalProperties", "not"})
+_LIST: Final = frozenset({"oneOf", "anyOf", "allOf", "prefixItems"})
+_NAMED: Final = frozenset({"properties", "patternProperties", "$defs"})
+
+_JSON_SCHEMA: Final = {"type": ["object", "boolean"]}
+"""Fields that hold a JSON Schema: their content is for the wire to judge."""
+
+
+def schemas() -> dict[str, Schema]:
+    """The JSON Schema (draft 2020-12, self-contained) of every envelope, by its name."""
+    return {name: _schema(name, envelope) for name, envelope in _ENVELOPES}
+
+
+def render(schema: Schema) -> bytes:
+    """The bytes of a schema file: two spaces of indent, a newline at the end."""
+    return f"{json.dumps(schema, indent=2)}\n".encode()
+
+
+def _schema(name: str, envelope: Any) -> Schema:
+    body = _plain(TypeAdapter(envelope).json_schema())
+    parts = body.pop("$defs", {})
+    named = {"$schema": DIALECT, "title": name, **body}
+    return {**named, "$defs": parts} if parts else named
+
+
+def _plain(schema: Any) -> Any:
+    """The schema in standard keywords only, saying what the wire says and no more."""
+    if not isinstance(schema, dict):
+        return schema
+    plain = {keyword: _part(keyword, value) for keyword, value in _kept(schema)}
+    if "discriminator" in schema:
+        plain["required"] = [schema["discriminator"]["propertyName"]]
+    if "patternProperties" in schema:
+        plain["additionalProperties"] = False
+    if schema.get("format") == "date-time":
+        plain["pattern"] = _TIME_PATTERN
+    if schema.get("default", ...) is None and not {"type", "$ref", "oneOf", "anyOf"} & set(plain):
+        plain["not"] = {"type": "null"}
+    return plain
+
+
+def _kept(schema: Schema) -> Iterator[tuple[str, Any]]:
+    for keyword, value in schema.items():
+        absent = keyword == "default" and value is None
+        if keyword not in ("title", "discriminator") and not absent:
+            yield keyword, value
+
+
+def _part(keyword: str, value: Any) -> Any:
+    if keyword in _ONE:
+        return _plain(value)
+    if keyword in _LIST:
+        return [_plain(item) for item in value]
+    if keyword in _NAMED:
+        return {name: _property(name, item) for name, item in value.items()}
+    return value
+
+
+def _property(name: str, schema: Schema) -> Schema:
+    plain: Schema = _plain(schema)
+    if name == "args_schema":
+        return dict(_JSON_SCHEMA)
+    if name == "output_schemas":
+        names = {pattern: dict(_JSON_SCHEMA) for pattern in plain["patternProperties"]}
+        return {**plain, "patternProperties": names}
+    return plain

@@ -1,0 +1,308 @@
+"""Case files: one input to the Critic, and what must come out. One format for every kind of test.
+
+Rule 1: `expect` is what the engine gave and may be renewed; `must` is what a person meant, and
+        renewing never touches it. A verdict that contradicts `must` is an error, not an update.
+Rule 2: the input stands as JSON (`input`) wherever JSON can carry it, as text (`input_text`) where
+        the spelling matters, as base64 (`input_base64`) where it is no UTF-8.
+Rule 3: a case has one byte form. Reading a file and rendering it again gives the same bytes.
+"""
+
+import base64
+import binascii
+import difflib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from critic import (
+    Proposal,
+    RefusalKind,
+    ReportStatus,
+    Run,
+    ScoreVerdict,
+    VerifyVerdict,
+    consolidate,
+    score,
+    verify,
+)
+from critic.verdicts import Phase, outcome
+from evals.envelope import OPTIONAL, Count, Envelope, Identifier
+from evals.instant import Time
+from evals.json_value import JsonObject
+from evals.verdict import EvaluatorId, Status
+from harness.canonical import canonical_json
+from harness.wire import InvalidInput, build, parse, parse_json
+
+Command = Literal["verify", "score", "consolidate"]
+
+# All but ASCII is escaped, so that a look-alike or an invisible character in a hostile case shows.
+# The em dash is spared: the published rationale holds it.
+_HIDDEN: Final = re.compile("[^\n\x20-\x7e—]")
+
+
+class ConsolidateInput(Envelope):
+    """The arguments of `consolidate` as one value."""
+
+    trace_id: Identifier
+    decision_key: Identifier
+    verify: VerifyVerdict
+    score: Annotated[ScoreVerdict | None, OPTIONAL] = None
+    decided_at: Time
+
+    @model_validator(mode="after")
+    def _representable(self) -> Self:
+        outcome(self.verify, self.score)
+        return self
+
+
+class Must(Envelope):
+    """What a person meant, in the words of the command. `invalid` stands alone.
+
+    verify: `ok`, and of a refusal its `kind` and `offending_step` (absent: it must name no step).
+    score: `ok`, and the status of those `evaluators` that are named.
+    consolidate: `status` and `refused_at` (absent: nothing must have been refused).
+    """
+
+    invalid: Annotated[Literal[True] | None, OPTIONAL] = None
+    ok: Annotated[bool | None, OPTIONAL] = None
+    kind: Annotated[RefusalKind | None, OPTIONAL] = None
+    offending_step: Annotated[Count | None, OPTIONAL] = None
+    evaluators: Annotated[dict[EvaluatorId, Status] | None, OPTIONAL] = None
+    status: Annotated[ReportStatus | None, OPTIONAL] = None
+    refused_at: Annotated[Phase | None, OPTIONAL] = None
+
+
+_PINNED: Final[dict[Command, tuple[frozenset[str], ...]]] = {
+    "verify": (
+        frozenset({"ok"}),
+        frozenset({"ok", "kind"}),
+        frozenset({"ok", "kind", "offending_step"}),
+    ),
+    "score": (frozenset({"ok"}), frozenset({"ok", "evaluators"})),
+    "consolidate": (frozenset({"status"}), frozenset({"status", "refused_at"})),
+}
+"""The fields that may stand together in the `must` of each command, besides `invalid` alone."""
+
+
+class Fault(Envelope):
+    """What InvalidInput says of bytes that are no envelope."""
+
+    path: str
+    message: str
+
+
+class Expectation(Envelope):
+    """The verdict in wire form, or the fault of an input that is none. Exactly one of them."""
+
+    verdict: Annotated[JsonObject | None, OPTIONAL] = None
+    error: Annotated[Fault | None, OPTIONAL] = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.verdict is None) == (self.error is None):
+            raise _misuse("exactly one of verdict and error is expected")
+        return self
+
+
+class Case(Envelope):
+    """One case. Exactly one of the three inputs; `expect` is absent until it is first rendered."""
+
+    title: str
+    command: Command
+    input: Any = None
+    input_text: Annotated[str | None, OPTIONAL] = None
+    input_base64: Annotated[str | None, OPTIONAL] = None
+    must: Annotated[Must | None, OPTIONAL] = None
+    expect: Annotated[Expectation | None, OPTIONAL] = None
+
+    @model_validator(mode="after")
+    def _well_formed(self) -> Self:
+        inputs = (self.input, self.input_text, self.input_base64)
+        if sum(value is not None for value in inputs) != 1:
+            raise _misuse("exactly one of input, input_text and input_base64 holds the input")
+        if self.must is not None and not _fits(self.must, self.command):
+            raise _misuse(f"must does not fit the command {self.command}")
+        try:
+            self.document()
+        except (ValueError, binascii.Error):
+            raise _misuse("the input has no bytes: use input_text or input_base64") from None
+        return self
+
+    def document(self) -> bytes:
+        """The bytes that the command reads."""
+        if self.input_text is not None:
+            return self.input_text.encode()
+        if self.input_base64 is not None:
+            return base64.b64decode(self.input_base64, validate=True)
+        return json.dumps(self.input, ensure_ascii=False, allow_nan=False).encode()
+
+
+class Contradiction(ValueError):
+    """The fresh outcome of a case is not what its `must` says. Renewing would hide that."""
+
+
+def _misuse(what: str) -> PydanticCustomError:
+    return PydanticCustomError("case", "{what}", {"what": what})
+
+
+def _fits(must: Must, command: Command) -> bool:
+    said = must.model_fields_set
+    if said == {"invalid"}:
+        return True
+    if command == "verify" and ("kind" in said) is not (must.ok is False):
+        return False
+    return said in _PINNED[command]
+
+
+def parse_case(data: bytes) -> Case:
+    """The case that the bytes of a case file spell.
+
+    Raises:
+        InvalidInput: they spell none.
+    """
+    return build(Case, parse_json(data))
+
+
+def read_case(path: Path) -> Case:
+    """The case in a file.
+
+    Raises:
+        InvalidInput: the file holds none.
+        OSError: the file cannot be read.
+    """
+    return parse_case(path.read_bytes())
+
+
+def case_files(root: Path) -> list[Path]:
+    """Every case file under a directory, in the order of their names; `root` itself if a file."""
+    return [root] if root.is_file() else sorted(root.rglob("*.json"))
+
+
+def _verify(document: bytes) -> Envelope:
+    proposal = parse(Proposal, document)
+    return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+
+
+def _score(document: bytes) -> Envelope:
+    return score(parse(Run, document))
+
+
+def _consolidate(document: bytes) -> Envelope:
+    given = parse(ConsolidateInput, document)
+    return consolidate(
+        trace_id=given.trace_id,
+        decision_key=given.decision_key,
+        verify=given.verify,
+        score=given.score,
+        decided_at=given.decided_at,
+    )
+
+
+_COMMANDS: Final[dict[Command, Callable[[bytes], Envelope]]] = {
+    "verify": _verify,
+    "score": _score,
+    "consolidate": _consolidate,
+}
+
+
+def judge(command: Command, document: bytes) -> Expectation:
+    """What the engine says of a document: bytes in, verdict or fault out."""
+    try:
+        return Expectation(verdict=_COMMANDS[command](document).wire())
+    except InvalidInput as error:
+        return Expectation(error=Fault(path=error.path, message=error.message))
+
+
+def run_case(case: Case) -> Expectation:
+    """What the engine says of the case's input. Looks at neither `expect` nor `must`."""
+    return judge(case.command, case.document())
+
+
+def _gist(command: Command, found: Expectation) -> dict[str, Any]:
+    """The outcome in the words of `must`."""
+    verdict = found.verdict
+    if verdict is None:
+        return {"invalid": True}
+    if command == "score":
+        scores = verdict["scorecard"]["scores"]
+        statuses = {name: judged["status"] for name, judged in scores.items()}
+        return {"ok": verdict["ok"], "evaluators": statuses}
+    names = ("ok", "kind", "offending_step") if command == "verify" else ("status", "refused_at")
+    return {name: verdict[name] for name in names if name in verdict}
+
+
+def contradiction(case: Case, found: Expectation) -> str | None:
+    """How an outcome contradicts the case's `must`, in one line; None where it does not."""
+    if case.must is None:
+        return None
+    meant, given = case.must.wire(), _gist(case.command, found)
+    statuses = given.pop("evaluators", {})
+    if "evaluators" in meant:
+        given["evaluators"] = {name: statuses.get(name) for name in meant["evaluators"]}
+    return None if meant == given else f"must be {json.dumps(meant)}, is {json.dumps(given)}"
+
+
+def difference(expected: Expectation | None, found: Expectation) -> str:
+    """A readable diff from what a case expects to what the engine says; empty where equal.
+
+    Equal means equal canonical JSON, so 1 and 1.0 are no difference.
+    """
+    before = {} if expected is None else expected.wire()
+    if canonical_json(before) == canonical_json(found.wire()):
+        return ""
+    old, new = _spelled(before).splitlines(), _spelled(found.wire()).splitlines()
+    lines = difflib.unified_diff(old, new, fromfile="expected", tofile="found", lineterm="")
+    return "\n".join(lines)
+
+
+def problem(case: Case) -> str | None:
+    """Why the case does not hold, ready to print; None where it holds."""
+    found = run_case(case)
+    return contradiction(case, found) or difference(case.expect, found) or None
+
+
+def renewed(case: Case) -> Case:
+    """The case with the outcome of today's engine as its `expect`; all else as it was.
+
+    Raises:
+        Contradiction: that outcome is not what `must` says.
+    """
+    found = run_case(case)
+    if fault := contradiction(case, found):
+        raise Contradiction(fault)
+    return case.model_copy(update={"expect": found})
+
+
+def render(case: Case) -> bytes:
+    """The one byte form of a case: fields in order, two spaces of indent, a newline at the end."""
+    parts = {name: getattr(case, name) for name in type(case).model_fields}
+    present = {name: part for name, part in parts.items() if part is not None}
+    wire = {
+        name: part.wire() if isinstance(part, Envelope) else part for name, part in present.items()
+    }
+    return f"{_spelled(wire)}\n".encode()
+
+
+def _spelled(value: Any) -> str:
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def update_file(path: Path) -> bool:
+    """Renew a case file in place, if that changes it. Whether it did.
+
+    Raises:
+        Contradiction: today's outcome is not what the case's `must` says; the file is as it was.
+        InvalidInput: the file holds no case.
+    """
+    before = path.read_bytes()
+    after = render(renewed(parse_case(before)))
+    if after == before:
+        return False
+    path.write_bytes(after)
+    return True

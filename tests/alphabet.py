@@ -1,0 +1,182 @@
+"""The small alphabet that generated proposals and runs are spelled in.
+
+Few of everything, and all of it close to something else: names that join to the same string,
+classes that differ in case, numbers that are equal but not the same type, texts that hold a value
+whole or in part, instants that are one instant in two zones. A table maps a field to its options;
+an option that occurs twice is drawn twice as often; `ABSENT` leaves the field out. Options are
+shared between draws: replace them, never change them.
+"""
+
+from typing import Any, Final
+
+Table = dict[str, tuple[Any, ...]]
+
+ABSENT: Final = object()
+_ = ABSENT
+
+MODES = ("read_only", "local_write", "network", "delegated", "destructive")
+PAIRS = (("a", "b.c"), ("a.b", "c"), ("a", "b"), ("a.b", "b.c"))
+REFS = ("e1", "e2", "e3", "kg:k:e1")
+FORGED = "kg:k:forged"
+HOSTILE = "<b>\n\u001b[31m'\u202e"
+
+AS_OF = "2026-05-09T10:00:00Z"
+EXPIRIES = (
+    "2026-05-09T10:00:00Z",
+    "2026-05-09T15:30:00+05:30",
+    "2026-05-09T09:59:59.999999Z",
+    "2026-05-09T10:00:00.000001Z",
+    "2026-05-09T12:00:00.5+02:00",
+    "2027-01-01T00:00:00Z",
+)
+
+NUMBERS = (1, 1.0, True, "1", 0, -0.0, False, None, "null", 24500, 24500.0, "24500", 0.1, -1, "-1")
+WORDS = (
+    "pay_1",
+    "pay",
+    "k",
+    "",
+    "-",
+    "24,500",
+    "e\u0301",
+    "pay_1\u200dx",
+    "a b",
+    "pay_1.",
+    "1e+21",
+)
+SECRETS = ("abcdef", "xxabcdefxx", "abcde", "Abcdef")
+SCALARS = NUMBERS + WORDS + SECRETS + (1e21,)
+SHAPES: tuple[Any, ...] = (
+    *SCALARS,
+    [],
+    {},
+    [1, "pay_1"],
+    {"1": "pay_1"},
+    {"abcdef": [True, 1.0]},
+    [[None, {"deep": [24500]}]],
+    ["24500", 24500],
+)
+TEXTS = (
+    "1",
+    "refund 24500 for pay_1.",
+    "24,500 and 1,2",
+    "(-1) -0.1 +1 ..5",
+    "0.1, -1; 24500.",
+    "pay_1-x,1.0 pay-1",
+    "true null 1.0 1",
+    "a.-b 1-1 0. 1",
+    "id=pay_1",
+    "pay_1\u200dx e\u0301 1e+21",
+    "1\u0663 24500,k",
+    "pay_1 pay_1\u0301",
+    "-",
+    "",
+)
+CONTENTS = (
+    _,
+    *(scalar for scalar in SCALARS if scalar is not None),
+    *TEXTS,
+    *TEXTS,
+    [],
+    {},
+    {"n": 1, "id": "pay_1", "no": None},
+    ["24500", {"x": None, "y": [True, 0.1]}],
+    {"1": "k", "abcdef": "pay_1"},
+    {"s": ["abcdef", -0.0], "t": "Abcdef"},
+    [24500.0, "1", "a b", ""],
+)
+SCHEMAS = (
+    {"type": "object"},
+    {"properties": {"x": {"type": "integer"}}},
+    {"required": ["x", "y"], "properties": {"y": {"maxLength": 2, "pattern": "^p"}}},
+    {"additionalProperties": False, "properties": {"x": {}}},
+    {"properties": {"x": {"enum": [1, "1"]}, "y": {"items": {"type": "string"}}}},
+    True,
+    False,
+)
+OUTPUT_SCHEMAS = ({"type": "integer"}, {"minLength": 3}, {"const": 1}, True, False)
+
+CLASS_LISTS: tuple[list[str], ...] = ([], ["k"], ["k"], ["K"], ["k", "k.x"], ["k", "K", "k"])
+OUTPUT_LISTS: tuple[list[str], ...] = ([], ["o1"], ["o1"], ["o1", "O1"], ["o1", "o2", "o1"])
+COUNTS = (0, 1, 3, 3999, 4000, 4001, 8001, 2**53 - 1)
+
+TOOL: Table = {
+    "approval_mode": MODES,
+    "requires_evidence": (_, _, _, *CLASS_LISTS),
+    "bound_args": (
+        _,
+        _,
+        {"x": ["k"]},
+        {"y": ["K"], "x": ["k", "K"]},
+        {"y": []},
+        {"z": ["k"], HOSTILE: ["k"]},
+    ),
+    "args_schema": (_, _, _, _, _, *SCHEMAS),
+    "produces": (_, _, *OUTPUT_LISTS),
+    "min_tokens": (_, _, _, *COUNTS[:5]),
+}
+ITEM: Table = {
+    "classification": ("k", "k", "K", "k.x"),
+    "content": CONTENTS,
+    "expires_at": (_, _, _, *EXPIRIES),
+}
+STEP: Table = {
+    "id": (_, "s1", "s2", "s3"),
+    "depends_on": (_, _, _, [], ["s1"], ["s2", "s2"], ["s9", "s1"]),
+    "requires_evidence": (_, _, _, *CLASS_LISTS),
+    "evidence_refs": (
+        *(_, [], ["e1"], ["e2"], ["e1", "e2"], ["e2", "e2"], ["e1", "e2", "e3"]),
+        *(["kg:k:e1"], ["e3", FORGED]),
+    ),
+    "estimated_tokens": (_, _, 0, 1, 1, 3000, 4000),
+}
+ARGS: Table = {"x": (_, *SCALARS), "y": (_, _, _, *SHAPES), HOSTILE: (_, _, _, _, 1, "pay_1")}
+SPEC: Table = {
+    "required_outputs": OUTPUT_LISTS,
+    "required_evidence": (_, _, _, *CLASS_LISTS),
+    "approval_mode": (_, _, _, *MODES),
+    "approval_required_from": (_, _, _, *MODES),
+    "output_schemas": (_, *({"o1": schema} for schema in OUTPUT_SCHEMAS)),
+    "confined_evidence": (_, _, [], ["k"], ["K", "k"]),
+}
+BUDGET: Table = {
+    "max_steps": (_, _, 0, 2, 3, 12),
+    "bucket_tokens": (_, _, 0, 4000, 8000),
+    "wall_ms": (_, 0, 100),
+    "cost_micros": (_, 0, 100),
+}
+SPENT: Table = {"steps": (_, 0, 1, 9, 2**53 - 1), "tokens": (_, 0, 1, 4000, 2**53 - 1)}
+CTX: Table = {
+    "trace_id": ("t", "t", "t", "T"),
+    "safety_mode": (*MODES, "destructive"),
+    "run_id": (_, "r", "r", "R"),
+    "as_of": (_, AS_OF, AS_OF, AS_OF),
+}
+APPROVAL: Table = {
+    "approval_id": ("ap",),
+    "plan_digest": ("right", "right", "sha256:right", "RIGHT", "wrong"),
+    "steps": (_, _, [], [0], [0, 1, 2, 3], [1, 1]),
+    "approver": ("someone",),
+    "expires_at": (_, _, _, *EXPIRIES),
+}
+PLAN: Table = {
+    "declared_outputs": OUTPUT_LISTS[1:],
+    "plan_id": (_, "p"),
+    "trace_id": (_, _, "t", "T"),
+}
+MEASURES = (_, _, 0, 50, 99, 100, 101, 200, 201)
+CALL: Table = {
+    "status": ("completed", "completed", "failed", "timed_out", "unknown"),
+    "tokens": (_, *COUNTS),
+    "cost_micros": MEASURES,
+    "attempt": (_, 0, 1, 2, 2, 3),
+    "idempotency_key": (_, "i1", "i1", "i2", ""),
+}
+RUN: Table = {
+    "run_id": ("r", "r", "r", "R"),
+    "trace_id": ("t", "t", "t", "T"),
+    "wall_ms": MEASURES,
+    "tokens": (_, _, *COUNTS),
+    "cost_micros": MEASURES,
+}
+OUTPUTS: Table = {"o1": (_, *SHAPES), "o2": (_, 1, None, ["abcdefg"]), "abcdef": (_, _, _, 1)}

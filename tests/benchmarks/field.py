@@ -1,0 +1,143 @@
+"""What others take for the same plans, each at the part of the work that it can do.
+
+Every one is set up at its best: policies, model and schema are compiled beforehand, and its inputs
+are plain values that cost it nothing to make. None of them sees more than one step or one field at
+a time, or says which evidence is missing: the figures are for scale.
+"""
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Any
+
+import orjson
+
+from critic import Plan
+from tests.benchmarks import plans
+from tests.benchmarks.rows import STEPS, UNIT, loads_plans
+from tests.benchmarks.timing import Cost, Row, of_thread
+
+Json = dict[str, Any]
+Inputs = Callable[[int], Sequence[Any]]
+
+TIERS = ("read_only", "local_write", "network", "delegated", "destructive")
+MODES = {(adapter, capability): mode for adapter, capability, mode, _ in plans.DESK}
+_PER_BATCH = 16
+
+_CASBIN_MODEL = """
+[request_definition]
+r = sub, act
+[policy_definition]
+p = sub, act
+[policy_effect]
+e = some(where (p.eft == allow))
+[matchers]
+m = r.sub == p.sub && r.act == p.act
+"""
+
+
+def _wires(batch: int) -> list[Json]:
+    return [plans.plan_wire(STEPS, batch * _PER_BATCH + n) for n in range(_PER_BATCH)]
+
+
+def _modes(wire: Json) -> list[str]:
+    return [MODES[step["adapter_id"], step["capability_id"]] for step in wire["steps"]]
+
+
+def cedar_requests(wire: Json) -> list[Json]:
+    """One request for each step: may this agent act at this tier, on this tool, for this much?"""
+    return [
+        {
+            "principal": 'Agent::"planner"',
+            "action": f'Action::"{mode}"',
+            "resource": f'Tool::"{step["adapter_id"]}.{step["capability_id"]}"',
+            "context": {"amount": step["args"]["amount"]},
+        }
+        for step, mode in zip(wire["steps"], _modes(wire), strict=True)
+    ]
+
+
+def cedar() -> tuple[Callable[[Any], list[bool]], Callable[[Any], list[bool]]]:
+    """Both ways to ask Cedar about the requests of a plan: step by step, and in one batch."""
+    cedarpy = import_module("cedarpy")
+    text = "\n".join(
+        f'permit(principal == Agent::"planner", action == Action::"{tier}", resource)'
+        " when { context.amount <= 5000000 };"
+        for tier in TIERS
+    )
+    policies, entities = cedarpy.PolicySet.from_str(text), cedarpy.Entities.from_json_str("[]")
+
+    def each(requests: list[Json]) -> list[bool]:
+        return [cedarpy.is_authorized(one, policies, entities).allowed for one in requests]
+
+    def batch(requests: list[Json]) -> list[bool]:
+        return [one.allowed for one in cedarpy.is_authorized_batch(requests, policies, entities)]
+
+    return each, batch
+
+
+def casbin() -> Callable[[Any], list[bool]]:
+    """Casbin, asked about the tier of each step."""
+    engine = import_module("casbin")
+    model = engine.Model()
+    model.load_model_from_text(_CASBIN_MODEL)
+    enforcer = engine.Enforcer(model)
+    for tier in TIERS:
+        enforcer.add_policy("planner", tier)
+    return lambda modes: [enforcer.enforce("planner", mode) for mode in modes]
+
+
+def json_schema() -> Callable[[Any], list[bool]]:
+    """The JSON Schema of a plan, held against the parsed JSON of one."""
+    validator = import_module("jsonschema").Draft202012Validator(Plan.model_json_schema())
+    return lambda wire: [validator.is_valid(wire)]
+
+
+def _requests(batch: int) -> Sequence[Any]:
+    return [cedar_requests(wire) for wire in _wires(batch)]
+
+
+def _tiers(batch: int) -> Sequence[Any]:
+    return [_modes(wire) for wire in _wires(batch)]
+
+
+def _parsed(batch: int) -> Sequence[Any]:
+    return [orjson.loads(orjson.dumps(wire)) for wire in _wires(batch)]
+
+
+def _cedar_jobs() -> list[tuple[str, Cost]]:
+    each, batch = cedar()
+    return [
+        ("cedarpy is_authorized, per step", of_thread(each, _requests)),
+        ("cedarpy is_authorized_batch, per plan", of_thread(batch, _requests)),
+    ]
+
+
+def _casbin_jobs() -> list[tuple[str, Cost]]:
+    return [("casbin enforce, per step", of_thread(casbin(), _tiers))]
+
+
+def _jsonschema_jobs() -> list[tuple[str, Cost]]:
+    return [("jsonschema is_valid, per plan", of_thread(json_schema(), _parsed))]
+
+
+FIELD: tuple[tuple[str, Callable[[], list[tuple[str, Cost]]]], ...] = (
+    ("cedarpy", _cedar_jobs),
+    ("pycasbin", _casbin_jobs),
+    ("jsonschema", _jsonschema_jobs),
+)
+
+
+def field_rows() -> tuple[list[Row], list[str]]:
+    """A row for each of the field that is installed, and a line for each that is not."""
+    rows: list[Row] = []
+    missing: list[str] = []
+    for distribution, jobs in FIELD:
+        try:
+            release = version(distribution)
+            rows += [
+                Row(f"{name} ({release})", UNIT, None, work, loads_plans()) for name, work in jobs()
+            ]
+        except ImportError:
+            missing.append(f"{distribution} is not installed: pip install 'plan-critic[bench]'")
+    return rows, missing

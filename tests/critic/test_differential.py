@@ -1,0 +1,155 @@
+"""The engine against the second statement of `verify`: the same answer, violation by violation."""
+
+from collections import Counter
+from time import perf_counter
+from typing import get_args
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from critic import Proposal, RefusalKind, verify
+from tests.model import verify_model
+from tests.model_facts import Json
+from tests.strategies import PATIENT, chance, proposals, seeded_proposal
+
+# What reads differently as a token, a joiner, a sign, a digit, a mark or a plain border.
+TEXT_ALPHABET = "112ab_.,-+:/ (\u0301\u200d\u00e9\u6f22"
+FIELDS = ("check", "kind", "offending_step")
+
+
+def engine(proposal: Proposal) -> Json:
+    """The engine's verdict in the shape of the model's."""
+    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan).wire()
+    kept: Json = {name: verdict[name] for name in ("ok", *FIELDS[1:]) if name in verdict}
+    if verdict["ok"]:
+        return {**kept, "reasons": verdict["reasons"]}
+    violations = [
+        {name: one[name] for name in FIELDS if name in one} for one in verdict["violations"]
+    ]
+    return {**kept, "violations": violations}
+
+
+def binding(content: object, value: object) -> Proposal:
+    """A plan of one step that passes exactly when the content backs the value."""
+    step = {"kind": "tool", "adapter_id": "a", "capability_id": "b"}
+    tool = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
+    item = {"id": "e", "classification": "k", "content": content}
+    manifests = {
+        "tool_manifest": [{**tool, "bound_args": {"x": ["k"]}}],
+        "evidence_manifest": [item],
+    }
+    wire: Json = {
+        "ctx": {"trace_id": "t", "safety_mode": "read_only"},
+        "compiled": {"manifests": manifests},
+        "spec": {"id": "d", "required_outputs": []},
+        "plan": {"steps": [], "declared_outputs": []},
+    }
+    wire["plan"]["steps"] = [{**step, "args": {"x": value}, "evidence_refs": ["e"]}]
+    return Proposal(**wire)
+
+
+@settings(PATIENT, max_examples=1500)
+@given(proposals())
+def test_engine_and_model_agree(proposal: Proposal) -> None:
+    assert engine(proposal) == verify_model(proposal.wire())
+
+
+def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
+    """The seeded loop also counts: a generator that no longer meets a kind fails here."""
+    met: Counter[object] = Counter()
+    for seed in range(6000):
+        proposal = seeded_proposal(seed)
+        expected = verify_model(proposal.wire())
+        assert engine(proposal) == expected, f"seed {seed}"
+        met[expected.get("kind", "ok")] += 1
+        violations = expected.get("violations", [])
+        met.update((one["check"], one["kind"], "offending_step" in one) for one in violations)
+        met.update([("only one violation", len(violations) == 1)])
+    assert met["ok"] > 500
+    assert met["only one violation", True] > 100
+    for kind in get_args(RefusalKind):
+        assert met[kind] > 10, kind
+    for found in (
+        ("coverage", "violates_decision_spec", False),
+        ("surface", "violates_decision_spec", True),
+        ("approval", "approval_mode_mismatch", True),
+        ("evidence", "missing_evidence", True),
+        ("evidence", "missing_evidence", False),
+        ("loop", "loop_guard", False),
+        ("loop", "loop_guard", True),
+        ("loop", "budget_exceeded", False),
+    ):
+        assert met[found] > 100, found
+
+
+@settings(PATIENT, max_examples=400)
+@given(st.text(TEXT_ALPHABET, max_size=10), st.text(TEXT_ALPHABET, max_size=4), st.data())
+@example("24,500", "500", None)
+def test_text_backs_the_same_values(text: str, value: str, data: st.DataObject | None) -> None:
+    if data is not None and text and data.draw(st.booleans(), "take the value from the text"):
+        start = data.draw(st.integers(0, len(text) - 1))
+        value = text[start : data.draw(st.integers(start, len(text)))]
+    proposal = binding(text, value)
+    assert engine(proposal) == verify_model(proposal.wire())
+
+
+def test_slices_of_a_text_are_backed_alike() -> None:
+    """Half of a text's slices cut a token: a seeded loop shows that both answers are met."""
+    random, met = chance(0), Counter[bool]()
+    for _ in range(6000):
+        text = "".join(random.choices(TEXT_ALPHABET, k=random.randint(1, 9)))
+        start, end = sorted(random.choices(range(len(text) + 1), k=2))
+        proposal = binding(text, text[start:end])
+        expected = verify_model(proposal.wire())
+        assert engine(proposal) == expected, (text, text[start:end])
+        met[expected["ok"]] += 1
+    assert min(met[True], met[False]) > 400
+
+
+@pytest.mark.parametrize("text", ["-" * 20_000, "a" + "." * 20_000, "+-" * 10_000, "1," * 10_000])
+def test_long_runs_of_punctuation_are_read_in_linear_time(text: str) -> None:
+    """Quadratic reading takes seconds here, and hours on the largest document."""
+    start = perf_counter()
+    assert not engine(binding(text, "x"))["ok"]
+    assert perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("content", "value", "backed"),
+    [
+        ("refund of 24500.", 24500, True),
+        ("refund of 24,500.", 24500, False),
+        ("refund of 24,500.", 500, False),
+        ("refund of 24,500.", "24,500", True),
+        ("refund of 24500.5", 24500, False),
+        ("refund of -24500", 24500, False),
+        ("refund of 24500", 24500.0, True),
+        ("1,\u0663", "1", False),
+        ("-\u0663", "\u0663", False),
+        ("a\u203f", "a", False),
+        ("pay_1\u0301", "pay_1", False),
+        ("pay_1\u200d2", "pay_1", False),
+        ("pay_1 and pay_2", "pay_1 and pay_2", True),
+        ("a - b", "-", False),
+        ("-", "-", True),
+        ("", "", True),
+        ("a", "", False),
+        ("true", True, True),
+        ("null", None, True),
+        (1, 1.0, True),
+        (1, True, False),
+        ("1", 1, True),
+        (["1"], 1, False),
+        ([1], "1", False),
+        ([True], 1, False),
+        ([-0.0], 0, True),
+        ({"k": None}, None, True),
+        ({"pay_1": 1}, "pay_1", False),
+        (["pay_1 paid"], "pay_1", False),
+    ],
+)
+def test_backing_by_example(content: object, value: object, backed: bool) -> None:
+    proposal = binding(content, value)
+    assert verify_model(proposal.wire())["ok"] is backed
+    assert engine(proposal)["ok"] is backed

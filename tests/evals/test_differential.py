@@ -1,0 +1,49 @@
+"""The evaluators against the second statement of `score`: the same status and score, five times."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+
+from critic import Run, score_run
+from tests.model import score_model
+from tests.model_facts import Json
+from tests.strategies import PATIENT, runs, seeded_run
+
+EVERY_STATUS = {
+    "policy": ("pass", "fail"),
+    "utility": ("pass", "warn", "fail"),
+    "latency": ("pass", "warn", "fail"),
+    "safety": ("pass", "warn", "fail"),
+    "cost": ("pass", "warn", "fail"),
+}
+
+
+def engine(run: Run) -> Json:
+    """The scorecard in the shape of the model's; scores are equal to the last few bits."""
+    return {
+        name: {"status": verdict.status, "score": pytest.approx(verdict.score, abs=1e-12)}
+        for name, verdict in score_run(run).scores
+    }
+
+
+@settings(PATIENT, max_examples=1500)
+@given(runs())
+def test_engine_and_model_agree(run: Run) -> None:
+    assert score_model(run.wire()) == engine(run)
+
+
+def test_engine_and_model_agree_on_every_status() -> None:
+    """The seeded loop also counts: a generator that no longer meets a status fails here."""
+    met: Counter[object] = Counter()
+    for seed in range(6000):
+        run = seeded_run(seed)
+        expected = score_model(run.wire())
+        assert expected == engine(run), f"seed {seed}"
+        for name, verdict in expected.items():
+            met[name, verdict["status"]] += 1
+            met[name, 0 < verdict["score"] < 1] += 1
+    for name, statuses in EVERY_STATUS.items():
+        assert met[name, True] > 50, f"{name} never scores between 0 and 1"
+        for status in statuses:
+            assert met[name, status] >= 10, (name, status)

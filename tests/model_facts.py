@@ -1,0 +1,231 @@
+"""The facts that the second statement of `verify` and `score` argues from, found the slow way.
+
+Plain JSON values in, plain values out; no index, no cache, nothing shared with the engine.
+"""
+
+import hashlib
+import unicodedata
+from datetime import datetime
+from typing import Any
+
+import rfc8785
+from jsonschema_rs import Draft202012Validator, RegexOptions
+
+Json = dict[str, Any]
+
+RANKS = ["read_only", "local_write", "network", "delegated", "destructive"]
+JOINERS = ".:/#@+=~-"
+MARKS = {"Mn", "Mc", "Me", "Cf", "Pc", "Nd", "Nl", "No"}
+
+
+# --- values -----------------------------------------------------------------------------------
+
+
+def distinct(names: list[Any]) -> list[Any]:
+    kept: list[Any] = []
+    for name in names:
+        if name not in kept:
+            kept.append(name)
+    return kept
+
+
+def spelled(value: Any) -> str:
+    """The RFC 8785 spelling of a JSON value."""
+    return rfc8785.dumps(value).decode()
+
+
+def scalars(value: Any) -> list[Any]:
+    """Every value inside `value` that is no container; keys are not values."""
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in scalars(item)]
+    if isinstance(value, list):
+        return [leaf for item in value for leaf in scalars(item)]
+    return [value]
+
+
+def strings_and_keys(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        inside = [text for item in value.values() for text in strings_and_keys(item)]
+        return list(value) + inside
+    if isinstance(value, list):
+        return [text for item in value for text in strings_and_keys(item)]
+    return [value] if isinstance(value, str) else []
+
+
+def json_type(value: Any) -> str:
+    if value is None:
+        return "null"
+    if value is True or value is False:
+        return "boolean"
+    return "string" if isinstance(value, str) else "number"
+
+
+def same_scalar(one: Any, other: Any) -> bool:
+    return json_type(one) == json_type(other) and bool(one == other)
+
+
+def is_token_character(char: str) -> bool:
+    return char.isalnum() or unicodedata.category(char) in MARKS
+
+
+def tokens(text: str) -> list[tuple[int, int]]:
+    """Where each token of the text starts and ends."""
+    found: list[tuple[int, int]] = []
+    position = 0
+    while position < len(text):
+        if is_token_character(text[position]):
+            found.append((signs_start(text, position), token_end(text, position)))
+            position = found[-1][1]
+        position += 1
+    return found
+
+
+def signs_start(text: str, start: int) -> int:
+    if text[start].isdecimal():
+        while start > 0 and text[start - 1] in "-+.":
+            start -= 1
+    return start
+
+
+def token_end(text: str, start: int) -> int:
+    """The end of the token whose first token character stands at `start`."""
+    end = start
+    while True:
+        while end < len(text) and is_token_character(text[end]):
+            end += 1
+        after = join_end(text, end)
+        if after == end:
+            return end
+        end = after
+
+
+def join_end(text: str, end: int) -> int:
+    """Where a token that paused at `end` goes on; `end` itself when it does not."""
+    after = end
+    while after < len(text) and text[after] in JOINERS:
+        after += 1
+    if after < len(text) and is_token_character(text[after]):
+        return after
+    comma = text[end : end + 1] == ","
+    between_digits = text[end - 1].isdecimal() and text[end + 1 : end + 2].isdecimal()
+    return end + 1 if comma and between_digits else end
+
+
+def occurs(value: str, text: str) -> bool:
+    """Whether the text holds the value as a whole: it cuts no token of the text in two."""
+    if not any(is_token_character(char) for char in value):
+        return value == text
+    spans = tokens(text)
+    for start in range(len(text) - len(value) + 1):
+        end = start + len(value)
+        cut = [one for one in spans if one[0] < start < one[1] or one[0] < end < one[1]]
+        if text[start:end] == value and not cut:
+            return True
+    return False
+
+
+def backs(content: Any, value: Any) -> bool:
+    if isinstance(content, str):
+        return occurs(value if isinstance(value, str) else spelled(value), content)
+    return any(same_scalar(leaf, value) for leaf in scalars(content))
+
+
+# --- facts of a proposal ----------------------------------------------------------------------
+
+
+def find_tool(p: Json, step: Json) -> Json | None:
+    for tool in p["compiled"]["manifests"]["tool_manifest"]:
+        if same_pair(tool, step):
+            return dict(tool)
+    return None
+
+
+def find_evidence(p: Json, ref: str) -> Json | None:
+    for item in p["compiled"]["manifests"]["evidence_manifest"]:
+        if item["id"] == ref:
+            return dict(item)
+    return None
+
+
+def unexpired(p: Json, thing: Json) -> bool:
+    if "expires_at" not in thing:
+        return True
+    if "as_of" not in p["ctx"]:
+        return False
+    as_of = datetime.fromisoformat(p["ctx"]["as_of"])
+    return as_of < datetime.fromisoformat(thing["expires_at"])
+
+
+def pinned_fresh(p: Json, step: Json) -> list[Json]:
+    """The items that the step pins, that exist, and that have not expired."""
+    items = [find_evidence(p, ref) for ref in step.get("evidence_refs", [])]
+    return [item for item in items if item is not None and unexpired(p, item)]
+
+
+def has_class(p: Json, step: Json, name: str) -> bool:
+    return any(item["classification"] == name for item in pinned_fresh(p, step))
+
+
+def bad_refs(p: Json, step: Json) -> list[str]:
+    good = [item["id"] for item in pinned_fresh(p, step)]
+    return [ref for ref in distinct(step.get("evidence_refs", [])) if ref not in good]
+
+
+def unbacked_args(p: Json, tool: Json, step: Json, args: Json) -> list[str]:
+    """The bound arguments, in order of name, that hold a value without evidence."""
+    unbacked = []
+    for name in sorted(tool.get("bound_args", {})):
+        allowed = tool["bound_args"][name]
+        contents = [
+            item["content"]
+            for item in pinned_fresh(p, step)
+            if item["classification"] in allowed and "content" in item
+        ]
+        for value in scalars(args[name]) if name in args else []:
+            if not any(backs(content, value) for content in contents):
+                unbacked.append(name)
+                break
+    return unbacked
+
+
+def same_pair(one: Json, other: Json) -> bool:
+    if one.get("adapter_id") != other.get("adapter_id"):
+        return False
+    return bool(one.get("capability_id") == other.get("capability_id"))
+
+
+def same_args(one: Json, other: Json) -> bool:
+    return spelled(one["args"]) == spelled(other["args"])
+
+
+def plan_digest(plan: Json) -> str:
+    return hashlib.sha256(rfc8785.dumps(plan)).hexdigest()
+
+
+def approved(p: Json, step: int) -> bool:
+    for approval in p["ctx"].get("approvals", []):
+        right = plan_digest(p["plan"])
+        if approval["plan_digest"] not in (right, "sha256:" + right):
+            continue
+        if step in approval.get("steps", [step]) and unexpired(p, approval):
+            return True
+    return False
+
+
+def tier_faults(p: Json, tool: Json, step: int) -> list[str]:
+    spec, rank = p["spec"], RANKS.index(tool["approval_mode"])
+    faults = []
+    if rank > RANKS.index(p["ctx"]["safety_mode"]):
+        faults.append("safety_mode")
+    if "approval_mode" in spec and rank > RANKS.index(spec["approval_mode"]):
+        faults.append("approval_mode")
+    tier = spec.get("approval_required_from")
+    if tier is not None and rank >= RANKS.index(tier) and not approved(p, step):
+        faults.append("approval_required_from")
+    return faults
+
+
+def wrong_places(schema: Any, value: Any) -> list[list[str | int]]:
+    """Every place in the value that does not satisfy the schema, once."""
+    validator = Draft202012Validator(schema, pattern_options=RegexOptions())
+    return distinct([list(error.instance_path) for error in validator.iter_errors(value)])

@@ -1,0 +1,116 @@
+"""The names that users may rely on. Whoever changes one of these lists changes the interface."""
+
+import importlib
+from types import MappingProxyType
+from typing import Any, get_args
+
+import pytest
+
+import critic
+import evals
+from critic import MODE_RANK, RULESET_VERSION, Check, RefusalKind, ReportStatus
+from critic.checks import CHECKS
+from critic.verdicts import Phase
+from evals import EVALUATOR_VERSIONS, EVALUATORS, ApprovalMode, Scores
+from evals.run import CallStatus
+from evals.verdict import EvaluatorId, Severity, Status
+
+FACTS = """
+    EVALUATORS EVALUATOR_VERSIONS MODE_RANK Approval ApprovalMode CompiledContext DecisionSpec
+    EvaluatorVerdict EvidenceItem Finding Manifests Plan Proposal ReasonStep Run RunBudget
+    RunContext Scorecard Scores Spent Step ToolCall ToolCapability ToolStep digest score_run
+"""
+VERDICTS = """
+    RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
+    VerifyVerdict Violation consolidate score verify
+"""
+MODES = ("read_only", "local_write", "network", "delegated", "destructive")
+FIVE = ("policy", "utility", "latency", "safety", "cost")
+
+
+def test_the_names_of_evals() -> None:
+    assert sorted(evals.__all__) == sorted(FACTS.split())
+
+
+def test_the_names_of_critic_are_its_own_and_those_of_evals() -> None:
+    assert sorted(critic.__all__) == sorted([*FACTS.split(), *VERDICTS.split()])
+
+
+@pytest.mark.parametrize("module", [critic, evals])
+def test_every_listed_name_is_there(module: Any) -> None:
+    assert len(set(module.__all__)) == len(module.__all__)
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+def test_critic_hands_on_the_very_objects_of_evals() -> None:
+    assert all(getattr(critic, name) is getattr(evals, name) for name in evals.__all__)
+
+
+def test_one_door_is_enough_for_a_user() -> None:
+    names: dict[str, Any] = {}
+    exec("from critic import Plan, RunContext, verify, score, consolidate", names)  # noqa: S102
+    assert names["Plan"].__module__ == "evals.plan"
+    assert names["RunContext"].__module__ == "evals.context"
+    # The functions stand before the modules of the same names.
+    assert all(callable(names[name]) for name in ("verify", "score", "consolidate"))
+    assert names["verify"] is importlib.import_module("critic.verify").verify
+
+
+@pytest.mark.parametrize(
+    ("closed", "names"),
+    [
+        (
+            RefusalKind,
+            (
+                *("missing_evidence", "approval_mode_mismatch", "violates_decision_spec"),
+                *("loop_guard", "budget_exceeded"),
+            ),
+        ),
+        (ApprovalMode, MODES),
+        (Check, ("coverage", "surface", "approval", "evidence", "loop")),
+        (Phase, ("verify", "score")),
+        (ReportStatus, ("completed", "refused_by_critic", "partial")),
+        (CallStatus, ("completed", "failed", "timed_out", "unknown")),
+        (Severity, ("info", "warn", "error")),
+        (Status, ("pass", "warn", "fail")),
+        (EvaluatorId, FIVE),
+    ],
+)
+def test_closed_sets(closed: Any, names: tuple[str, ...]) -> None:
+    assert get_args(closed) == names
+
+
+def test_modes_rank_from_read_only_to_destructive() -> None:
+    assert dict(MODE_RANK) == {mode: rank for rank, mode in enumerate(MODES)}
+    assert sorted(get_args(ApprovalMode), key=MODE_RANK.__getitem__) == list(MODES)
+
+
+def test_the_ranks_cannot_be_changed() -> None:
+    assert type(MODE_RANK) is MappingProxyType
+    ranks: Any = MODE_RANK
+    with pytest.raises(TypeError):
+        ranks["destructive"] = 0
+    with pytest.raises(TypeError):
+        del ranks["destructive"]
+
+
+def test_an_unknown_mode_has_no_rank() -> None:
+    with pytest.raises(KeyError):
+        MODE_RANK["admin"]
+
+
+def test_the_five_evaluators_stand_in_their_order() -> None:
+    assert tuple(name for name, _ in EVALUATORS) == FIVE
+    assert tuple(Scores.model_fields) == FIVE
+    assert tuple(EVALUATOR_VERSIONS) == FIVE
+    assert type(EVALUATORS) is tuple
+
+
+def test_the_five_checks_stand_in_their_order() -> None:
+    assert [check.__name__ for check in CHECKS] == [f"check_{name}" for name in get_args(Check)]
+    assert type(CHECKS) is tuple
+
+
+def test_versions_are_plain_text() -> None:
+    versions = [RULESET_VERSION, *EVALUATOR_VERSIONS.values()]
+    assert all(type(version) is str and version.isdecimal() for version in versions)
