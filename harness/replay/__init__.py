@@ -1,0 +1,1 @@
+"""Replay: the recorded verdicts derived once more, by code that cannot execute a tool."""

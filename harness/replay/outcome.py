@@ -1,0 +1,60 @@
+"""What replay says of a record: one of four answers, and the reasons for it."""
+
+from typing import Annotated, Literal
+
+from evals.canonical import canonical_json
+from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
+from evals.json_value import PresentJson
+from evals.text import printable
+
+ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
+
+
+class Difference(Envelope):
+    """One place where the recorded report and the one derived now differ.
+
+    `path` is a JSON pointer into the report. A side that has nothing there is absent.
+    """
+
+    path: str
+    recorded: PresentJson = None
+    derived: PresentJson = None
+
+    def line(self) -> str:
+        """The difference on one line, safe to print."""
+        recorded, derived = _shown(self.recorded), _shown(self.derived)
+        return f"{printable(self.path) or 'report'}: recorded {recorded}, derived {derived}"
+
+
+class Replayed(Envelope):
+    """The answer for one record, or for the records that are missing from `seq` on.
+
+    same: the inputs, hashes and link are right and the report derived now is the recorded one,
+        byte for byte.
+    drift: it was written under another ruleset, or cannot be derived here; `differences` may be
+        empty.
+    tampered: what is stored is not what was recorded, or its report does not follow from it.
+    incomplete: something that is needed is not there.
+
+    (Without `judge` reports are not derived, and only bytes, hashes, inputs and links count.)
+
+    The worst of tampered, incomplete and drift is the status; `reasons` hold all, worst first.
+    Notes are worth a look and change nothing. True in an `if` only where the status is `same`.
+    """
+
+    seq: int
+    status: ReplayStatus
+    reasons: Annotated[tuple[str, ...], ARRAY] = ()
+    notes: Annotated[tuple[str, ...], ARRAY] = ()
+    differences: Annotated[tuple[Difference, ...], ARRAY] = ()
+    trace_id: Annotated[Identifier | None, OPTIONAL] = None
+    decision_key: Annotated[Identifier | None, OPTIONAL] = None
+
+    def __bool__(self) -> bool:
+        return self.status == "same"
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "nothing"
+    return printable(value if isinstance(value, str) else canonical_json(value).decode())

@@ -1,0 +1,129 @@
+"""Decisions to record, judged by the critic itself, and ways to get at a log behind its back."""
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from critic.consolidate import consolidate
+from critic.score import score
+from critic.verify import verify
+from evals.plan import Proposal
+from evals.run import Run
+from harness.log.record import Decision, RunFacts
+from harness.log.sql import SqlDecisionLog
+from harness.wire import build
+
+AS_OF = "2025-03-01T12:00:00Z"
+NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+
+TRIGGERS = (
+    *(f"{table}_no_{verb}" for table in ("records", "inputs") for verb in ("update", "delete")),
+    "records_in_order",
+    "inputs_once",
+)
+
+
+def proposal(number: int = 1, *, pinned: bool = True) -> Proposal:
+    """A refund of order o-17; the critic refuses it where the evidence is not pinned."""
+    refund = {"adapter_id": "payments", "capability_id": "refund"}
+    read = {"adapter_id": "orders", "capability_id": "read"}
+    evidence = {"evidence_refs": ["ev_1"]} if pinned else {}
+    item: dict[str, Any] = {"id": "ev_1", "classification": "window", "content": {"order": "o-17"}}
+    item["expires_at"] = "2025-04-01T00:00:00.5+02:00"
+    value = {
+        "ctx": {"trace_id": f"trace_{number}", "safety_mode": "destructive", "as_of": AS_OF},
+        "compiled": {
+            "manifests": {
+                "tool_manifest": [
+                    {
+                        **refund,
+                        "approval_mode": "destructive",
+                        "requires_evidence": ["window"],
+                        "bound_args": {"order": ["window"]},
+                    },
+                    {**read, "approval_mode": "read_only"},
+                ],
+                "evidence_manifest": [item],
+            }
+        },
+        "spec": {"id": "refund", "required_outputs": ["receipt"]},
+        "plan": {
+            "steps": [
+                {"kind": "tool", **read, "args": {"number": number, "share": 1.0}},
+                {"kind": "tool", **refund, "args": {"order": "o-17"}, **evidence},
+            ],
+            "declared_outputs": ["receipt"],
+        },
+    }
+    return build(Proposal, value)
+
+
+def run_of(proposed: Proposal, number: int = 1, **over: Any) -> Run:
+    """Every step called once as planned, or what `over` says instead."""
+    steps = proposed.wire()["plan"]["steps"]
+    names = ("adapter_id", "capability_id", "args")
+    calls = [
+        {"step": place, "status": "completed", **{name: step[name] for name in names}}
+        for place, step in enumerate(steps)
+    ]
+    facts = {"run_id": f"run_{number}", "trace_id": f"trace_{number}", "calls": calls}
+    outputs = {"receipt": {"\ufb33": 1e21, "\U0001f600": "r\u00e9", "share": 1.0}}
+    return build(Run, {**facts, "outputs": outputs, "proposal": proposed.wire(), **over})
+
+
+def decision(number: int = 1, *, kind: str = "completed", minutes: float | None = None) -> Decision:
+    """A decision of one kind: completed, refused, partial (not executed) or ended_early."""
+    proposed = proposal(number, pinned=kind != "refused")
+    executed = run_of(proposed, number) if kind in ("completed", "ended_early") else None
+    scored = score(executed) if executed is not None and kind == "completed" else None
+    report = consolidate(
+        trace_id=proposed.ctx.trace_id,
+        decision_key=proposed.spec.id,
+        verify=verify(proposed.ctx, proposed.compiled, proposed.spec, proposed.plan),
+        score=scored,
+        decided_at=NOON + timedelta(minutes=number if minutes is None else minutes),
+    )
+    optional = {
+        "run": None if executed is None else RunFacts.of(executed),
+        "error": "TimeoutError: payments" if kind == "ended_early" else None,
+    }
+    given: dict[str, Any] = {name: value for name, value in optional.items() if value is not None}
+    return Decision(proposal=proposed, report=report, **given)
+
+
+KINDS = ("completed", "refused", "partial", "ended_early")
+
+
+def filled(path: Path, count: int = 8, *, kinds: tuple[str, ...] = KINDS) -> SqlDecisionLog:
+    """A new log of `count` decisions of alternating kinds."""
+    log = SqlDecisionLog.open(path)
+    log.append_all(decision(n, kind=kinds[n % len(kinds)]) for n in range(1, count + 1))
+    return log
+
+
+def query(path: Path, sql: str, *values: object) -> list[Any]:
+    """What plain SQLite answers on the file."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        return connection.execute(sql, values).fetchall()
+
+
+def meddle(path: Path, *statements: tuple[str, tuple[object, ...]]) -> None:
+    """Run statements on the file behind the log's back, with its triggers taken away."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # who meddles need not survive a crash
+        for trigger in TRIGGERS:
+            connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        for sql, values in statements:
+            connection.execute(sql, values)
+
+
+def body_of(path: Path, seq: int) -> bytes:
+    """The stored bytes of a record."""
+    return bytes(query(path, "SELECT body FROM records WHERE seq = ?", seq)[0][0])
+
+
+def put_body(path: Path, seq: int, body: bytes) -> None:
+    """Other bytes in the place of a record's."""
+    meddle(path, ("UPDATE records SET body = ? WHERE seq = ?", (body, seq)))

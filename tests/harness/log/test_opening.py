@@ -1,0 +1,216 @@
+"""What may be opened as a log, and that looking at one changes nothing."""
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from harness.log.errors import LogDamaged, LogUnavailable, NotALog
+from harness.log.record import GENESIS
+from harness.log.sql import SqlDecisionLog
+from tests.harness.log.decisions import decision, filled, meddle, query
+
+OPENERS = (
+    pytest.param(SqlDecisionLog.open_for_reading, id="for_reading"),
+    pytest.param(lambda path: SqlDecisionLog.open(path, create=False), id="existing"),
+    pytest.param(SqlDecisionLog.open, id="create"),
+)
+READERS = OPENERS[:2]
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _link(path: Path) -> None:
+    filled(path.with_name("real"), 1)
+    path.symlink_to("real")
+
+
+def _dangling(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+def _socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(str(path))
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [
+        (_folder, "a folder"),
+        (_pipe, "a named pipe"),
+        (_link, "a symbolic link"),
+        (_dangling, "a symbolic link"),
+        (_socket, "a socket"),
+    ],
+)
+def test_only_a_regular_file_is_opened(tmp_path: Path, make, kind: str, opener) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "log"
+    make(path)
+    with pytest.raises(NotALog, match=f"log: {kind}, no decision log: name a regular file"):
+        opener(path)
+
+
+def test_a_device_is_refused() -> None:
+    with pytest.raises(NotALog, match="a special file"):
+        SqlDecisionLog.open("/dev/full")
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+@pytest.mark.parametrize(
+    "content",
+    [b"\n", b"just some text\n" * 50, bytes(range(256)) * 64, b"\0" * 8192, b'{"seq":1}\n' * 9],
+    ids=["newline", "text", "binary", "zeros", "json"],
+)
+def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes, opener) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "log"
+    path.write_bytes(content)
+    with pytest.raises(NotALog, match="no decision log: name another file"):
+        opener(path)
+    assert path.read_bytes() == content
+    assert [found.name for found in tmp_path.iterdir()] == ["log"]
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "log"
+    query(path, "CREATE TABLE records (name TEXT)")
+    content = path.read_bytes()
+    with pytest.raises(NotALog, match="lacks the tables of a decision log"):
+        opener(path)
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("opener", READERS)
+def test_a_missing_file_is_not_made(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(LogUnavailable, match="there is no such file: check the path"):
+        opener(tmp_path / "log")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("opener", READERS)
+def test_an_empty_file_is_no_log_to_read(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "log"
+    path.touch()
+    with pytest.raises(NotALog, match="0 bytes are no decision log"):
+        opener(path)
+    assert path.stat().st_size == 0
+
+
+def test_an_empty_file_becomes_a_log_where_one_is_to_be_made(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.touch()
+    assert SqlDecisionLog.open(path).append(decision()).seq == 1
+
+
+@pytest.mark.parametrize("below", ["no/log", "file/log"])
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path, below: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LogUnavailable, match=r"no such folder|not a directory"):
+        SqlDecisionLog.open(tmp_path / below)
+
+
+def test_opening_again_keeps_what_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    head = filled(path, 3).head()
+    assert SqlDecisionLog.open(path).head() == head
+    assert SqlDecisionLog.open(str(path)).head() == head
+
+
+@pytest.mark.parametrize("name", ["a log?mode=memory#x%20y.db", "l\u00f6g", "file:log", "<b>"])
+def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    filled(path, 2)
+    assert [found.name for found in tmp_path.iterdir()] == [name]
+    assert SqlDecisionLog.open_for_reading(path).head().seq == 2
+
+
+def test_a_relative_path_stays_what_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    log = SqlDecisionLog.open("log")
+    monkeypatch.chdir("/")
+    assert log.append(decision()).seq == 1
+
+
+def test_reading_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    filled(path, 5)
+    os.utime(path, (1, 1))
+    content, looked = path.read_bytes(), path.stat()
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert len(list(log.records())) == 5
+        with pytest.raises(LogUnavailable, match="opened for reading: open it for appending"):
+            log.append(decision())
+    assert path.read_bytes() == content
+    assert path.stat().st_mtime == looked.st_mtime
+    assert [found.name for found in tmp_path.iterdir()] == ["log"]
+
+
+def test_a_reader_sees_what_is_appended_meanwhile(tmp_path: Path) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+    reader = SqlDecisionLog.open_for_reading(tmp_path / "log")
+    assert reader.head() == (0, GENESIS)
+    record = log.append(decision())
+    assert list(reader.records()) == [record]
+
+
+def test_another_format_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    filled(path, 1)
+    query(path, "DROP TRIGGER log_format_no_update")
+    query(path, "UPDATE log_format SET format = 99")
+    with pytest.raises(NotALog, match=r"a format that this version cannot read \(it reads 1\)"):
+        SqlDecisionLog.open(path)
+
+
+def test_tables_made_anew_without_a_key_are_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    filled(path, 3)
+    meddle(
+        path,
+        ("ALTER TABLE records RENAME TO old", ()),
+        ("CREATE TABLE records (seq INTEGER, hash TEXT, body BLOB)", ()),
+        ("INSERT INTO records SELECT * FROM old", ()),
+    )
+    with pytest.raises(LogDamaged, match="table records was made anew without its key"):
+        SqlDecisionLog.open_for_reading(path)
+
+
+def test_a_record_without_a_number_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    filled(path, 3)
+    meddle(
+        path,
+        ("ALTER TABLE records RENAME TO old", ()),
+        ("CREATE TABLE records (seq INT PRIMARY KEY, hash TEXT, body BLOB)", ()),
+        ("INSERT INTO records SELECT * FROM old", ()),
+        ("INSERT INTO records VALUES ('four', '', NULL)", ()),
+    )
+    with pytest.raises(LogDamaged, match="a record has no number"):
+        list(SqlDecisionLog.open_for_reading(path).raw())
+
+
+def test_a_log_that_was_taken_away_is_not_made_again(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    log = filled(path, 1)
+    path.unlink()
+    with pytest.raises(LogUnavailable, match=r"SQLITE_CANTOPEN.*check that the file"):
+        log.append(decision(2))
+    assert not path.exists()
+
+
+def test_a_path_is_safe_to_print(tmp_path: Path) -> None:
+    with pytest.raises(LogUnavailable) as caught:
+        SqlDecisionLog.open_for_reading(tmp_path / "a\x1b[31m\n<b>")
+    message = str(caught.value)
+    assert message.isprintable()
+    assert message.isascii()
+    assert "<" not in message

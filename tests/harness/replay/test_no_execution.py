@@ -1,0 +1,84 @@
+"""Replay cannot execute a tool: it imports nothing that could, and takes nothing that could."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import harness.replay.recheck as rechecking
+import harness.replay.replay as replaying
+from harness.log import record
+
+_ROOT = Path(__file__).parents[3]
+
+# All that replay may reach of this project. A port, an executor or a loop is not among it.
+REACHED = ("critic", "evals", "harness.canonical", "harness.log.record", "harness.wire")
+OWN = ("diff", "integrity", "outcome", "recheck", "replay")
+OUTSIDE = {
+    "collections.abc",
+    "dataclasses",
+    "datetime",
+    "functools",
+    "hashlib",
+    "itertools",
+    "pydantic",
+    "pydantic_core",
+    "re",
+    "typing",
+}
+
+
+def _modules_after(statement: str) -> set[str]:
+    script = f"import sys\n{statement}\nprint(*sys.modules)"
+    command = [sys.executable, "-c", script]
+    found = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True)
+    return set(found.stdout.split())
+
+
+def test_the_import_closure_holds_nothing_that_executes() -> None:
+    loaded = _modules_after("import harness.replay.replay")
+    ours = {name for name in loaded if name.partition(".")[0] in ("critic", "evals", "harness")}
+    allowed = {"harness", "harness.log", "harness.replay", *(f"harness.replay.{n}" for n in OWN)}
+    strange = {
+        name for name in ours - allowed if not name.startswith(tuple(f"{r}." for r in REACHED))
+    }
+    assert strange <= set(REACHED)
+    assert not loaded & {"sqlalchemy", "sqlite3", "harness.runtime", "subprocess"}
+
+
+def _allowed(node: ast.AST) -> bool:
+    match node:
+        case ast.Import():
+            return {one.name for one in node.names} <= OUTSIDE
+        case ast.ImportFrom():
+            ours = str(node.module).startswith((*REACHED, "harness.replay."))
+            return ours or node.module in OUTSIDE
+        case ast.Name():
+            return node.id not in ("open", "exec", "eval", "compile", "__import__")
+        case _:
+            return True
+
+
+def test_the_modules_import_what_is_listed_and_nothing_by_name() -> None:
+    files = [Path(inspect.getfile(rechecking)).parent / f"{name}.py" for name in OWN]
+    for file in [*files, Path(inspect.getfile(record))]:
+        tree = ast.parse(file.read_text("utf-8"))
+        assert all(map(_allowed, ast.walk(tree))), file
+
+
+def test_nothing_callable_is_taken() -> None:
+    assert list(inspect.signature(replaying.replay).parameters) == ["log", "head", "judge"]
+    assert list(inspect.signature(rechecking.recheck).parameters) == [
+        "document",
+        "inputs",
+        "before",
+        "expected",
+        "judge",
+    ]
+    for function in (replaying.replay, rechecking.recheck):
+        for parameter in inspect.signature(function).parameters.values():
+            assert "Callable" not in str(parameter.annotation)
+    assert inspect.signature(replaying.replay).parameters["judge"].annotation is bool
+    port = {name for name in vars(replaying.RecordedLog) if not name.startswith("_")}
+    assert port == {"raw", "inputs"}

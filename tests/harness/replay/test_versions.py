@@ -1,0 +1,166 @@
+"""Records of other versions, and code that fails: drift, with the difference, never `same`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harness.replay.recheck as rechecking
+from critic.verify import verify
+from harness.log.sql import SqlDecisionLog
+from harness.replay.outcome import Difference, Replayed
+from harness.replay.replay import replay
+from tests.harness.log.decisions import body_of, filled, meddle
+from tests.harness.replay.forging import edited, forged, forged_input
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """A log of four records: refused, partial, ended early, completed."""
+    filled(tmp_path / "log", 4)
+    return tmp_path / "log"
+
+
+def _answer(path: Path, seq: int) -> Replayed:
+    answers = {one.seq: one for one in replay(SqlDecisionLog.open_for_reading(path))}
+    assert all(answers[other] for other in answers if other != seq)
+    return answers[seq]
+
+
+@pytest.mark.parametrize("version", ["0", "2", "99.1-beta"])
+def test_another_ruleset_is_drift_even_without_a_difference(path: Path, version: str) -> None:
+    forged(path, 4, lambda record: record.update(ruleset_version=version))
+    answer = _answer(path, 4)
+    assert answer.status == "drift"
+    assert not answer
+    assert answer.reasons == (f"written under ruleset {version}, checked under 1",)
+    assert answer.differences == ()
+
+
+@pytest.mark.parametrize(
+    ("versions", "reason"),
+    [
+        ({"policy": "2"}, "evaluator policy: written under version 2, checked under 1"),
+        ({"tone": "1"}, "evaluator tone: written under version 1, checked under none"),
+        ({"cost": None}, "evaluator cost: written under version none, checked under 1"),
+    ],
+)
+def test_other_evaluators_are_drift(
+    path: Path, versions: dict[str, str | None], reason: str
+) -> None:
+    def change(record: dict[str, Any]) -> None:
+        changed = {**record["evaluator_versions"], **versions}
+        kept = {name: version for name, version in changed.items() if version is not None}
+        record["evaluator_versions"] = kept
+
+    forged(path, 4, change)
+    answer = _answer(path, 4)
+    assert (answer.status, answer.reasons) == ("drift", (reason,))
+
+
+def test_a_new_ruleset_here_shows_the_difference(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def laxer(*inputs: Any) -> Any:
+        verdict = verify(*inputs)
+        return verdict if verdict.ok else verdict.model_copy(update=_other_reason(verdict))
+
+    monkeypatch.setattr(rechecking, "verify", laxer)
+    monkeypatch.setattr(rechecking, "RULESET_VERSION", "2")
+    refused, *passed = replay(SqlDecisionLog.open_for_reading(path))
+    assert refused.status == "drift"
+    assert refused.reasons == ("written under ruleset 1, checked under 2",)
+    changed = [one.path for one in refused.differences]
+    assert changed == ["/rationale", "/verify/reasons/0", "/verify/violations/0/reason"]
+    assert all(one.status == "drift" and not one.differences for one in passed)
+
+
+def _other_reason(verdict: Any) -> dict[str, Any]:
+    first, *rest = verdict.violations
+    other = first.model_copy(update={"reason": "other"})
+    return {"reasons": ("other",), "violations": (other, *rest)}
+
+
+def test_what_only_another_version_can_read_is_drift(path: Path) -> None:
+    def change(record: dict[str, Any]) -> None:
+        record.update(ruleset_version="2", approvals_used=["a_1"])
+
+    forged(path, 4, change)
+    answer = _answer(path, 4)
+    assert answer.status == "drift"
+    assert answer.reasons[1].startswith(
+        "it is no decision record of this version: /approvals_used: unknown field"
+    )
+
+
+def test_an_input_that_only_another_version_can_read_is_drift(path: Path) -> None:
+    forged_input(path, 4, "plan", lambda plan: plan.update(new_field=1))
+    forged(path, 4, lambda record: record.update(ruleset_version="2"))
+    answer = _answer(path, 4)
+    assert answer.status == "drift"
+    assert answer.reasons[1].startswith("input plan cannot be read: /new_field: unknown field")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.update(ruleset_version="2", new_field=1),
+        lambda record: record["report"].update(rationale="other"),
+    ],
+)
+def test_without_judging_only_the_bytes_count(
+    path: Path, monkeypatch: pytest.MonkeyPatch, change: Any
+) -> None:
+    forged(path, 3, change)
+    monkeypatch.delattr(rechecking, "verify")
+    log = SqlDecisionLog.open_for_reading(path)
+    assert all(replay(log, head=log.head(), judge=False))
+
+    edited(path, 2, lambda record: record.update(error="x"))
+    assert [one.status for one in replay(log, judge=False)] == [
+        "same",
+        "tampered",
+        "same",
+        "same",
+    ]
+
+
+def test_tampering_outweighs_another_version(path: Path) -> None:
+    edited(path, 4, lambda record: record.update(ruleset_version="2"))
+    answer = _answer(path, 4)
+    assert answer.status == "tampered"
+    assert answer.reasons[-1] == "written under ruleset 2, checked under 1"
+
+
+def test_a_missing_input_outweighs_another_version(path: Path) -> None:
+    forged_input(path, 4, "plan", lambda plan: plan.update(plan_id="p"))
+    forged(path, 4, lambda record: record.update(ruleset_version="2"))
+    digest = json.loads(body_of(path, 4))["inputs"]["plan"]
+    meddle(path, ("DELETE FROM inputs WHERE digest = ?", (digest,)))
+    answer = _answer(path, 4)
+    assert answer.status == "incomplete"
+    assert len(answer.reasons) == 2
+
+
+@pytest.mark.parametrize("name", ["verify", "score", "consolidate"])
+@pytest.mark.parametrize("error", [RuntimeError("\x1b[31m"), RecursionError(), MemoryError()])
+def test_code_that_fails_is_drift(
+    path: Path, monkeypatch: pytest.MonkeyPatch, name: str, error: Exception
+) -> None:
+    def failing(*_: Any, **__: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(rechecking, name, failing)
+    *_, last = replay(SqlDecisionLog.open_for_reading(path))
+    assert last.status == "drift"
+    assert last.reasons == (f"the report cannot be derived here: {type(error).__name__}",)
+
+
+def test_a_difference_is_one_safe_line() -> None:
+    assert Difference(path="", recorded="a<b>\n").line() == (
+        "report: recorded a\\u003cb\\u003e\\u000a, derived nothing"
+    )
+    assert Difference(path="/x", recorded=1.0, derived=[True]).line() == (
+        "/x: recorded 1, derived [true]"
+    )
