@@ -16,7 +16,7 @@ from tests.strategies import PATIENT
 Verdict = Verified | Refused
 Mark = tuple[str, str, int | None, str | None]
 
-LAW = settings(PATIENT, max_examples=250)
+LAW = settings(PATIENT, max_examples=200)
 
 
 def judge(wire: Json) -> Verdict:

@@ -203,7 +203,7 @@ class SqlDecisionLog:
         try:
             drafted = draft(decision)
         except (ValueError, RecursionError) as error:
-            fault = printable(str(error)) if isinstance(error, InvalidInput) else "not JSON"
+            fault = str(error) if isinstance(error, InvalidInput) else "not JSON"
             raise Unrecordable(
                 f"{self._store.where}: cannot append: the decision was changed after it was "
                 f"built ({fault}): build it anew"

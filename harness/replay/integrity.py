@@ -69,7 +69,7 @@ def read_document(raw: RawRecord) -> Document:
             return Document(raw, value, record_hash(value), "its body is not canonical JSON")
         return Document(raw, value, record_hash(value), "")
     except InvalidInput as error:
-        return _unread(raw, f"its body cannot be read: {printable(str(error))}")
+        return _unread(raw, f"its body cannot be read: {error}")
     except (ValueError, TypeError, RecursionError):
         return _unread(raw, "its body has no canonical form")
 

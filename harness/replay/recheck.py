@@ -136,7 +136,7 @@ def _decoded(document: Document, found: _Found) -> DecisionRecord | None:
     try:
         return build(DecisionRecord, dict(document.value))
     except InvalidInput as error:
-        found.unreadable(f"it is no decision record of this version: {printable(str(error))}")
+        found.unreadable(f"it is no decision record of this version: {error}")
         return None
 
 
@@ -209,7 +209,7 @@ def _read(name: str, body: bytes) -> _Read:
     try:
         value = parse(_MODELS[name], body)
     except InvalidInput as error:
-        return _Read(None, f"cannot be read: {printable(str(error))}")
+        return _Read(None, f"cannot be read: {error}")
     return _Read(value, "" if canonical_bytes(value) == body else "is not in its canonical form")
 
 

@@ -69,14 +69,13 @@ def step(position: int, item: int) -> Json:
         "adapter_id": adapter,
         "capability_id": capability,
         "args": {**_order(item), "currency": "INR", "note": NOTES[item % len(NOTES)]},
-        "id": f"{capability}_{position}",
+        "id": f"step_{position}",
         "requires_evidence": [EVIDENCE_CLASS],
         "evidence_refs": [_ref(item)],
         "estimated_tokens": 120 + item % 200,
     }
     if position:
-        earlier = DESK[(position - 1) % len(DESK)][1]
-        written["depends_on"] = [f"{earlier}_{position - 1}"]
+        written["depends_on"] = [f"step_{position - 1}"]
     return written
 
 

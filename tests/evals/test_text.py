@@ -76,9 +76,7 @@ def test_one_line_is_one_line_whatever_is_in_it(text: str) -> None:
 def test_one_line_keeps_our_own_reasons_as_they_stand() -> None:
     reason = "verify failed: loop_guard \u2014 step 1 mode destructive > safety_mode local_write"
     assert one_line(reason) == reason
-    assert one_line(HOSTILE).startswith(
-        "\\u001b[31mred\\u001b]52;c;x\\u0007\\u000d\\u000a\\u003cb>"
-    )
+    assert one_line(HOSTILE).startswith("\\u001b[31mred\\u001b]52;c;x\\u0007\\u000d\\u000a")
 
 
 def place_of(text: str) -> list[str]:
