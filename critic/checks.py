@@ -9,7 +9,7 @@ Rule 4: every check is linear in the steps and the manifests.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, cast
 
 from jsonschema_rs import Draft202012Validator
 
@@ -85,7 +85,7 @@ def check_surface(case: Case) -> Iterator[Violation]:
         if tool.traits & OUTSIDE:
             name = f"{step.adapter_id}.{step.capability_id}"
             reason = f"plan step {index} calls {name} which is not in the surface"
-            path = pointer("steps", index)
+            path = f"/steps/{index}"
             yield _violation("surface", "violates_decision_spec", reason, index, path)
         elif tool.validator is not None:
             yield from _schema_violations(index, step, tool.validator)
@@ -126,7 +126,7 @@ def check_approval(case: Case) -> Iterator[Violation]:
 
 
 def _unapproved(index: int, reason: str) -> Violation:
-    path = pointer("steps", index)
+    path = f"/steps/{index}"
     return _violation("approval", "approval_mode_mismatch", f"step {index} {reason}", index, path)
 
 
@@ -134,35 +134,48 @@ def _unapproved(index: int, reason: str) -> Violation:
 
 
 def check_evidence(case: Case) -> Iterator[Violation]:
-    pinned: set[str | None] = set()
-    timeless = case.surface.timeless
+    pinned: set[str] = set()
     columns = zip(case.tools, case.requires_evidence, case.evidence_refs, strict=True)
     for index, (tool, own, refs) in enumerate(columns):
         if not refs and not own and not tool.traits & EVIDENCED:
             continue
-        held = set(map(timeless.get, refs or ()))
+        held, sound = _fresh_classes(case, refs or ())
         pinned |= held
         met = held.issuperset(tool.requires) and (not own or held.issuperset(own))
-        if not met or None in held or tool.bound_args:
-            yield from _step_evidence(case, index, pinned)
+        if not met or not sound or tool.bound_args:
+            yield from _step_evidence(case, index, held)
     for name in dict.fromkeys(case.spec.required_evidence or ()):
         if name not in pinned:
             reason = f"plan pins no fresh evidence of required class {name}"
             yield _violation("evidence", "missing_evidence", reason, None, "/steps")
 
 
-def _step_evidence(case: Case, index: int, pinned: set[str | None]) -> Iterator[Violation]:
-    """The step in full: with evidence that may expire, and with what has to be explained."""
+def _fresh_classes(case: Case, refs: tuple[str, ...]) -> tuple[set[str], bool]:
+    """The classes of the fresh evidence behind `refs`, and whether every ref is fresh."""
+    held = set(map(case.surface.timeless.get, refs))
+    if None not in held:
+        return cast(set[str], held), True
+    expiring, as_of, sound = case.surface.expiring, case.ctx.as_of, True
+    fresh = {name for name in held if name is not None}
+    for ref in refs:
+        name, expiry = expiring.get(ref, (None, None))
+        if name is not None and as_of is not None and expiry is not None and as_of < expiry:
+            fresh.add(name)
+        elif ref not in case.surface.timeless:
+            sound = False
+    return fresh, sound
+
+
+def _step_evidence(case: Case, index: int, held: set[str]) -> Iterator[Violation]:
+    """The step in full, with what has to be explained."""
     step, tool = case.plan.steps[index], case.tools[index]
     pins = resolve_pins(step.evidence_refs or (), case.surface.evidence, case.ctx.as_of)
-    held = {item.classification for item in pins.fresh}
-    pinned |= held
     for name in dict.fromkeys((*tool.requires, *(step.requires_evidence or ()))):
         if name not in held:
             reason = f"requires evidence class {name}, none pinned"
-            yield _unevidenced(index, reason, pointer("steps", index))
+            yield _unevidenced(index, reason, f"/steps/{index}")
     for fault in pins.faults:
-        path = pointer("steps", index, "evidence_refs", fault.position)
+        path = f"/steps/{index}/evidence_refs/{fault.position}"
         yield _unevidenced(index, f"pins evidence {fault.ref}, {fault.why}", path)
     if not tool.bound_args or type(step) is not ToolStep:
         return
@@ -207,7 +220,7 @@ def _order_faults(case: Case) -> Iterator[Violation]:
     earlier: set[str] = set()
     for index, (own, depends_on) in enumerate(zip(case.ids, case.depends_on, strict=True)):
         if own is not None and own in earlier:
-            path = pointer("steps", index, "id")
+            path = f"/steps/{index}/id"
             yield _looping(index, f"has the id {own} of an earlier step", path)
         if depends_on and not earlier.issuperset(depends_on):
             yield from _late_dependencies(index, depends_on, earlier)
@@ -221,7 +234,7 @@ def _late_dependencies(
     named: set[str] = set()
     for position, needed in enumerate(depends_on):
         if needed not in earlier and needed not in named:
-            path = pointer("steps", index, "depends_on", position)
+            path = f"/steps/{index}/depends_on/{position}"
             yield _looping(index, f"depends on {needed}, which is no earlier step", path)
         named.add(needed)
 
@@ -236,7 +249,7 @@ def _repeats(case: Case) -> Iterator[Violation]:
         call = (step.adapter_id, step.capability_id, canonical_json(step.args))
         if call in called:
             reason = f"repeats the destructive call {tool.name} with the same args"
-            yield _looping(index, reason, pointer("steps", index))
+            yield _looping(index, reason, f"/steps/{index}")
         called.add(call)
 
 

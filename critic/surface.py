@@ -4,6 +4,7 @@ Plain dicts of plain values: `verify` costs the same against ten tools and a hun
 """
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from jsonschema_rs import Draft202012Validator
@@ -48,13 +49,14 @@ UNKNOWN_TOOL: Final = NO_TOOL._replace(traits=UNTRACED | OUTSIDE)
 class Surface(NamedTuple):
     """Tools by (adapter_id, capability_id), evidence by id.
 
-    `timeless` gives the class of the evidence that never expires, which most evidence checks
-    need nothing beyond.
+    `timeless` gives the class of the evidence that never expires, `expiring` class and expiry of
+    the rest: most evidence checks need nothing beyond.
     """
 
     tools: dict[tuple[str, str], Tool]
     evidence: Mapping[str, EvidenceItem]
     timeless: dict[str, str]
+    expiring: dict[str, tuple[str, datetime]]
 
 
 def surface_of(compiled: CompiledContext) -> Surface:
@@ -62,13 +64,15 @@ def surface_of(compiled: CompiledContext) -> Surface:
     kept: Surface | None = compiled.__dict__.get(_KEPT_AS)
     if kept is None:
         manifests = compiled.manifests
-        timeless = {
-            key: item.classification
-            for key, item in manifests.evidence.items()
-            if item.expires_at is None
-        }
         tools = {key: _tool(entry) for key, entry in manifests.tools.items()}
-        kept = Surface(tools, manifests.evidence, timeless)
+        timeless: dict[str, str] = {}
+        expiring: dict[str, tuple[str, datetime]] = {}
+        for item in manifests.evidence_manifest:
+            if item.expires_at is None:
+                timeless[item.id] = item.classification
+            else:
+                expiring[item.id] = (item.classification, item.expires_at)
+        kept = Surface(tools, manifests.evidence, timeless, expiring)
         compiled.__dict__[_KEPT_AS] = kept
     return kept
 

@@ -8,14 +8,11 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import TypeAlias
 
 EXIT_INVALID = 2
 EXIT_INTERRUPTED = 130
 
 _EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
-
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -39,11 +36,13 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
+def _add(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, summary: str
+) -> argparse.ArgumentParser:
     return commands.add_parser(name, help=summary, description=summary, epilog=_EXITS)
 
 
-def _add_demo(commands: Commands) -> None:
+def _add_demo(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     demo = _add(commands, "demo", "a refund refused, a refund run, both recorded and replayed")
     demo.add_argument(
         "--log", default="audit.db", help="decision log to write (default: %(default)s)"
@@ -65,7 +64,12 @@ def _add_inputs(parser: argparse.ArgumentParser, envelope: str) -> None:
     )
 
 
-def _add_judge(commands: Commands, name: str, summary: str, envelope: str) -> None:
+def _add_judge(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    summary: str,
+    envelope: str,
+) -> None:
     judge = _add(commands, name, summary)
     _add_inputs(judge, envelope)
     judge.add_argument(
@@ -75,21 +79,21 @@ def _add_judge(commands: Commands, name: str, summary: str, envelope: str) -> No
     )
 
 
-def _add_run(commands: Commands) -> None:
+def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     run = _add(commands, "run", "take recorded runs through the whole pipeline into a log")
     _add_inputs(run, "Run (a Proposal with its transcript), or Proposal (a dry run),")
     run.add_argument("--log", required=True, help="decision log to append to, made if missing")
     run.add_argument("--decided-at", metavar="TIME", help="RFC 3339 time to record (default: now)")
 
 
-def _add_replay(commands: Commands) -> None:
+def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     replay = _add(commands, "replay", "derive every recorded verdict again and compare the bytes")
     replay.add_argument("log", metavar="LOG")
     replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
     replay.add_argument("--format", choices=("text", "json"), default="text")
 
 
-def _add_log(commands: Commands) -> None:
+def _add_log(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     log = _add(commands, "log", "look at a decision log")
     actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = _add(actions, "list", "one line per decision")
