@@ -22,6 +22,7 @@ def build_parser() -> argparse.ArgumentParser:
         description="The Critic between a Planner and an Executor: verify plans before they run, "
         "score runs, record decisions, replay them byte for byte.",
         epilog=_EXITS,
+        formatter_class=_formatter,
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_demo(commands)
@@ -39,7 +40,18 @@ def build_parser() -> argparse.ArgumentParser:
 def _add(
     commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, summary: str
 ) -> argparse.ArgumentParser:
-    return commands.add_parser(name, help=summary, description=summary, epilog=_EXITS)
+    return commands.add_parser(
+        name, help=summary, description=summary, epilog=_EXITS, formatter_class=_formatter
+    )
+
+
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """A formatter that knows its width: asking argparse for it imports three compressors."""
+    try:
+        columns = os.get_terminal_size().columns
+    except OSError:
+        columns = 80
+    return argparse.HelpFormatter(prog, width=max(columns - 2, 40))
 
 
 def _add_demo(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -53,5 +53,6 @@ def refused_at(model: type[Envelope], value: object) -> InvalidInput:
 
 
 def is_safe(text: str) -> bool:
-    """One line of ASCII that means nothing to a terminal or to HTML."""
-    return text.isascii() and text.isprintable() and not set(text) & set("<>&")
+    """One line of ASCII, but for our own dash, that means nothing to a terminal or to HTML."""
+    plain = text.replace("\u2014", "")
+    return plain.isascii() and text.isprintable() and not set(text) & set("<&")

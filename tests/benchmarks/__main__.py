@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from tests.benchmarks.field import field_rows
 from tests.benchmarks.report import document, table
-from tests.benchmarks.rows import crafted_rows, manifest_rows, refund_rows
+from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
 from tests.benchmarks.startup import ROOT, startup_rows
 from tests.benchmarks.timing import Effort, measure
 
@@ -37,7 +37,7 @@ def main() -> None:
     startup = startup_rows()
     if not startup:
         skipped.append("critic --help: this system does not count the CPU time of children")
-    rows = [*refund_rows(), *manifest_rows(), *startup, *crafted_rows(), *others]
+    rows = [*refund_rows(), *wire_rows(), *startup, *crafted_rows(), *others]
     gc.collect()
     gc.freeze()
     figures = measure(rows, effort, _progress)

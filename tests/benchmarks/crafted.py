@@ -11,6 +11,7 @@ Json = dict[str, Any]
 TINY_STEPS = 5000
 CLASSES = 4000
 VALUES = 2000
+PHRASES = 200
 WORDS_OF_TEXT = 40_000
 CLASS = "k"
 
@@ -136,6 +137,6 @@ def values_in_text() -> Crafted:
 
 
 def phrases_in_text() -> Crafted:
-    """2,000 bound values of two words, all towards the end of a large text: accepted."""
-    start = WORDS_OF_TEXT - VALUES - 1
-    return _bound([f"ord_{start + n} ord_{start + n + 1}" for n in range(VALUES)], _text())
+    """200 bound values of two words, all towards the end of a large text: accepted."""
+    start = WORDS_OF_TEXT - PHRASES - 1
+    return _bound([f"ord_{start + n} ord_{start + n + 1}" for n in range(PHRASES)], _text())

@@ -14,7 +14,7 @@ import orjson
 
 from critic import Plan
 from tests.benchmarks import plans
-from tests.benchmarks.rows import STEPS, UNIT, loads_plans
+from tests.benchmarks.rows import PER_BATCH, STEPS, UNIT, loads_plans
 from tests.benchmarks.timing import Cost, Row, of_thread
 
 Json = dict[str, Any]
@@ -22,7 +22,6 @@ Inputs = Callable[[int], Sequence[Any]]
 
 TIERS = ("read_only", "local_write", "network", "delegated", "destructive")
 MODES = {(adapter, capability): mode for adapter, capability, mode, _ in plans.DESK}
-_PER_BATCH = 16
 
 _CASBIN_MODEL = """
 [request_definition]
@@ -37,7 +36,7 @@ m = r.sub == p.sub && r.act == p.act
 
 
 def _wires(batch: int) -> list[Json]:
-    return [plans.plan_wire(STEPS, batch * _PER_BATCH + n) for n in range(_PER_BATCH)]
+    return [plans.plan_wire(STEPS, batch * PER_BATCH + n) for n in range(PER_BATCH)]
 
 
 def _modes(wire: Json) -> list[str]:

@@ -92,8 +92,11 @@ def plan_bytes(steps: int, number: int, evidence: int = 1000) -> bytes:
     return orjson.dumps(plan_wire(steps, number, evidence))
 
 
+UNEVEN = 2 ** len(DESK)
+
+
 def uneven_plan(number: int) -> Plan:
-    """A plan of 12 steps some of which are not estimated: others for each of 4,096 numbers."""
+    """A plan of 12 steps some of which are not estimated: others for each number under UNEVEN."""
     written = plan_wire(len(DESK), number)
     for position, one in enumerate(written["steps"]):
         if number >> position & 1:
@@ -104,7 +107,8 @@ def uneven_plan(number: int) -> Plan:
 def context(steps: int) -> RunContext:
     """A context that lets a plan of so many steps pass."""
     budget = {"max_steps": max(12, steps), "bucket_tokens": 1000 * max(12, steps)}
-    return RunContext(trace_id=TRACE, safety_mode="destructive", run_budget=budget)
+    as_of = "2026-05-09T09:45:00Z"
+    return RunContext(trace_id=TRACE, safety_mode="destructive", run_budget=budget, as_of=as_of)
 
 
 def spec(steps: int = len(DESK)) -> DecisionSpec:
@@ -114,11 +118,12 @@ def spec(steps: int = len(DESK)) -> DecisionSpec:
 
 
 @cache
-def compiled(size: int, schemas: bool = False) -> CompiledContext:
+def compiled(size: int, *, schemas: bool = False, expiring: bool = False) -> CompiledContext:
     """Manifests of `size` tools and `size` evidence items, the desk's own among them.
 
     The tools of the desk come spread over the manifest. With `schemas`, every tool has an
-    args_schema, and the refund is bound to its evidence by order and amount.
+    args_schema, and the refund is bound to its evidence by order and amount. With `expiring`, all
+    the evidence expires, later than the plan is judged.
     """
     tools = [_other_tool(number) for number in range(max(0, size - len(DESK)))]
     for position, (adapter, capability, mode, produces) in enumerate(DESK[:size]):
@@ -133,6 +138,8 @@ def compiled(size: int, schemas: bool = False) -> CompiledContext:
         {"id": _ref(item), "classification": EVIDENCE_CLASS, "content": _order(item)}
         for item in range(size)
     ]
+    if expiring:
+        items = [{**item, "expires_at": "2026-05-10T00:00:00Z"} for item in items]
     return CompiledContext(manifests={"tool_manifest": tools, "evidence_manifest": items})
 
 
@@ -146,9 +153,7 @@ def _other_tool(number: int) -> Json:
     }
 
 
-def proposal(steps: int, number: int, size: int = 1000, schemas: bool = False) -> Proposal:
+def proposal(steps: int, size: int = 1000) -> Proposal:
     """All four inputs as one value."""
-    plan = Plan(**plan_wire(steps, number, size))
-    return Proposal(
-        ctx=context(steps), compiled=compiled(size, schemas), spec=spec(steps), plan=plan
-    )
+    plan = Plan(**plan_wire(steps, 0, size))
+    return Proposal(ctx=context(steps), compiled=compiled(size), spec=spec(steps), plan=plan)
