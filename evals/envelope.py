@@ -1,17 +1,17 @@
 """The base of every envelope: frozen, strict, closed, and the scalar types on the wire.
 
-Rule 1: an envelope that exists has been validated. The two doors pydantic leaves open
-        (`model_construct`, `model_copy(update=...)`) are shut here.
+Rule 1: an envelope that exists has been validated. The doors that pydantic leaves open
+        (`model_construct`, `copy`, its lenient JSON reader) are shut here.
 Rule 2: an optional field is left out, never null.
 Rule 3: one value has one spelling, so equal envelopes have equal digests.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, Self, Union, cast, get_args
+from typing import Annotated, Any, Final, Literal, NoReturn, Self, Union, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema
+from pydantic_core import CoreSchema, core_schema
 
 from evals.json_value import SAFE_INTEGER
 
@@ -50,6 +50,32 @@ class Envelope(BaseModel):
         """
         raise TypeError(f"{cls.__name__} is always validated: call {cls.__name__}(...) instead")
 
+    @classmethod
+    def model_validate_json(cls, *_args: Any, **_settings: Any) -> NoReturn:
+        """Refused: pydantic's reader lets the last of two equal keys win. Use `harness.wire.parse`.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(f"{cls.__name__} is read from JSON by harness.wire.parse only")
+
+    @classmethod
+    def model_validate_strings(cls, *_args: Any, **_settings: Any) -> NoReturn:
+        """Refused: it takes "1" for 1.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(f"{cls.__name__} is strict: give values of their own types")
+
+    def copy(self, **_changes: Any) -> NoReturn:
+        """Refused: pydantic's old copy does not validate. Use `model_copy`.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(f"{type(self).__name__} is copied by model_copy only")
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy, with `update` applied and the whole validated again.
 
@@ -64,15 +90,21 @@ class Envelope(BaseModel):
     def __getstate__(self) -> dict[Any, Any]:
         """State without derived values: what is cached on an envelope never travels with it."""
         state = super().__getstate__()
-        fields = type(self).model_fields
-        values = {name: value for name, value in state["__dict__"].items() if name in fields}
-        return {**state, "__dict__": values}
+        return {**state, "__dict__": self._said()}
+
+    def __copy__(self) -> Self:
+        copied = super().__copy__()
+        copied.__dict__.clear()
+        copied.__dict__.update(self._said())
+        return copied
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        copied = super().__deepcopy__(memo)
-        for name in set(copied.__dict__) - set(type(self).model_fields):
-            del copied.__dict__[name]
-        return copied
+        # Derived values are dropped before they are copied: some of them cannot be.
+        return BaseModel.__deepcopy__(self.__copy__(), memo)
+
+    def _said(self) -> dict[str, Any]:
+        fields = type(self).model_fields
+        return {name: value for name, value in self.__dict__.items() if name in fields}
 
     def wire(self) -> dict[str, Any]:
         """The envelope as JSON values: absent fields omitted, defaults written."""
@@ -90,12 +122,18 @@ class _NeverNull:
 
 
 class _WireArray:
-    """Marks a tuple field that also accepts an array of the wire, which Python reads as a list."""
+    """Marks a tuple field that also takes the array of the wire, which Python reads as a list.
+
+    Nothing else: the order of a set differs from process to process, and with it every digest.
+    """
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        return cast(CoreSchema, {**handler(source), "strict": False})
+        exact = cast(core_schema.TupleSchema, handler(source))
+        wire = core_schema.list_schema(exact["items_schema"][0], strict=True)
+        as_tuple = core_schema.no_info_after_validator_function(tuple, wire)
+        return core_schema.union_schema([as_tuple, exact], mode="left_to_right")
 
 
 OPTIONAL: Final = _NeverNull()

@@ -4,6 +4,7 @@ Nothing heavy is imported before a command needs it, so that `critic --help` is 
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -119,6 +120,10 @@ def _add_log(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit status; no traceback ever reaches the user."""
+    # A terminal that cannot show a character gets its escape, not an error.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     args = build_parser().parse_args(argv)
     try:
         status: int = import_module(f"harness.commands.{args.command}").run(args)
@@ -142,7 +147,7 @@ def _failed(error: Exception) -> int:
     try:
         explain = import_module("harness.commands.complaint").explain
         sys.stderr.write(f"critic: {explain(error)}\n")
-    except ImportError:  # something this program stands on is missing or shadowed
+    except Exception:  # something this program stands on is missing or shadowed
         sys.stderr.write(f"critic: cannot start ({type(error).__name__}): run `critic doctor`\n")
     return EXIT_INVALID
 

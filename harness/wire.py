@@ -12,7 +12,8 @@ from pydantic import ValidationError
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
 from evals.envelope import Envelope
-from evals.text import one_line, pointer, printable
+from evals.text import printable
+from harness.faults import explain
 
 E = TypeVar("E", bound=Envelope)
 
@@ -89,7 +90,8 @@ def build(model: type[E], value: Any) -> E:
     try:
         return model.__pydantic_validator__.validate_python(value)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise _explained(error, value) from None
+        path, message = explain(error, value)
+        raise InvalidInput(path, message) from None
 
 
 def verify_bytes(
@@ -102,50 +104,3 @@ def verify_bytes(
     """
     verdict = verify(ctx, compiled, spec, parse(Plan, plan))
     return verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
-
-
-def _explained(error: ValidationError, value: Any) -> InvalidInput:
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
-    first = faults[0]
-    path = _real_path(first["loc"], value)
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    return InvalidInput(path, one_line(_advice(first["type"], first["msg"]))[:_LONGEST] + more)
-
-
-def _real_path(location: tuple[int | str, ...], value: Any) -> str:
-    """The location without the parts that name a choice of union rather than a place."""
-    parts: list[str | int] = []
-    last = len(location) - 1
-    for position, part in enumerate(location):
-        if part == "[key]" and position == last:
-            continue
-        if isinstance(value, dict) and (part in value or position == last):
-            value = value.get(part)
-        elif isinstance(value, list) and isinstance(part, int):
-            value = value[part] if part < len(value) else None
-        else:
-            continue
-        parts.append(part)
-    return pointer(*parts)
-
-
-# Characters of a message: pydantic repeats a wrong `kind`, which may be of any length.
-_LONGEST: Final = 300
-
-_ADVICE: Final = {
-    "extra_forbidden": "unknown field: remove it or check its spelling",
-    "missing": "required field is missing: add it",
-    "string_pattern_mismatch": "not an identifier: 1 to 128 (evidence refs 512) characters of "
-    "letters, digits and _.:/#@+=~-, the first a letter, digit or _",
-    "int_type": "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
-    "tuple_type": "must be an array",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "bool_type": "must be true or false",
-    "string_type": "must be a string (leave an optional field out instead of null)",
-}
-
-
-def _advice(kind: str, message: str) -> str:
-    known = _ADVICE.get(kind, message)
-    return known[:1].lower() + known[1:] if known[1:2].islower() else known

@@ -4,6 +4,7 @@ import errno
 
 from evals.text import printable
 from harness.log.errors import LogError
+from harness.runtime.loop import NotRecorded
 from harness.wire import InvalidInput
 
 _ADVICE = {
@@ -24,6 +25,8 @@ def explain(error: Exception) -> str:
     match error:
         case UsageError() | LogError():
             return str(error)
+        case NotRecorded(__cause__=Exception() as cause):
+            return f"a decision was made and is not on record: {explain(cause)}"
         case InvalidInput():
             return f"invalid input: {error}"
         case OSError():

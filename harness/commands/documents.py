@@ -80,7 +80,8 @@ def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[Document]:
         number += 1
         if len(line) > limit and not line.endswith(b"\n"):
             _skip_line(stream)
-        yield Document(f"{_label(name)} line {number}", line.rstrip(b"\r\n"), from_lines=True)
+        data = line.removesuffix(b"\n").removesuffix(b"\r") if line.endswith(b"\n") else line
+        yield Document(f"{_label(name)} line {number}", data, from_lines=True)
     if number == 0:
         yield Document(_label(name), b"", from_lines=True)
 

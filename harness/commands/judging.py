@@ -5,12 +5,11 @@ import sys
 from collections.abc import Callable
 from typing import TypeVar
 
-import orjson
-
 from critic import Refused, ScoreVerdict, Verified
 from evals.envelope import Envelope
 from evals.text import printable
 from harness.commands.documents import Document, documents, size_limit
+from harness.commands.output import ascii_json
 from harness.wire import InvalidInput, parse
 
 E = TypeVar("E", bound=Envelope)
@@ -44,7 +43,7 @@ def judge_all(
 
 def verdict_json(verdict: Verdict) -> str:
     """The verdict as one line of JSON."""
-    return orjson.dumps(verdict.wire()).decode()
+    return ascii_json(verdict.wire())
 
 
 def _print(line: str) -> None:
@@ -54,7 +53,7 @@ def _print(line: str) -> None:
 def _print_fault(document: Document, error: InvalidInput, as_json: bool) -> None:
     if as_json:
         fault = {"error": {"path": error.path, "message": error.message}}
-        _print(orjson.dumps(fault).decode())
+        _print(ascii_json(fault))
         return
     sys.stdout.flush()
     place = f" at {printable(error.path)}" if error.path else ""

@@ -1,18 +1,17 @@
 """`critic log list|show|verify`: look at a decision log."""
 
 import argparse
-import json
 import sys
-
-import orjson
 
 from evals.instant import format_time
 from evals.text import one_line
 from harness.commands.complaint import UsageError
+from harness.commands.output import ascii_json
 from harness.commands.replay import parse_head, tell, with_progress
 from harness.log.record import DecisionRecord
 from harness.log.sql import SqlDecisionLog
 from harness.replay.replay import replay
+from harness.wire import InvalidInput, parse_json
 
 
 def run(args: argparse.Namespace) -> int:
@@ -34,17 +33,15 @@ def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 
 def _show(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     shown = _document(_record(args.seq, log), log)
-    # The standard library's writer, because it escapes all but ASCII: nothing that a plan holds
-    # may steer the terminal. DEL, which JSON leaves as it is, is escaped by hand.
-    text = json.dumps(shown, indent=2).replace("\x7f", "\\u007f")
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(ascii_json(shown, indent=2) + "\n")
     return 0
 
 
 def _record(seq: int, log: SqlDecisionLog) -> DecisionRecord:
-    record = next(log.records(seq), None) if seq > 0 else None
+    last = log.head().seq
+    record = next(log.records(seq), None) if 0 < seq <= last else None
     if record is None or record.seq != seq:
-        raise UsageError(f"there is no record {seq}: the last one is {log.head().seq}")
+        raise UsageError(f"there is no record {seq}: the last one is {last}")
     return record
 
 
@@ -52,8 +49,15 @@ def _document(record: DecisionRecord, log: SqlDecisionLog) -> dict[str, object]:
     """The record, with its inputs in place of their digests beside them."""
     wire = record.wire()
     bodies = {name: log.input(digest) for name, digest in wire["inputs"].items()}
-    present = {name: orjson.loads(body) for name, body in bodies.items() if body is not None}
+    present = {name: _shown(body) for name, body in bodies.items() if body is not None}
     return {**wire, "input_bodies": present}
+
+
+def _shown(body: bytes) -> object:
+    try:
+        return parse_json(body)
+    except InvalidInput as error:
+        return f"{len(body)} bytes that cannot be read: {error}"
 
 
 def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:

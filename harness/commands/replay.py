@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import get_args
 
-import orjson
 from tqdm import tqdm
 
 from harness.commands.complaint import UsageError
+from harness.commands.output import ascii_json
+from harness.log.record import GENESIS
 from harness.log.sql import SqlDecisionLog
+from harness.replay.integrity import is_digest
 from harness.replay.outcome import Replayed, ReplayStatus
 from harness.replay.replay import replay
 
@@ -36,9 +38,11 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
     if text is None:
         return None
     seq, _, digest = text.partition(":")
-    if not seq.isdecimal() or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
+    # Sixteen digits hold every number a record may have.
+    number = int(seq) if seq.isdecimal() and len(seq) <= 16 else -1
+    if number < 0 or not is_digest(digest) or (number == 0 and digest != GENESIS):
         raise UsageError("--head: write it as `critic log verify` prints it, SEQ:HASH")
-    return int(seq), digest
+    return number, digest
 
 
 def with_progress(answers: Iterator[Replayed], total: int) -> Iterator[Replayed]:
@@ -53,7 +57,7 @@ def tell(answers: Iterator[Replayed], *, as_json: bool) -> Counter[str]:
     for answer in answers:
         counts[answer.status] += 1
         if as_json:
-            tqdm.write(orjson.dumps(answer.wire()).decode(), file=sys.stdout)
+            tqdm.write(ascii_json(answer.wire()), file=sys.stdout)
         elif not answer or answer.notes:
             tqdm.write(describe(answer), file=sys.stdout)
     return counts

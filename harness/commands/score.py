@@ -3,7 +3,7 @@
 import argparse
 
 from critic import Run, ScoreVerdict, score
-from evals.text import printable
+from evals.text import one_line
 from harness.commands.judging import Verdict, judge_all
 
 
@@ -20,6 +20,6 @@ def describe(verdict: Verdict) -> str:
     for name, judged in verdict.scorecard.scores:
         lines.append(f"  {name:<8}{judged.status:<5}{judged.score:.2f}")
         lines.extend(
-            f"    {found.severity}: {printable(found.message)}" for found in judged.findings
+            f"    {found.severity}: {one_line(found.message)}" for found in judged.findings
         )
     return "\n".join(lines)

@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from critic import Proposal, Run, ToolCall, ToolStep
 from evals.run import CallStatus
 from evals.text import printable
-from harness.runtime.permit import Permit
+from harness.canonical import digest
+from harness.runtime.permit import Permit, PermitError, redeem
 from harness.runtime.ports import Execution, Recorder
 
 Tool = Callable[..., Any]
@@ -33,8 +34,10 @@ class TranscriptExecutor:
         Raises:
             PermitError: the permit covers another proposal than the transcript's.
         """
-        permit.redeem(proposal)
         played = self._transcript
+        if digest(played.proposal) != digest(proposal):
+            raise PermitError("the transcript is of another proposal")
+        redeem(permit, proposal)
         for call in played.calls:
             record(call)
         return Execution(
@@ -61,7 +64,7 @@ class CallableExecutor:
             PermitError: the permit covers another proposal.
             LookupError: a step's capability has no function here; nothing was called.
         """
-        plan = permit.redeem(proposal)
+        plan = redeem(permit, proposal)
         steps = [(at, step) for at, step in enumerate(plan.steps) if type(step) is ToolStep]
         self._require_tools([step for _, step in steps])
         outputs: dict[str, Any] = {}
@@ -92,17 +95,27 @@ class CallableExecutor:
             args = deepcopy(step.args)
             output = self._tools[step.adapter_id, step.capability_id](**args)
             output = await output if isawaitable(output) else output
-        except asyncio.CancelledError:
-            record(ToolCall(**facts, status="unknown", error="cancelled"))
-            raise
         except Exception as error:
             status: CallStatus = "timed_out" if isinstance(error, TimeoutError) else "failed"
-            reason = printable(f"{type(error).__name__}: {error}")
+            reason = _told(error)
             call = ToolCall(**facts, status=status, error=reason)
+        except BaseException as interrupt:  # cancelled, or the program is told to end
+            cancelled = isinstance(interrupt, asyncio.CancelledError)
+            reason = "cancelled" if cancelled else f"ended by {type(interrupt).__name__}"
+            record(ToolCall(**facts, status="unknown", error=reason))
+            raise
         else:
             call = _completed(facts, output)
         record(call)
         return call
+
+
+def _told(error: Exception) -> str:
+    """What the error says of itself, if it can."""
+    try:
+        return printable(f"{type(error).__name__}: {error}")
+    except Exception:
+        return printable(type(error).__name__)
 
 
 def _completed(facts: dict[str, Any], output: Any) -> ToolCall:
@@ -110,7 +123,9 @@ def _completed(facts: dict[str, Any], output: Any) -> ToolCall:
     if output is None:
         return ToolCall(**facts, status="completed")
     try:
-        return ToolCall(**facts, status="completed", output=output)
+        call = ToolCall(**facts, status="completed", output=output)
+        # A copy: what the tool keeps and changes later must not change what is on record.
+        return call.model_copy(deep=True)
     except ValidationError:
         reason = f"the tool returned {type(output).__name__}, which is no JSON value"
         return ToolCall(**facts, status="completed", error=reason)

@@ -20,7 +20,6 @@ from critic import (
     Refused,
     Run,
     RunContext,
-    ScoreVerdict,
     ToolCall,
     Verified,
     consolidate,
@@ -28,7 +27,7 @@ from critic import (
     verify,
 )
 from harness.log.record import Decision, DecisionRecord
-from harness.runtime.permit import issue_permit
+from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
 
 T = TypeVar("T")
@@ -81,11 +80,21 @@ async def run_canonical_loop(
     """
     plan = await _settled(planner.plan(ctx, compiled, spec))
     proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-    verdict = verify(ctx, compiled, spec, plan)
-    turn = _Turn(proposal, verdict, clock, log, intent)
+    verdict = verify(ctx, compiled, spec, proposal.plan)
     if isinstance(verdict, Refused) or executor is None:
-        return await turn.record(None)
-    return await turn.execute(executor)
+        turn = _Turn(proposal, verdict, clock, log, intent, began=_aware(clock.now()))
+        return await turn.record(None, turn.began)
+    # What is recorded is a copy that nobody else holds: the executor may change what it is handed.
+    kept = proposal.model_copy(deep=True)
+    permit = issue_permit(kept)
+    turn = _Turn(kept, verdict, clock, log, intent, began=_aware(clock.now()))
+    return await turn.execute(executor, permit, proposal)
+
+
+def _aware(moment: datetime) -> datetime:
+    if not isinstance(moment, datetime) or moment.utcoffset() is None:
+        raise TypeError("the clock tells a time without a zone; nothing was executed")
+    return moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +104,9 @@ class _Turn:
     clock: Clock
     log: DecisionLog
     intent: str | None
+    began: datetime
 
-    async def execute(self, executor: Executor) -> Outcome:
+    async def execute(self, executor: Executor, permit: Permit, handed: Proposal) -> Outcome:
         calls: list[ToolCall] = []
 
         def keep(call: ToolCall) -> None:
@@ -104,31 +114,37 @@ class _Turn:
                 raise TypeError(f"an executor records ToolCall, not {type(call).__name__}")
             calls.append(call)
 
-        began = self.clock.now()
-        if began.utcoffset() is None:
-            raise TypeError("the clock tells a time without a zone; nothing was executed")
-        permit = issue_permit(self.proposal)
         try:
-            execution = await _settled(executor.execute(permit, self.proposal, keep))
-            run = self._run(calls, execution, began)
-        except asyncio.CancelledError:
-            await self.record(self._run(calls, Execution(), began), error="cancelled")
-            raise
+            execution = await _settled(executor.execute(permit, handed, keep))
+            run = self._run(calls, execution)
         except Exception as error:
             reason = f"executor raised {type(error).__name__}"
-            outcome = await self.record(self._run(calls, Execution(), began), error=reason)
+            outcome = await self.record(self._run(calls, Execution()), error=reason)
             raise ExecutionFailed(outcome) from error
+        except BaseException as interrupt:  # cancelled, or the program is told to end
+            cancelled = isinstance(interrupt, asyncio.CancelledError)
+            reason = "cancelled" if cancelled else f"ended by {type(interrupt).__name__}"
+            await self.record(self._run(calls, Execution()), error=reason)
+            raise
         return await self.record(run)
 
-    def _run(self, calls: list[ToolCall], execution: Execution, began: datetime) -> Run:
-        passed = self.clock.now() - began
-        measured = {
-            "wall_ms": max(0, round(passed.total_seconds() * 1000)),
+    def _now(self) -> datetime | None:
+        """The time, or None from a clock that fails after an effect: the record matters more."""
+        try:
+            return _aware(self.clock.now())
+        except Exception:
+            return None
+
+    def _run(self, calls: list[ToolCall], execution: Execution) -> Run:
+        ended = self._now()
+        passed = None if ended is None else (ended - self.began).total_seconds()
+        facts: dict[str, Any] = {
+            "wall_ms": None if passed is None else max(0, round(passed * 1000)),
             "pack_version": self.proposal.compiled.pack_version,
             "intent": self.intent,
         }
         reported = {name: getattr(execution, name) for name in ("wall_ms", "tokens", "cost_micros")}
-        facts = measured | {name: value for name, value in reported.items() if value is not None}
+        facts |= {name: value for name, value in reported.items() if value is not None}
         return Run(
             run_id=self.proposal.ctx.run_id or self.proposal.ctx.trace_id,
             trace_id=self.proposal.ctx.trace_id,
@@ -138,8 +154,16 @@ class _Turn:
             **{name: value for name, value in facts.items() if value is not None},
         )
 
-    async def record(self, run: Run | None, error: str | None = None) -> Outcome:
-        report = self._report(None if run is None else score(run))
+    async def record(
+        self, run: Run | None, decided_at: datetime | None = None, error: str | None = None
+    ) -> Outcome:
+        report = consolidate(
+            trace_id=self.proposal.ctx.trace_id,
+            decision_key=self.proposal.spec.id,
+            verify=self.verdict,
+            score=None if run is None else score(run),
+            decided_at=decided_at or self._now() or self.began,
+        )
         optional: dict[str, Any] = {"run": run, "error": error}
         present = {name: value for name, value in optional.items() if value is not None}
         decision = Decision(proposal=self.proposal, report=report, **present)
@@ -148,15 +172,6 @@ class _Turn:
         except Exception as failure:
             raise NotRecorded(decision) from failure
         return Outcome(report, run, record)
-
-    def _report(self, scored: ScoreVerdict | None) -> CriticReport:
-        return consolidate(
-            trace_id=self.proposal.ctx.trace_id,
-            decision_key=self.proposal.spec.id,
-            verify=self.verdict,
-            score=scored,
-            decided_at=self.clock.now(),
-        )
 
 
 async def _settled(value: T | Awaitable[T]) -> T:

@@ -1,0 +1,75 @@
+"""What pydantic found wrong with a JSON value, in the words of JSON: where, what, and the mend."""
+
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from evals.text import one_line, pointer
+
+# Characters of a message: pydantic repeats a wrong value of a closed set, of whatever length.
+_LONGEST: Final = 300
+
+# How pydantic names the two readings of an array (see `evals.envelope.ARRAY`), and a faulty key.
+_NO_PLACES: Final = ("function-after[tuple()", "tuple[", "[key]")
+
+_MENDS: Final = {
+    "extra_forbidden": "unknown field: remove it or check its spelling",
+    "missing": "required field is missing: add it",
+    "string_pattern_mismatch": "not an identifier: 1 to 128 (evidence refs 512) characters of "
+    "letters, digits and _.:/#@+=~-, the first a letter, digit or _",
+    "int_type": "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
+    "string_type": "must be a string (leave an optional field out instead of null)",
+    "bool_type": "must be true or false",
+    "list_type": "must be an array",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "union_tag_not_found": "lacks the field that says of which kind it is: add it",
+}
+
+
+def explain(error: ValidationError, value: Any) -> tuple[str, str]:
+    """The JSON pointer to the first fault in `value`, and one safe line about it.
+
+    How many other places are at fault is said too.
+    """
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    # An array that is none fails a second time, as a tuple: once is enough.
+    faults = [fault for fault in found if fault["type"] != "tuple_type"] or found
+    places = {_place(fault["loc"], value): None for fault in faults}
+    first = faults[0]
+    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+    return _place(first["loc"], value), one_line(_mend(first["type"], first["msg"])) + more
+
+
+def _place(location: tuple[int | str, ...], value: Any) -> str:
+    """The location without the parts that name a choice of union rather than a place."""
+    parts: list[str | int] = []
+    last = len(location) - 1
+    for position, part in enumerate(location):
+        if _names_a_choice(part, location[:position], parts):
+            continue
+        if isinstance(value, dict) and (part in value or position == last):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int):
+            value = value[part] if part < len(value) else None
+        else:
+            continue
+        parts.append(part)
+    return pointer(*parts)
+
+
+def _names_a_choice(
+    part: int | str, before: tuple[int | str, ...], places: list[str | int]
+) -> bool:
+    """Whether the part is pydantic's: a reading of an array, the kind of a step, a verdict's ok."""
+    if isinstance(part, str) and part.startswith(_NO_PLACES):
+        return True
+    if before[-1:] == ("verify",):
+        return not isinstance(part, str)
+    return bool(before) and isinstance(before[-1], int) and places[-2:-1] == ["steps"]
+
+
+def _mend(kind: str, message: str) -> str:
+    known = _MENDS.get(kind, message)[:_LONGEST]
+    return known[:1].lower() + known[1:] if known[1:2].islower() else known
