@@ -21,10 +21,14 @@ def _plain(value: Any) -> bool:
     """
     kind = type(value)
     if kind is dict:
-        return all(key.isascii() and _plain(item) for key, item in value.items())
+        return all(_is_ascii(key) and _plain(item) for key, item in value.items())
     if kind is list:
         return all(map(_plain, value))
     return kind is not float
+
+
+def _is_ascii(key: Any) -> bool:
+    return type(key) is str and key.isascii()
 
 
 def canonical_json(value: Any) -> bytes:

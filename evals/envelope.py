@@ -8,7 +8,7 @@ Rule 3: one value has one spelling, so equal envelopes have equal digests.
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, NoReturn, Self, Union, cast, get_args
+from typing import Annotated, Any, Final, Literal, NoReturn, Self, Union, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema, core_schema
@@ -130,10 +130,11 @@ class _WireArray:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        exact = cast(core_schema.TupleSchema, handler(source))
-        wire = core_schema.list_schema(exact["items_schema"][0], strict=True)
-        as_tuple = core_schema.no_info_after_validator_function(tuple, wire)
-        return core_schema.union_schema([as_tuple, exact], mode="left_to_right")
+        return core_schema.no_info_before_validator_function(_list_as_tuple, handler(source))
+
+
+def _list_as_tuple(value: Any) -> Any:
+    return tuple(value) if type(value) is list else value
 
 
 OPTIONAL: Final = _NeverNull()

@@ -1,7 +1,8 @@
 """What an evaluator says. Status follows from the findings, so the two cannot contradict."""
 
-from collections.abc import Iterable
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
@@ -79,11 +80,13 @@ def judged(
     )
 
 
-EVALUATOR_VERSIONS: dict[EvaluatorId, str] = {
-    "policy": "1",
-    "utility": "1",
-    "latency": "1",
-    "safety": "1",
-    "cost": "1",
-}
+EVALUATOR_VERSIONS: Final[Mapping[EvaluatorId, str]] = MappingProxyType(
+    {
+        "policy": "1",
+        "utility": "1",
+        "latency": "1",
+        "safety": "1",
+        "cost": "1",
+    }
+)
 """Each is raised when that evaluator's verdict changes for any run. A star in the changelog."""

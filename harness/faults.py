@@ -9,9 +9,6 @@ from evals.text import one_line, pointer
 # Characters of a message: pydantic repeats a wrong value of a closed set, of whatever length.
 _LONGEST: Final = 300
 
-# How pydantic names the two readings of an array (see `evals.envelope.ARRAY`), and a faulty key.
-_NO_PLACES: Final = ("function-after[tuple()", "tuple[", "[key]")
-
 _MENDS: Final = {
     "extra_forbidden": "unknown field: remove it or check its spelling",
     "missing": "required field is missing: add it",
@@ -20,7 +17,7 @@ _MENDS: Final = {
     "int_type": "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
     "string_type": "must be a string (leave an optional field out instead of null)",
     "bool_type": "must be true or false",
-    "list_type": "must be an array",
+    "tuple_type": "must be an array",
     "dict_type": "must be an object",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
@@ -33,9 +30,7 @@ def explain(error: ValidationError, value: Any) -> tuple[str, str]:
 
     How many other places are at fault is said too.
     """
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    # An array that is none fails a second time, as a tuple: once is enough.
-    faults = [fault for fault in found if fault["type"] != "tuple_type"] or found
+    faults = error.errors(include_url=False, include_context=False, include_input=False)
     places = {_place(fault["loc"], value): None for fault in faults}
     first = faults[0]
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
@@ -49,6 +44,8 @@ def _place(location: tuple[int | str, ...], value: Any) -> str:
     for position, part in enumerate(location):
         if _names_a_choice(part, location[:position], parts):
             continue
+        if part == "[key]" and position == last and "[key]" not in _keys(value):
+            continue
         if isinstance(value, dict) and (part in value or position == last):
             value = value.get(part)
         elif isinstance(value, list) and isinstance(part, int):
@@ -59,12 +56,14 @@ def _place(location: tuple[int | str, ...], value: Any) -> str:
     return pointer(*parts)
 
 
+def _keys(value: Any) -> frozenset[str]:
+    return frozenset(value) if isinstance(value, dict) else frozenset()
+
+
 def _names_a_choice(
     part: int | str, before: tuple[int | str, ...], places: list[str | int]
 ) -> bool:
-    """Whether the part is pydantic's: a reading of an array, the kind of a step, a verdict's ok."""
-    if isinstance(part, str) and part.startswith(_NO_PLACES):
-        return True
+    """Whether the part is pydantic's own: the kind of a step, or a verdict's ok."""
     if before[-1:] == ("verify",):
         return not isinstance(part, str)
     return bool(before) and isinstance(before[-1], int) and places[-2:-1] == ["steps"]

@@ -191,7 +191,7 @@ def draft(decision: Decision) -> Draft:
     members = {
         "inputs": canonical_bytes(inputs),
         "ruleset_version": canonical_json(RULESET_VERSION),
-        "evaluator_versions": canonical_json(EVALUATOR_VERSIONS),
+        "evaluator_versions": canonical_json(dict(EVALUATOR_VERSIONS)),
         **{name: _canonical(value) for name, value in said.items()},
     }
     bodies = {digests[name]: body for name, body in by_name.items()}

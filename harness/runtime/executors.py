@@ -34,10 +34,10 @@ class TranscriptExecutor:
         Raises:
             PermitError: the permit covers another proposal than the transcript's.
         """
-        played = self._transcript
-        if digest(played.proposal) != digest(proposal):
-            raise PermitError("the transcript is of another proposal")
         redeem(permit, proposal)
+        played = self._transcript
+        if digest(played.proposal) != permit.digest:
+            raise PermitError("the transcript is of another proposal")
         for call in played.calls:
             record(call)
         return Execution(

@@ -16,6 +16,7 @@ from critic import (
     CompiledContext,
     CriticReport,
     DecisionSpec,
+    Plan,
     Proposal,
     Refused,
     Run,
@@ -26,9 +27,11 @@ from critic import (
     score,
     verify,
 )
+from harness.canonical import canonical_bytes
 from harness.log.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
+from harness.wire import parse
 
 T = TypeVar("T")
 
@@ -79,16 +82,16 @@ async def run_canonical_loop(
         Exception: whatever the planner raised; nothing was executed.
     """
     plan = await _settled(planner.plan(ctx, compiled, spec))
-    proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-    verdict = verify(ctx, compiled, spec, proposal.plan)
-    if isinstance(verdict, Refused) or executor is None:
-        turn = _Turn(proposal, verdict, clock, log, intent, began=_aware(clock.now()))
-        return await turn.record(None, turn.began)
-    # What is recorded is a copy that nobody else holds: the executor may change what it is handed.
-    kept = proposal.model_copy(deep=True)
-    permit = issue_permit(kept)
+    handed = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
+    # What is verified and recorded is a plan that nobody else holds: the planner may go on
+    # changing its own, and the executor the one it is handed.
+    own = parse(Plan, canonical_bytes(handed.plan))
+    kept = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=own)
+    verdict = verify(ctx, compiled, spec, own)
     turn = _Turn(kept, verdict, clock, log, intent, began=_aware(clock.now()))
-    return await turn.execute(executor, permit, proposal)
+    if isinstance(verdict, Refused) or executor is None:
+        return await turn.record(None, turn.began)
+    return await turn.execute(executor, issue_permit(kept), handed)
 
 
 def _aware(moment: datetime) -> datetime:

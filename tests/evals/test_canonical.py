@@ -156,6 +156,19 @@ def test_a_proposal_survives_its_canonical_form(proposal: Proposal) -> None:
 
 
 @WHOLE
+@given(proposals(), st.sampled_from([None, 1]), st.booleans())
+def test_the_digest_is_of_what_is_said_and_not_of_its_spelling(
+    proposal: Proposal, indent: int | None, escaped: bool
+) -> None:
+    wire = respelled(proposal.wire())
+    for step in wire["plan"]["steps"]:
+        if step.get("args") == {}:
+            del step["args"]  # the default
+    text = json.dumps(wire, indent=indent, ensure_ascii=escaped)
+    assert digest(parse(Proposal, text.encode())) == digest(proposal)
+
+
+@WHOLE
 @given(runs())
 def test_a_run_survives_its_canonical_form(run: Run) -> None:
     again = parse(Run, canonical_bytes(run))

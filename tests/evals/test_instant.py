@@ -111,7 +111,7 @@ class LyingText(str):
         datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1))),
         LateDatetime(2026, 5, 9, 12, tzinfo=UTC),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_other_types_and_naive_times_are_refused(value: Any) -> None:
     wire = {"trace_id": "t", "safety_mode": "read_only", "as_of": value}

@@ -13,7 +13,14 @@ from harness.log import record
 _ROOT = Path(__file__).parents[3]
 
 # All that replay may reach of this project. A port, an executor or a loop is not among it.
-REACHED = ("critic", "evals", "harness.canonical", "harness.log.record", "harness.wire")
+REACHED = (
+    "critic",
+    "evals",
+    "harness.canonical",
+    "harness.log.record",
+    "harness.faults",
+    "harness.wire",
+)
 OWN = ("diff", "integrity", "outcome", "recheck", "replay")
 OUTSIDE = {
     "collections.abc",

@@ -1,0 +1,195 @@
+"""Scores and reports: derived where they can be derived, and none that contradicts itself."""
+
+import math
+from datetime import datetime
+
+import pytest
+from hypothesis import given, settings
+from pydantic import ValidationError
+from pydantic_core import PydanticCustomError
+
+from critic import (
+    CriticReport,
+    EvaluatorVerdict,
+    Finding,
+    Refused,
+    Run,
+    Scorecard,
+    ScoreVerdict,
+    Verified,
+    Violation,
+    consolidate,
+    score,
+)
+from evals.envelope import Envelope
+from evals.instant import parse_time
+from harness.wire import build
+from tests.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
+from tests.judging import judge_proposal
+from tests.model_facts import Json
+from tests.strategies import PATIENT, runs
+
+LAW = settings(PATIENT, max_examples=60)
+NOON = parse_time("2026-05-09T12:00:00Z")
+FIRST = Violation(check="evidence", kind="missing_evidence", reason="first", offending_step=1)
+
+
+def scored() -> ScoreVerdict:
+    return score(run_of(good_run()))
+
+
+def report(verdict: Verified | Refused, judged: ScoreVerdict | None = None) -> CriticReport:
+    return consolidate(
+        trace_id="t", decision_key="d", verify=verdict, score=judged, decided_at=NOON
+    )
+
+
+def contradicts(model: type[Envelope], wire: Json) -> None:
+    with pytest.raises(ValidationError):
+        model(**wire)
+
+
+ERROR = Finding(severity="error", message="m")
+
+
+def with_scores(**verdicts: Json) -> Json:
+    """The wire form of a scorecard in which some evaluators say something else."""
+    wire = scored().scorecard.wire()
+    for name, change in verdicts.items():
+        wire["scores"][name] = {**wire["scores"][name], **change}
+    return wire
+
+
+FAILS = {"status": "fail", "score": 0.0, "findings": [ERROR.wire()]}
+
+
+@pytest.mark.parametrize("hard", ["policy", "safety"])
+def test_a_hard_failure_cannot_be_ok(hard: str) -> None:
+    failed = build(Scorecard, with_scores(**{hard: FAILS}))
+    contradicts(ScoreVerdict, {"ok": True, "scorecard": failed})
+    assert bool(ScoreVerdict(ok=False, scorecard=failed)) is False
+
+
+@pytest.mark.parametrize("soft", ["utility", "latency", "cost"])
+def test_a_soft_failure_is_ok(soft: str) -> None:
+    failed = build(Scorecard, with_scores(**{soft: FAILS}))
+    contradicts(ScoreVerdict, {"ok": False, "scorecard": failed})
+    assert bool(ScoreVerdict(ok=True, scorecard=failed)) is True
+
+
+@LAW
+@given(runs())
+def test_a_run_is_ok_exactly_where_policy_and_safety_did_not_fail(run: Run) -> None:
+    verdict = score(run)
+    scores = verdict.scorecard.scores
+    assert bool(verdict) is verdict.ok
+    assert verdict.ok is ("fail" not in (scores.policy.status, scores.safety.status))
+    assert build(ScoreVerdict, verdict.wire()) == verdict
+
+
+@pytest.mark.parametrize("name", ["policy", "utility", "latency", "safety", "cost"])
+def test_a_scorecard_holds_all_five_each_under_its_own_name(name: str) -> None:
+    wire = scored().scorecard.wire()
+    without = {key: value for key, value in wire["scores"].items() if key != name}
+    assert refused_at(Scorecard, {**wire, "scores": without}).path == f"/scores/{name}"
+    foreign = wire["scores"]["policy" if name != "policy" else "safety"]
+    swapped = {**wire["scores"], name: foreign}
+    assert "stands the verdict of" in refused_at(Scorecard, {**wire, "scores": swapped}).message
+    sixth = {**wire["scores"], "style": wire["scores"][name]}
+    assert refused_at(Scorecard, {**wire, "scores": sixth}).path == "/scores/style"
+
+
+@pytest.mark.parametrize("status", ["error", "skipped", "FAIL", "Pass", "", "warn", "fail", None])
+def test_a_status_that_its_findings_do_not_give_is_none(status: object) -> None:
+    wire = scored().scorecard.scores.policy.wire()
+    contradicts(EvaluatorVerdict, {**wire, "status": status})
+
+
+@pytest.mark.parametrize(
+    ("severities", "status"),
+    [
+        ([], "pass"),
+        (["info"], "pass"),
+        (["info", "warn"], "warn"),
+        (["warn", "error", "info"], "fail"),
+    ],
+)
+def test_the_status_follows_from_the_findings(severities: list[str], status: str) -> None:
+    wire = scored().scorecard.scores.policy.wire()
+    wire["findings"] = [{"severity": one, "message": "m"} for one in severities]
+    for said in ("pass", "warn", "fail"):
+        if said == status:
+            assert EvaluatorVerdict(**{**wire, "status": said}).status == status
+        else:
+            contradicts(EvaluatorVerdict, {**wire, "status": said})
+
+
+@pytest.mark.parametrize("share", [math.nan, math.inf, -math.inf, -0.1, 1.1, "1", None, -1, 2])
+def test_a_score_is_from_0_to_1(share: object) -> None:
+    wire = scored().scorecard.scores.policy.wire()
+    contradicts(EvaluatorVerdict, {**wire, "score": share})
+
+
+@pytest.mark.parametrize("share", [0, 1, 0.0, 0.5, 1.0, 5e-324])
+def test_whole_scores_are_scores(share: float) -> None:
+    wire = scored().scorecard.scores.policy.wire()
+    assert EvaluatorVerdict(**{**wire, "score": share}).score == share
+
+
+def test_a_refused_plan_has_no_score() -> None:
+    refused = judge_proposal(proposal_of(refused_proposal()))
+    with pytest.raises(PydanticCustomError, match="a plan that verify refused has no score"):
+        report(refused, scored())
+    wire = {**report(refused).wire(), "score": scored().wire()}
+    assert "has no score" in refused_at(CriticReport, wire).message
+
+
+@pytest.mark.parametrize("status", ["completed", "refused_by_critic", "partial", "COMPLETED", ""])
+@pytest.mark.parametrize("refused_at_phase", ["verify", "score", None])
+def test_status_and_phase_follow_from_the_verdicts(
+    status: str, refused_at_phase: str | None
+) -> None:
+    failed = build(Scorecard, with_scores(safety=FAILS))
+    reports = [
+        report(Verified(reasons=("r",)), scored()),
+        report(Verified(reasons=("r",)), ScoreVerdict(ok=False, scorecard=failed)),
+        report(Refused.because((FIRST,))),
+        report(Verified(reasons=("r",))),
+    ]
+    expected = [
+        ("completed", None),
+        ("refused_by_critic", "score"),
+        ("refused_by_critic", "verify"),
+        ("partial", None),
+    ]
+    for one, right in zip(reports, expected, strict=True):
+        assert (one.status, one.refused_at) == right
+        wire = {key: value for key, value in one.wire().items() if key != "refused_at"}
+        wire |= {"status": status}
+        wire |= {"refused_at": refused_at_phase} if refused_at_phase else {}
+        if (status, refused_at_phase) == right:
+            assert build(CriticReport, wire) == one
+        else:
+            contradicts(CriticReport, wire)
+
+
+def test_a_report_has_a_time_with_a_zone() -> None:
+    with pytest.raises(ValidationError, match="RFC 3339 time with a zone"):
+        consolidate(
+            trace_id="t",
+            decision_key="d",
+            verify=Verified(reasons=("r",)),
+            decided_at=datetime(2026, 5, 9, 12),
+        )
+
+
+@LAW
+@given(runs())
+def test_the_rationale_is_one_safe_line_of_500_characters_at_most(run: Run) -> None:
+    verdict = judge_proposal(run.proposal)
+    said = report(verdict, score(run) if verdict else None)
+    assert 0 < len(said.rationale) <= 500
+    assert said.rationale.isprintable()
+    assert not set(said.rationale) & set("<&")
+    assert said.rationale.startswith("verify failed" if not verdict else ("verify ", "p", "s"))
+    assert build(CriticReport, said.wire()) == said

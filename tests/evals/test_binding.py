@@ -1,0 +1,197 @@
+"""Whether evidence backs a value: equal leaves in JSON, whole tokens in text."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evals.binding import Backing, scalars, strings
+from evals.canonical import canonical_json
+from evals.context import EvidenceItem
+from evals.evidence import unbacked_arguments
+from tests import json_values
+from tests.strategies import PATIENT
+
+LAW = settings(PATIENT, max_examples=250)
+
+words = st.text(st.sampled_from("abcXYZ019_"), min_size=1, max_size=6)
+joints = st.sampled_from([" ", "\n", "\t", ", ", "; ", " (", ") ", '"', "<", "\u3000", "\u2014"])
+json_content = json_values.values.filter(lambda value: type(value) is not str)
+
+
+@LAW
+@given(json_content, json_values.scalars)
+def test_json_content_backs_exactly_its_leaves(content: Any, value: Any) -> None:
+    leaves = [] if content is None else [canonical_json(leaf) for leaf in scalars(content)]
+    assert Backing(content).backs(value) is (canonical_json(value) in leaves)
+
+
+@LAW
+@given(json_content.filter(lambda value: value is not None))
+def test_every_leaf_of_json_content_is_backed(content: Any) -> None:
+    backing = Backing(content)
+    assert all(backing.backs(leaf) for leaf in scalars(content))
+
+
+@pytest.mark.parametrize(
+    ("content", "value", "backed"),
+    [
+        ([1], 1.0, True),
+        ([1.0], 1, True),
+        ([0], -0.0, True),
+        ([1], True, False),
+        ([True], 1, False),
+        ([0], False, False),
+        ([1], "1", False),
+        (["1"], 1, False),
+        ([None], None, True),
+        (["null"], None, False),
+        ([False], None, False),
+        ({"pay_1": "x"}, "pay_1", False),
+        ({"a": {"b": [{"c": "pay_1"}]}}, "pay_1", True),
+        (["pay_1 "], "pay_1", False),
+        (["PAY_1"], "pay_1", False),
+        (["e\u0301"], "\u00e9", False),
+        ([[]], "", False),
+        ([""], "", True),
+        (24500, 24500.0, True),
+        (True, True, True),
+    ],
+)
+def test_leaves_by_example(content: Any, value: Any, backed: bool) -> None:
+    assert Backing(content).backs(value) is backed
+
+
+@pytest.mark.parametrize("value", [None, "", 0, False, "null", "x"])
+def test_absent_content_backs_nothing(value: Any) -> None:
+    item = EvidenceItem(id="e", classification="k")
+    assert not item.backing.backs(value)
+    assert unbacked_arguments({"x": ["k"]}, {"x": value}, [item]) == ["x"]
+
+
+@LAW
+@given(st.lists(st.tuples(words, joints), min_size=1, max_size=5), words)
+def test_text_backs_its_whole_words_and_no_others(parts: list[tuple[str, str]], word: str) -> None:
+    backing = Backing("".join(part + joint for part, joint in parts))
+    assert backing.backs(word) is (word in [part for part, _ in parts])
+
+
+@LAW
+@given(st.text(max_size=20))
+def test_a_text_backs_itself(text: str) -> None:
+    assert Backing(text).backs(text)
+
+
+@LAW
+@given(words, words, st.sampled_from(["", "-", ".", "_", "/", "@", ":", "#", "+", "=", "~"]))
+def test_part_of_a_token_is_never_backed(word: str, more: str, joint: str) -> None:
+    backing = Backing(f"paid {word}{joint}{more} today")
+    longer = word + joint + more
+    assert backing.backs(longer)
+    assert not backing.backs(word) or word in ("paid", "today")
+    assert not backing.backs(more) or more in ("paid", "today")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "backed"),
+    [
+        ("payment pay_8861 received", "pay_8861", True),
+        ("payment pay_8861 received", "pay_88", False),
+        ("payment pay_8861 received", "8861", False),
+        ("refund 24,500 rupees", "24,500", True),
+        ("refund 24,500 rupees", 24500, False),
+        ("refund 24,500 rupees", 500, False),
+        ("refund 24,500 rupees", 24, False),
+        ("refund 24500 rupees.", 24500, True),
+        ("refund 24500 rupees.", 24500.0, True),
+        ("refund 24500 rupees.", "24500", True),
+        ("a debt of -500 now", 500, False),
+        ("a debt of -500 now", -500, True),
+        ("costs 1.50 each", 1.5, False),
+        ("costs 1.5 each", 1.5, True),
+        ("costs 1.5 each", 1, False),
+        ("costs 1.5 each", 5, False),
+        ("costs $500.", 500, True),
+        ("mail to ann@bank.example.evil", "ann@bank.example", False),
+        ("see bank.example.evil/x", "bank.example", False),
+        ("see bank.example.", "bank.example", True),
+        ("(bank.example)", "bank.example", True),
+        ("DE89 3704 0044", "DE89 3704 0044", True),
+        ("DE89 3704 0044", "3704", True),
+        ("DE89 3704 0044", "DE89 3704", True),
+        ("pay\u200d_1 is due", "pay", False),
+        ("pay_1\u0301 is due", "pay_1", False),
+        ("true or null", True, True),
+        ("true or null", None, True),
+        ("true or null", False, False),
+        ("truethy", True, False),
+        ("anything", "", False),
+        ("", "", True),
+        ("   ", "", False),
+        ("a -- b", "--", False),
+    ],
+)
+def test_tokens_by_example(text: str, value: Any, backed: bool) -> None:
+    assert Backing(text).backs(value) is backed
+
+
+def test_scalars_are_values_and_never_keys() -> None:
+    value = {"a": [1, "x", None, {"b": True}], "c": {}, "d": [], "e": 0.5}
+    assert sorted(map(repr, scalars(value))) == ["'x'", "0.5", "1", "None", "True"]
+    assert sorted(strings(value)) == ["a", "b", "c", "d", "e", "x"]
+    assert list(scalars("alone")) == ["alone"] == list(strings("alone"))
+    assert list(scalars({})) == [] == list(strings(7))
+
+
+def parts_of(value: Any) -> Iterator[Any]:
+    """The value, its keys, and the same of everything in it."""
+    yield value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield ("key", key)
+            yield from parts_of(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from parts_of(item)
+
+
+@LAW
+@given(json_values.values)
+def test_every_scalar_and_every_string_is_met_once(value: Any) -> None:
+    parts = list(parts_of(value))
+    leaves = [part for part in parts if not isinstance(part, dict | list | tuple)]
+    texts = [part for part in leaves if isinstance(part, str)]
+    names = [part[1] for part in parts if isinstance(part, tuple)]
+    assert sorted(map(repr, scalars(value))) == sorted(map(repr, leaves))
+    assert sorted(strings(value)) == sorted([*texts, *names])
+
+
+def evidence(classification: str, content: Any) -> EvidenceItem:
+    return EvidenceItem(id="e", classification=classification, content=content)
+
+
+@pytest.mark.parametrize(
+    ("args", "unbacked"),
+    [
+        ({}, []),
+        ({"x": "pay_1"}, []),
+        ({"x": "pay_2"}, ["x"]),
+        ({"x": ["pay_1", 500]}, []),
+        ({"x": ["pay_1", 501]}, ["x"]),
+        ({"x": {"deep": [{"er": "pay_1"}]}}, []),
+        ({"x": []}, []),
+        ({"y": "pay_1", "x": "z"}, ["x", "y"]),
+        ({"free": "anything"}, []),
+    ],
+)
+def test_a_bound_argument_is_backed_in_all_its_scalars(
+    args: dict[str, Any], unbacked: list[str]
+) -> None:
+    items = [evidence("k", "order pay_1"), evidence("k", {"amount": 500}), evidence("K", "z")]
+    assert unbacked_arguments({"x": ["k"], "y": ["k.x"]}, args, items) == unbacked
+
+
+def test_an_argument_bound_to_no_class_is_never_backed() -> None:
+    assert unbacked_arguments({"x": []}, {"x": "pay_1"}, [evidence("k", "pay_1")]) == ["x"]

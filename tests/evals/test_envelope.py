@@ -1,0 +1,292 @@
+"""What every envelope keeps to: frozen, closed, validated, absent and never null, exact types."""
+
+import copy
+import pickle
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from critic import (
+    CompiledContext,
+    CriticReport,
+    DecisionSpec,
+    Finding,
+    Plan,
+    ReasonStep,
+    Refused,
+    Run,
+    RunBudget,
+    RunContext,
+    ToolStep,
+    consolidate,
+    score,
+    verify,
+)
+from evals.canonical import canonical_bytes
+from evals.envelope import Envelope
+from evals.instant import parse_time
+from harness.wire import build
+from tests.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
+from tests.judging import judge_proposal
+from tests.model_facts import Json
+
+
+def report_of(refused: bool) -> CriticReport:
+    run = run_of(good_run())
+    proposal = proposal_of(refused_proposal()) if refused else run.proposal
+    return consolidate(
+        trace_id="t",
+        decision_key="d",
+        verify=judge_proposal(proposal),
+        score=None if refused else score(run),
+        decided_at=parse_time("2026-05-09T09:45:00Z"),
+    )
+
+
+def rich_run() -> Run:
+    """A run in whose envelopes every optional field is set somewhere."""
+    wire = good_run()
+    wire["proposal"]["ctx"]["spent"] = {"steps": 1, "tokens": 2}
+    wire["proposal"]["ctx"]["approvals"] = [
+        {
+            "approval_id": "ap",
+            "plan_digest": "sha256:00",
+            "steps": [0, 1],
+            "approver": "someone",
+            "expires_at": "2026-05-10T00:00:00Z",
+        }
+    ]
+    wire["proposal"]["plan"]["steps"].append({"kind": "reason", "summary": "why", "id": "why"})
+    wire["calls"][0]["error"] = "slow"
+    return run_of(wire)
+
+
+def parts(value: Any) -> Iterator[Envelope]:
+    """The envelope and all envelopes in it."""
+    if isinstance(value, Envelope):
+        yield value
+        for _, field in value:
+            yield from parts(field)
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from parts(item)
+
+
+def samples() -> list[Envelope]:
+    """One envelope of every kind, the fullest there is."""
+    found: dict[type[Envelope], Envelope] = {}
+    for whole in (rich_run(), report_of(refused=False), report_of(refused=True)):
+        for part in parts(whole):
+            kept = found.get(type(part))
+            if kept is None or len(part.model_fields_set) > len(kept.model_fields_set):
+                found[type(part)] = part
+    found[Finding] = Finding(severity="info", message="m", evidence_ref="e")
+    return list(found.values())
+
+
+SAMPLES = samples()
+every_envelope = pytest.mark.parametrize("sample", SAMPLES, ids=lambda one: type(one).__name__)
+WITH_OPTIONAL = [
+    pytest.param(type(sample), sample.wire(), name, id=f"{type(sample).__name__}.{name}")
+    for sample in SAMPLES
+    for name, field in type(sample).model_fields.items()
+    if field.default is None
+]
+
+
+def test_there_is_a_sample_of_every_kind() -> None:
+    assert len(SAMPLES) == 24
+    assert len(WITH_OPTIONAL) == 60
+
+
+@every_envelope
+def test_frozen(sample: Envelope) -> None:
+    before = canonical_bytes(sample)
+    for name in type(sample).model_fields:
+        with pytest.raises(ValidationError, match="frozen"):
+            setattr(sample, name, getattr(sample, name))
+        with pytest.raises(ValidationError, match="frozen"):
+            delattr(sample, name)
+    with pytest.raises(ValidationError):
+        sample.unknown = 1  # type: ignore[attr-defined] # that it has none is the point
+    assert canonical_bytes(sample) == before
+
+
+@every_envelope
+def test_unknown_fields_are_refused(sample: Envelope) -> None:
+    error = refused_at(type(sample), {**sample.wire(), "unknown": 1})
+    assert (error.path, error.message) == (
+        "/unknown",
+        "unknown field: remove it or check its spelling",
+    )
+
+
+@every_envelope
+def test_required_fields_are_required(sample: Envelope) -> None:
+    required = [name for name, field in type(sample).model_fields.items() if field.is_required()]
+    for name in required:
+        wire = {key: value for key, value in sample.wire().items() if key != name}
+        assert refused_at(type(sample), wire).path == f"/{name}"
+
+
+@every_envelope
+def test_the_wire_form_gives_the_envelope_back(sample: Envelope) -> None:
+    again = build(type(sample), sample.wire())
+    assert again == sample
+    assert canonical_bytes(again) == canonical_bytes(sample)
+
+
+@pytest.mark.parametrize(("model", "wire", "name"), WITH_OPTIONAL)
+def test_an_optional_field_is_absent_and_never_null(
+    model: type[Envelope], wire: Json, name: str
+) -> None:
+    assert refused_at(model, {**wire, name: None}).path == f"/{name}"
+    if model in (CriticReport, Refused):  # other fields follow from their optional ones
+        return
+    left_out = build(model, {key: value for key, value in wire.items() if key != name})
+    assert getattr(left_out, name) is None
+    assert name not in left_out.wire()
+
+
+@every_envelope
+def test_nothing_is_made_without_validation(sample: Envelope) -> None:
+    with pytest.raises(TypeError, match="is always validated"):
+        type(sample).model_construct(**dict(sample))
+    # The same door under its old name.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with pytest.raises(TypeError, match="is always validated"):
+            type(sample).construct(**dict(sample))
+
+
+def test_the_old_copy_is_no_way_round_validation() -> None:
+    plan = Plan(steps=(), declared_outputs=("a",))
+    with warnings.catch_warnings(), pytest.raises((TypeError, ValidationError)):
+        warnings.simplefilter("ignore", DeprecationWarning)
+        plan.copy(update={"steps": ("no step",), "declared_outputs": 5})
+
+
+def test_json_has_one_way_in() -> None:
+    # Pydantic's own reader lets the last of two equal keys win, so it must not be a second way.
+    twice = b'{"steps":[],"declared_outputs":["a"],"declared_outputs":[]}'
+    with pytest.raises((TypeError, ValidationError)):
+        Plan.model_validate_json(twice)
+
+
+def test_a_copy_with_changes_is_validated_again() -> None:
+    budget = RunBudget(max_steps=3)
+    assert budget.model_copy(update={"bucket_tokens": 5}) == RunBudget(max_steps=3, bucket_tokens=5)
+    assert budget.max_steps == 3
+    for wrong in ({"max_steps": -1}, {"max_steps": None}, {"max_stepz": 1}, {"max_steps": True}):
+        with pytest.raises(ValidationError):
+            budget.model_copy(update=wrong)
+
+
+def test_a_copy_with_changes_is_validated_as_a_whole() -> None:
+    wire = good_run()["proposal"]["compiled"]["manifests"]
+    manifests = build(type(rich_run().proposal.compiled.manifests), wire)
+    twice = {"tool_manifest": manifests.tool_manifest * 2}
+    with pytest.raises(ValidationError, match="two entries of tool_manifest"):
+        manifests.model_copy(update=twice)
+
+
+def used(compiled: CompiledContext) -> CompiledContext:
+    """A context with everything that is ever derived from one kept on it."""
+    run = rich_run()
+    verify(run.proposal.ctx, compiled, run.proposal.spec, run.proposal.plan)
+    return compiled
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        pytest.param(copy.copy, id="copy"),
+        pytest.param(copy.deepcopy, id="deepcopy"),
+        pytest.param(lambda one: one.model_copy(), id="model_copy"),
+        pytest.param(lambda one: one.model_copy(deep=True), id="model_copy_deep"),
+        pytest.param(lambda one: pickle.loads(pickle.dumps(one)), id="pickle"),  # noqa: S301
+    ],
+)
+def test_what_is_derived_from_an_envelope_does_not_travel_with_it(copied: Any) -> None:
+    original = used(rich_run().proposal.compiled)
+    assert "_surface" in original.__dict__
+    other = copied(original)
+    assert other == original
+    assert canonical_bytes(other) == canonical_bytes(original)
+    assert used(other).__dict__["_surface"].tools.keys() == original.manifests.tools.keys()
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))],  # noqa: S301
+    ids=["deepcopy", "pickle"],
+)
+def test_a_copy_is_judged_by_what_it_says_itself(copied: Any) -> None:
+    original = used(rich_run().proposal.compiled)
+    other = copied(original)
+    assert set(other.__dict__) == {"manifests", "pack_version"}
+    assert set(other.manifests.__dict__) == {"tool_manifest", "evidence_manifest"}
+    assert all("backing" not in item.__dict__ for item in other.manifests.evidence_manifest)
+
+
+class SlyStep(ToolStep):
+    """A step that answers otherwise than the fields that were validated."""
+
+    @property
+    def sly(self) -> str:
+        return "sly"
+
+
+def test_an_instance_of_a_subclass_becomes_an_exact_one() -> None:
+    facts: Json = {"adapter_id": "a", "capability_id": "b", "id": "s", "estimated_tokens": 1}
+    for name in ("depends_on", "requires_evidence", "evidence_refs"):
+        facts[name] = ("e",)
+    (step,) = Plan(steps=(SlyStep(**facts),), declared_outputs=()).steps
+    assert type(step) is ToolStep
+    assert step == ToolStep(**facts)
+
+
+def test_an_instance_of_a_subclass_with_absent_fields_is_refused() -> None:
+    sly = SlyStep(adapter_id="a", capability_id="b")
+    with pytest.raises(ValidationError):
+        Plan(steps=(sly,), declared_outputs=())
+
+
+class SlyText(str):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = str.__hash__
+
+
+class SlyNumber(int):
+    def __gt__(self, other: object) -> bool:
+        return False
+
+
+def test_texts_and_numbers_that_lie_become_exact_ones() -> None:
+    mode: Any = SlyText("read_only")
+    ctx = RunContext(trace_id=SlyText("t"), safety_mode=mode)
+    assert (type(ctx.trace_id), type(ctx.safety_mode)) == (str, str)
+    assert ctx.trace_id != "u"
+    budget = RunBudget(max_steps=SlyNumber(7))
+    assert type(budget.max_steps) is int
+    assert budget.max_steps == 7
+    step = ReasonStep(summary=SlyText("why"))
+    assert type(step.summary) is str
+
+
+@pytest.mark.parametrize("kind", [set, frozenset, dict.fromkeys, str])
+def test_arrays_have_an_order_of_their_own(kind: Any) -> None:
+    # A set has another order in another process, so one value would have several digests.
+    with pytest.raises(ValidationError):
+        DecisionSpec(id="d", required_outputs=kind(["a", "b"]))
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_arrays_of_the_wire_become_tuples(kind: Any) -> None:
+    spec = DecisionSpec(id="d", required_outputs=kind(["b", "a", "b"]))
+    assert spec.required_outputs == ("b", "a", "b")

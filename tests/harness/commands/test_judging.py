@@ -1,0 +1,214 @@
+"""`critic verify` and `critic score`: documents in, one verdict for each out, in their order."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from critic import score
+from tests.examples import (
+    PLAN_A,
+    PLAN_B,
+    PLAN_B_RUN,
+    good_proposal,
+    good_run,
+    is_safe,
+    proposal_of,
+    refused_proposal,
+    run_of,
+)
+from tests.harness.commands.lines import EMPTY, GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, read
+from tests.harness.console import Critic
+from tests.judging import judge_proposal
+from tests.strategies import seeded_proposal, seeded_run
+
+
+def spelled(wire: Any) -> str:
+    return json.dumps(wire, separators=(",", ":"))
+
+
+# --- verify, for a person ---------------------------------------------------------------------
+
+
+def test_a_plan_that_passes(critic: Critic) -> None:
+    said = critic("verify", PLAN_B)
+    assert said == (0, f"{PLAN_B}: ok: 2 steps, 2 required outputs covered\n", "")
+
+
+def test_a_plan_that_is_refused_with_everything_against_it(critic: Critic) -> None:
+    first, *more = judge_proposal(proposal_of(refused_proposal())).wire()["violations"]
+    said = critic("verify", PLAN_A)
+    assert (said.status, said.err) == (1, "")
+    assert said.lines == [
+        f"{PLAN_A}: refused: missing_evidence: {first['reason']}",
+        *(f"  also {one['kind']}: {one['reason']}" for one in more),
+    ]
+    assert len(more) == 2
+
+
+def test_caveats_stand_under_the_verdict(critic: Critic, tmp_path: Path) -> None:
+    wire = good_proposal()
+    del wire["compiled"]["manifests"]["tool_manifest"][0]["args_schema"]
+    (tmp_path / "p.json").write_text(json.dumps(wire))
+    said = critic("verify", tmp_path / "p.json")
+    assert said.status == 0
+    assert said.lines[1:] == ["  caveat: args not checked, no args_schema: step 0"]
+
+
+def test_several_files_are_judged_in_their_order(critic: Critic) -> None:
+    said = critic("verify", PLAN_B, PLAN_A, PLAN_B)
+    assert said.status == 1
+    heads = [line for line in said.lines if not line.startswith("  ")]
+    assert [line.split(": ")[1] for line in heads] == ["ok", "refused", "ok"]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+def test_invalid_input_outweighs_a_refusal(critic: Critic, order: tuple[int, ...]) -> None:
+    files = [PLAN_A, PLAN_B, PLAN_B_RUN]  # a Run is no Proposal
+    said = critic("verify", *(files[at] for at in order))
+    assert said.status == 2
+    assert said.err.startswith(f"{PLAN_B_RUN}: invalid input at /")
+    assert said.err.count("\n") == 1
+    assert [line for line in said.lines if "refused: " in line]
+    assert [line for line in said.lines if ": ok: " in line]
+
+
+def test_json_may_be_asked_for(critic: Critic) -> None:
+    said = critic("verify", "--format", "json", PLAN_A, PLAN_B)
+    assert (said.status, said.err) == (1, "")
+    assert said.lines == [spelled(REFUSED_SAID), spelled(GOOD_SAID)]
+
+
+def test_standard_input(critic: Critic) -> None:
+    said = critic("verify", "-", stdin=GOOD)
+    assert said == (0, "standard input: ok: 2 steps, 2 required outputs covered\n", "")
+    said = critic("verify", PLAN_B, "-", "--format", "json", stdin=REFUSED)
+    assert (said.status, read(said.lines)) == (1, [GOOD_SAID, REFUSED_SAID])
+
+
+# --- lines ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_one_verdict_for_each_line(critic: Critic, tmp_path: Path, end: bytes, last: bool) -> None:
+    path = tmp_path / "plans.jsonl"
+    path.write_bytes(end.join([GOOD, REFUSED, GOOD]) + (end if last else b""))
+    said = critic("verify", path)
+    assert (said.status, said.err) == (1, "")
+    assert read(said.lines) == [GOOD_SAID, REFUSED_SAID, GOOD_SAID]
+
+
+def test_a_bad_line_is_told_in_its_place_and_the_rest_still_runs(critic: Critic) -> None:
+    wire = good_proposal()
+    wire["ctx"]["safety_mode"] = None
+    lines = [
+        *(GOOD, b"{", b"", REFUSED, b"\xff", json.dumps(wire).encode(), b"[]", b'{"a":1,"a":1}'),
+        *(b"\xef\xbb\xbf" + GOOD, GOOD + b" x", GOOD),
+    ]
+    said = critic("verify", "--lines", "-", stdin=b"\n".join(lines))
+    assert (said.status, said.err) == (2, "")
+    answers = read(said.lines)
+    assert len(answers) == len(lines)
+    assert [answers[at] for at in (0, 3, 10)] == [GOOD_SAID, REFUSED_SAID, GOOD_SAID]
+    assert answers[2] == EMPTY
+    faults = [answers[at]["error"] for at in (1, 2, 4, 5, 6, 7, 8, 9)]
+    assert all(set(answers[at]) == {"error"} for at in (1, 2, 4, 5, 6, 7, 8, 9))
+    assert all(set(fault) == {"path", "message"} for fault in faults)
+    assert [fault["path"] for fault in faults] == ["", "", "", "/ctx/safety_mode", "", "", "", ""]
+    assert all(fault["message"] and is_safe(fault["message"]) for fault in faults)
+
+
+def test_lines_for_a_person_name_the_line(critic: Critic, tmp_path: Path) -> None:
+    path = tmp_path / "plans.jsonl"
+    path.write_bytes(b"\n".join([GOOD, b"{", REFUSED]))
+    said = critic("verify", "--format", "text", path)
+    assert said.status == 2
+    assert said.lines[0] == f"{path} line 1: ok: 2 steps, 2 required outputs covered"
+    assert said.lines[1].startswith(f"{path} line 3: refused: missing_evidence: ")
+    assert said.err.startswith(f"{path} line 2: invalid input: not strict JSON: ")
+
+
+def test_a_file_by_the_name_of_jsonl_is_read_by_lines_and_others_on_demand(
+    critic: Critic, tmp_path: Path
+) -> None:
+    for name in ("plans.jsonl", "plans.json"):
+        (tmp_path / name).write_bytes(GOOD + b"\n" + GOOD)
+    assert len(critic("verify", tmp_path / "plans.jsonl").lines) == 2
+    said = critic("verify", tmp_path / "plans.json")
+    assert (said.status, said.out) == (2, "")
+    assert "trailing" in said.err
+    assert len(critic("verify", "--lines", tmp_path / "plans.json").lines) == 2
+
+
+def test_an_empty_file_is_no_pass(critic: Critic, tmp_path: Path) -> None:
+    for name in ("none.json", "none.jsonl"):
+        (tmp_path / name).touch()
+    said = critic("verify", tmp_path / "none.jsonl")
+    assert (said.status, read(said.lines)) == (2, [EMPTY])
+    said = critic("verify", tmp_path / "none.json")
+    assert (said.status, said.out) == (2, "")
+    assert said.err == f"{tmp_path / 'none.json'}: invalid input: {EMPTY['error']['message']}\n"
+    assert critic("verify", "-").status == 2
+    assert critic("verify", "--lines", "-").status == 2
+
+
+def test_a_blank_line_is_an_answer_of_its_own(critic: Critic) -> None:
+    said = critic("verify", "--lines", "-", stdin=GOOD + b"\n\n \t\r\n" + GOOD + b"\n")
+    assert said.status == 2
+    assert read(said.lines) == [GOOD_SAID, EMPTY, EMPTY, GOOD_SAID]
+
+
+def test_every_verdict_is_the_one_that_verify_gives(critic: Critic) -> None:
+    proposals = [seeded_proposal(seed) for seed in range(60)]
+    said = critic(
+        *("verify", "--lines", "-"),
+        stdin="\n".join(json.dumps(one.wire()) for one in proposals).encode(),
+    )
+    verdicts = [judge_proposal(one) for one in proposals]
+    assert read(said.lines) == [verdict.wire() for verdict in verdicts]
+    assert said.status == 1
+    assert len({verdict.ok for verdict in verdicts}) == 2
+
+
+# --- score ------------------------------------------------------------------------------------
+
+
+def test_a_run_that_is_ok(critic: Critic) -> None:
+    said = critic("score", PLAN_B_RUN)
+    assert (said.status, said.err) == (0, "")
+    assert said.lines == [
+        f"{PLAN_B_RUN}: ok",
+        "  policy  pass 1.00",
+        "  utility pass 1.00",
+        "  latency pass 1.00",
+        "  safety  pass 1.00",
+        "  cost    pass 1.00",
+    ]
+
+
+def test_a_run_that_is_refused_with_its_findings(critic: Critic, tmp_path: Path) -> None:
+    wire = good_run()
+    wire["calls"][1]["args"]["amount_inr"] = 24501
+    del wire["wall_ms"]
+    (tmp_path / "run.json").write_text(json.dumps(wire))
+    said = critic("score", tmp_path / "run.json")
+    assert (said.status, said.err) == (1, "")
+    assert said.lines[:3] == [
+        f"{tmp_path / 'run.json'}: refused",
+        "  policy  fail 0.50",
+        "    error: call 1 of step 1 has other args than its step",
+    ]
+    assert "    warn: wall_ms has a budget of 5000 but was not measured" in said.lines
+
+
+def test_scores_of_lines(critic: Critic) -> None:
+    runs = [run_of(good_run()), *(seeded_run(seed) for seed in range(25))]
+    lines = [json.dumps(run.wire()).encode() for run in runs]
+    said = critic("score", "--lines", "-", stdin=b"\n".join([*lines, GOOD, b""]))
+    assert (said.status, said.err) == (2, "")
+    *verdicts, fault = read(said.lines)
+    assert verdicts == [score(run).wire() for run in runs]
+    assert set(fault) == {"error"}
+    assert {verdict["ok"] for verdict in verdicts} == {True, False}

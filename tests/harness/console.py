@@ -1,0 +1,59 @@
+"""The command line as a person meets it: what it answers, on which stream, with which status."""
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from harness.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+class Said(NamedTuple):
+    """The answer to one command."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Standard output by lines; it ends with the end of one."""
+        assert self.out == "" or self.out.endswith("\n")
+        return self.out.removesuffix("\n").split("\n") if self.out else []
+
+
+Critic = Callable[..., Said]
+
+
+def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Critic:
+    """`critic` within this process. `stdin` are the bytes of its standard input."""
+
+    def critic(*args: str | Path, stdin: bytes = b"") -> Said:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        try:
+            status = main([str(arg) for arg in args])
+        except SystemExit as ended:  # how argparse ends on --help and on misuse
+            status = int(ended.code or 0)
+        return Said(status, *capsys.readouterr())
+
+    return critic
+
+
+def spawn(*args: str | Path, path: str | None = None, **options: Any) -> Said:
+    """`critic` in a process of its own; `path` goes before everything else on its import path."""
+    places = [str(ROOT)] if path is None else [path, str(ROOT)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), **options.pop("env", {})}
+    flags = options.pop("flags", ())
+    command = [sys.executable, *flags, "-m", "harness.cli", *map(str, args)]
+    # Elsewhere, because `-m` puts the current folder before everything else on the import path.
+    place = {"cwd": os.sep, "stdin": subprocess.DEVNULL, **options}
+    done = subprocess.run(command, check=False, capture_output=True, env=environment, **place)
+    return Said(done.returncode, done.stdout.decode(), done.stderr.decode())

@@ -1,0 +1,235 @@
+"""The canonical loop: nothing runs without a verdict, and whatever happened is on record."""
+
+import asyncio
+from itertools import product
+from typing import Any
+
+import pytest
+
+from critic import Plan, digest
+from evals.canonical import canonical_bytes
+from harness.log.record import GENESIS
+from harness.runtime.loop import ExecutionFailed, Outcome
+from harness.runtime.permit import PermitError
+from harness.runtime.planners import FixedPlanner
+from harness.runtime.ports import Execution, Recorder
+from tests.examples import HOSTILE, good_proposal, proposal_of, refused_proposal
+from tests.harness.runtime.world import (
+    OUTPUTS,
+    AsyncLog,
+    AsyncPlanner,
+    KeptLog,
+    Scripted,
+    call_of,
+    do_all,
+    turn,
+)
+
+
+def decided(executor: Any, **ports: Any) -> tuple[Outcome, KeptLog]:
+    log = ports.pop("log", None) or KeptLog()
+    return asyncio.run(turn(executor, log=log, **ports)), log
+
+
+class AsyncScripted(Scripted):
+    async def execute(self, *given: Any) -> Execution:  # type: ignore[override] # a port may be either
+        await asyncio.sleep(0)
+        return super().execute(*given)
+
+
+def test_a_good_plan_is_executed_scored_and_recorded() -> None:
+    executor = Scripted(do_all)
+    outcome, log = decided(executor, intent="refund order ord_881")
+    assert executor.asked == 1
+    assert (outcome.report.status, outcome.report.refused_at) == ("completed", None)
+    assert outcome.report.rationale == "verify and score passed"
+    assert outcome.record is log.only
+    assert (outcome.record.seq, outcome.record.prev_hash) == (1, GENESIS)
+    assert outcome.record.report == outcome.report
+    assert outcome.record.inputs.plan == digest(proposal_of(good_proposal()).plan)
+    assert outcome.run is not None
+    assert outcome.run.outputs == OUTPUTS
+    assert (outcome.run.run_id, outcome.run.trace_id) == ("run_refund_881", "trace_refund_881")
+    assert (outcome.run.intent, outcome.run.pack_version) == (
+        "refund order ord_881",
+        "support-pack@2026.05",
+    )
+    assert outcome.record.run is not None
+    assert outcome.record.run.run_of(outcome.run.proposal) == outcome.run
+
+
+def test_every_port_may_be_synchronous_or_asynchronous() -> None:
+    plan = proposal_of(good_proposal()).plan
+    reports = set()
+    for planner, executor, log in product(
+        (FixedPlanner, AsyncPlanner), (Scripted, AsyncScripted), (KeptLog, AsyncLog)
+    ):
+        outcome, kept = decided(executor(do_all), planner=planner(plan), log=log())
+        assert kept.only == outcome.record
+        reports.add(canonical_bytes(outcome.record))
+    assert len(reports) == 1
+
+
+@pytest.mark.parametrize("kind", [Scripted, AsyncScripted])
+def test_a_refused_plan_is_never_executed(kind: type[Scripted]) -> None:
+    executor = kind(do_all)
+    outcome, log = decided(executor, proposal=proposal_of(refused_proposal()))
+    assert executor.asked == 0
+    assert outcome.run is None
+    assert (outcome.report.status, outcome.report.refused_at) == ("refused_by_critic", "verify")
+    assert log.only.run is None
+    assert log.only.report.verify.ok is False
+
+
+def test_without_an_executor_it_is_a_dry_run() -> None:
+    outcome, log = decided(None)
+    assert (outcome.report.status, outcome.run) == ("partial", None)
+    assert log.only.report.rationale == "verify passed; no score (no execution)"
+
+
+# --- executors that fail ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [Scripted, AsyncScripted])
+def test_an_executor_that_raises_after_an_effect(kind: type[Scripted]) -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        record(call_of(plan, 0))
+        raise ConnectionError(f"lost {HOSTILE}")
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed) as caught:
+        asyncio.run(turn(kind(act), log=log))
+    assert isinstance(caught.value.__cause__, ConnectionError)
+    assert caught.value.outcome.record is log.only
+    assert log.only.error == "executor raised ConnectionError"
+    assert log.only.run is not None
+    assert [call.step for call in log.only.run.calls] == [0]
+    assert str(caught.value) == "executor raised ConnectionError; recorded as decision 1"
+    scored = log.only.report.score
+    assert scored is not None
+    assert scored.scorecard.scores.utility.status == "fail"
+
+
+@pytest.mark.parametrize(
+    ("result", "kind"),
+    [
+        (None, "AttributeError"),
+        ({"outputs": {}}, "AttributeError"),
+        (Execution(outputs={"x": object()}), "ValidationError"),
+        (Execution(outputs={"bad name": 1}), "ValidationError"),
+        (Execution(outputs={"x": float("nan")}), "ValidationError"),
+        (Execution(wall_ms=-1), "ValidationError"),
+        (Execution(tokens=-5), "ValidationError"),
+        (Execution(cost_micros=2**53), "ValidationError"),
+    ],
+)
+def test_an_executor_that_returns_what_is_no_execution(result: Any, kind: str) -> None:
+    def act(plan: Plan, record: Recorder) -> Any:
+        record(call_of(plan, 0))
+        record(call_of(plan, 1))
+        return result
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed, match=f"executor raised {kind}; recorded as decision 1"):
+        asyncio.run(turn(Scripted(act), log=log))
+    assert log.only.run is not None
+    assert len(log.only.run.calls) == 2
+    assert log.only.run.outputs == {}
+
+
+@pytest.mark.parametrize("call", [None, {"step": 0}, "call"])
+def test_only_calls_are_recorded(call: Any) -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        record(call_of(plan, 0))
+        record(call)
+        return Execution()
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed) as caught:
+        asyncio.run(turn(Scripted(act), log=log))
+    assert str(caught.value.__cause__) == (
+        f"an executor records ToolCall, not {type(call).__name__}"
+    )
+    assert log.only.run is not None
+    assert len(log.only.run.calls) == 1
+
+
+@pytest.mark.parametrize("interrupt", [SystemExit, KeyboardInterrupt])
+def test_an_interpreter_that_is_told_to_end_records_first(
+    interrupt: type[BaseException],
+) -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        record(call_of(plan, 0))
+        raise interrupt
+
+    log = KeptLog()
+    with pytest.raises(interrupt):
+        asyncio.run(turn(Scripted(act), log=log))
+    assert log.only.run is not None
+    assert [call.step for call in log.only.run.calls] == [0]
+    assert log.only.error is not None
+
+
+# What an executor does beside the plan is a policy failure (and still on record).
+ASTRAY = {
+    "another tool": lambda plan: [call_of(plan, 0, capability_id="delete")],
+    "a step beyond the plan": lambda plan: [call_of(plan, 0), call_of(plan, 1, step=2)],
+    "out of order": lambda plan: [call_of(plan, 1), call_of(plan, 0)],
+    "a step twice": lambda plan: [call_of(plan, 0), call_of(plan, 0), call_of(plan, 1)],
+    "other args": lambda plan: [call_of(plan, 0, args={"id": "ord_882"})],
+}
+
+
+@pytest.mark.parametrize("way", ASTRAY)
+def test_an_executor_that_goes_astray_is_refused_afterwards(way: str) -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        for call in ASTRAY[way](plan):
+            record(call)
+        return Execution(outputs=dict(OUTPUTS))
+
+    outcome, log = decided(Scripted(act))
+    assert (outcome.report.status, outcome.report.refused_at) == ("refused_by_critic", "score")
+    assert outcome.report.score is not None
+    assert outcome.report.score.scorecard.scores.policy.status == "fail"
+    assert log.only.report == outcome.report
+
+
+def test_an_executor_that_skips_a_step_is_noticed() -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        record(call_of(plan, 0))
+        return Execution(outputs=dict(OUTPUTS))
+
+    outcome, _ = decided(Scripted(act))
+    assert outcome.report.score is not None
+    utility = outcome.report.score.scorecard.scores.utility
+    assert [found.message for found in utility.findings][-1] == "step 1 was planned but not called"
+
+
+def test_an_executor_that_redeems_nothing_is_on_record_all_the_same() -> None:
+    outcome, log = decided(Scripted(do_all, redeems=False))
+    assert outcome.report.status == "completed"
+    assert log.only.run is not None
+    assert len(log.only.run.calls) == 2
+
+
+def test_a_proposal_that_was_changed_after_its_verdict_is_not_executed() -> None:
+    proposal = proposal_of(good_proposal())
+    verified = digest(proposal.plan)
+    called: list[str] = []
+
+    class Hasty(Scripted):
+        def execute(self, permit: Any, proposal: Any, record: Any) -> Execution:
+            proposal.plan.steps[1].args["amount_inr"] = 50_000
+            return super().execute(permit, proposal, record)
+
+    def act(plan: Plan, record: Recorder) -> Execution:
+        called.append("refund")
+        return Execution()
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed) as caught:
+        asyncio.run(turn(Hasty(act), log=log, proposal=proposal))
+    assert isinstance(caught.value.__cause__, PermitError)
+    assert not called
+    # On record stands what was verified, or the verdict could not be derived from it again.
+    assert log.only.inputs.plan == verified

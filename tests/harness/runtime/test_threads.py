@@ -1,0 +1,32 @@
+"""Many threads, the same objects: every one gets the same verdict, byte for byte."""
+
+import threading
+from collections import Counter
+
+import pytest
+
+from evals.canonical import canonical_bytes
+from tests.examples import good_proposal, proposal_of, refused_proposal
+from tests.judging import judge_proposal
+from tests.model_facts import Json
+
+THREADS = 1000
+
+
+@pytest.mark.parametrize("wire", [good_proposal(), refused_proposal()], ids=["good", "refused"])
+def test_a_thousand_threads_verify_the_same_objects(wire: Json) -> None:
+    # Nothing has been derived from these objects yet: all threads come upon them at once.
+    proposal = proposal_of(wire)
+    together = threading.Barrier(THREADS)
+    verdicts: list[bytes] = []
+
+    def judge() -> None:
+        together.wait()
+        verdicts.append(canonical_bytes(judge_proposal(proposal)))
+
+    threads = [threading.Thread(target=judge) for _ in range(THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert Counter(verdicts) == {canonical_bytes(judge_proposal(proposal_of(wire))): THREADS}

@@ -1,0 +1,202 @@
+"""The frame around all commands: arguments, exit statuses, and failures of any kind."""
+
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
+from tests.harness.console import ROOT, Critic, spawn
+
+COMMANDS = ("demo", "verify", "score", "run", "replay", "log", "schema", "doctor")
+EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
+HEAVY = {"pydantic", "pydantic_core", "sqlalchemy", "orjson", "jiter", "jsonschema_rs", "tqdm"}
+
+
+def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Make `critic schema` fail so."""
+
+    def run(_args: Any) -> int:
+        sys.stdout.write("half a ")
+        raise error
+
+    monkeypatch.setattr(importlib.import_module("harness.commands.schema"), "run", run)
+
+
+# --- help and misuse --------------------------------------------------------------------------
+
+
+def test_help_names_every_command_and_every_status(critic: Critic) -> None:
+    said = critic("--help")
+    assert (said.status, said.err) == (0, "")
+    assert all(f"    {command} " in said.out for command in COMMANDS)
+    assert EXITS in " ".join(said.out.split())
+
+
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, "log list", "log show", "log verify"], ids=lambda text: text
+)
+def test_every_command_has_its_help(critic: Critic, command: str) -> None:
+    said = critic(*command.split(), "--help")
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith(f"usage: critic {command}")
+    assert EXITS in " ".join(said.out.split())
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        *((), ("judge",), ("Verify",), ("verify",), ("score",), ("run", "x.json"), ("run",)),
+        *(("run", "--log", "a.db"), ("replay",), ("log",), ("log", "drop", "a.db")),
+        *(("log", "list"), ("log", "show", "a.db"), ("log", "show", "a.db", "one")),
+        *(("verify", "x", "--format", "xml"), ("verify", "x", "--max-bytes", "1MB")),
+        *(("schema", "Plan", "Run"), ("doctor", "now"), ("replay", "a.db", "--head")),
+        *(("--version=1",), ("verify", "x", "--unknown")),
+    ],
+    ids=" ".join,
+)
+def test_misuse_is_told_on_standard_error(critic: Critic, args: tuple[str, ...]) -> None:
+    said = critic(*args)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith("usage: critic ")
+    assert ": error: " in said.err
+
+
+# --- failures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RuntimeError(HOSTILE), "internal error, treated as a refusal: RuntimeError: "),
+        (RecursionError("too deep"), "internal error, treated as a refusal: RecursionError: "),
+        (MemoryError(), "internal error, treated as a refusal: MemoryError: "),
+        (AssertionError(), "internal error, treated as a refusal: AssertionError: "),
+        (FileNotFoundError(2, "gone", HOSTILE), "there is no such file"),
+        (OSError(28, "full"), "the disk is full: free some space and run the command again"),
+        (PermissionError(13, "no", "x.json"), "x.json: it may not be read or written by this user"),
+        (OSError(5, "io"), "the disk reported an input/output error"),
+        (OSError(HOSTILE), "red"),
+    ],
+    ids=repr,
+)
+def test_a_failure_is_one_safe_line_and_never_a_pass(
+    critic: Critic, monkeypatch: pytest.MonkeyPatch, error: Exception, words: str
+) -> None:
+    fails_with(monkeypatch, error)
+    said = critic("schema")
+    assert (said.status, said.out) == (2, "half a ")
+    assert said.err.startswith("critic: ")
+    assert words in said.err
+    assert is_safe(said.err.removesuffix("\n"))
+
+
+def test_interrupted(critic: Critic, monkeypatch: pytest.MonkeyPatch) -> None:
+    fails_with(monkeypatch, KeyboardInterrupt())
+    assert critic("schema") == (130, "half a ", "")
+
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def start(*args: str, stdout: Any = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "harness.cli", *args],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+    )
+
+
+def test_interrupted_by_a_real_signal() -> None:
+    with start("verify", "--lines", "--format", "text", "-") as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(b"no JSON\n")
+        process.stdin.flush()
+        assert process.stderr.readline().startswith(b"standard input line 1: invalid input: ")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read() == b""
+
+
+def test_a_reader_that_leaves_early(tmp_path: Path) -> None:
+    lines = tmp_path / "many.jsonl"
+    lines.write_bytes(b"no JSON\n" * 20_000)
+    with start("verify", str(lines)) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline().startswith(b'{"error":')
+        process.stdout.close()
+        assert process.wait(60) == 2
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_output_that_cannot_be_written() -> None:
+    with Path("/dev/full").open("wb") as full, start("schema", stdout=full) as process:
+        _, told = process.communicate()
+    assert process.returncode == 2
+    assert told == b"critic: the disk is full: free some space and run the command again\n"
+
+
+# --- a process of its own ---------------------------------------------------------------------
+
+
+def test_help_imports_nothing_heavy() -> None:
+    script = (
+        "import sys\n"
+        "from harness.cli import main\n"
+        "try:\n    main(['--help'])\n"
+        "except SystemExit as ended:\n    assert not ended.code\n"
+        f"heavy = {HEAVY!r} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+        "assert 'critic' not in sys.modules and 'evals' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        check=False,
+        capture_output=True,
+        env=ENVIRONMENT,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+ENVIRONMENTS: list[tuple[tuple[str, ...], dict[str, str]]] = [
+    ((), {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"}),
+    (("-O",), {"PYTHONHASHSEED": "1", "LC_ALL": "POSIX", "TZ": "Pacific/Apia"}),
+    (("-OO", "-X", "utf8=0"), {"PYTHONHASHSEED": "2", "LANG": "tr_TR.UTF-8", "TZ": "Asia/Kabul"}),
+]
+
+
+def test_the_verdict_is_the_same_in_every_environment() -> None:
+    answers = {
+        spawn("verify", "--format", "json", PLAN_A, PLAN_B, flags=flags, env=env)
+        for flags, env in ENVIRONMENTS
+    }
+    (said,) = answers
+    assert (said.status, said.err) == (1, "")
+    assert [line[:11] for line in said.lines] == ['{"ok":false', '{"ok":true,']
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_terminal_that_knows_few_characters(tmp_path: Path, encoding: str) -> None:
+    said = spawn("demo", cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
+    assert (said.status, said.err) == (0, "")
+    assert "2 of 2 records are the same" in said.out
+
+
+@pytest.mark.parametrize(("closed", "args"), [("<&-", "verify -"), (">&-", "schema")])
+def test_a_stream_that_is_closed_is_no_pass(closed: str, args: str) -> None:
+    command = f"exec {sys.executable} -m harness.cli {args} {closed}"
+    shell = ["sh", "-c", command]  # only a shell can start a program without a stream
+    done = subprocess.run(shell, check=False, capture_output=True, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"critic: ")
+    assert done.stderr.count(b"\n") == 1

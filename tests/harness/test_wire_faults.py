@@ -1,0 +1,191 @@
+"""What an input that is no envelope is told: the real place of the fault, and what to do."""
+
+from collections.abc import Callable
+
+import pytest
+
+from critic import CriticReport, Plan, Proposal, Run, RunContext
+from tests.examples import HOSTILE, good_run, is_safe, refused_at
+from tests.model_facts import Json
+
+
+def bent(change: Callable[[Json], object]) -> Json:
+    wire = good_run()
+    change(wire)
+    return wire
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        (lambda run: run.update(run_id="a b"), "/run_id"),
+        (lambda run: run.pop("calls"), "/calls"),
+        (lambda run: run.update(calls={}), "/calls"),
+        (lambda run: run["calls"][1].update(status="done"), "/calls/1/status"),
+        (lambda run: run["calls"][1].pop("args"), "/calls/1/args"),
+        (lambda run: run["calls"].append(5), "/calls/2"),
+        (lambda run: run["calls"][0].update(tokens=-1), "/calls/0/tokens"),
+        (lambda run: run["proposal"]["ctx"].update(as_of="now"), "/proposal/ctx/as_of"),
+        (lambda run: run["proposal"]["spec"].pop("id"), "/proposal/spec/id"),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][0].update(adapter_id="a b"),
+            "/proposal/plan/steps/0/adapter_id",
+        ),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][1].pop("capability_id"),
+            "/proposal/plan/steps/1/capability_id",
+        ),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][1].update(tool=1),
+            "/proposal/plan/steps/1/tool",
+        ),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][1]["evidence_refs"].append(""),
+            "/proposal/plan/steps/1/evidence_refs/2",
+        ),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][1].update(kind="call"),
+            "/proposal/plan/steps/1",
+        ),
+        (lambda run: run["outputs"].update({"bad key": 1}), "/outputs/bad key"),
+        (lambda run: run["outputs"].update({"a/b c~": 1}), "/outputs/a~1b c~0"),
+        (lambda run: run.update({"x/y~": 1}), "/x~1y~0"),
+    ],
+)
+def test_a_fault_is_named_by_its_real_place(change: Callable[[Json], object], path: str) -> None:
+    fault = refused_at(Run, bent(change))
+    assert fault.path == path
+    assert is_safe(str(fault))
+    assert str(fault).endswith(f": {fault.message}")
+
+
+# The tags of a union are no places, even where the document has a member of that name.
+@pytest.mark.parametrize("tag", ["tool", "reason"])
+@pytest.mark.parametrize("value", [{}, {"adapter_id": 1, "summary": 1}, [1], "text", None])
+def test_a_union_tag_is_no_place(tag: str, value: object) -> None:
+    wrong = {"kind": "tool", "adapter_id": "a b", "capability_id": "c"}
+    if tag == "reason":
+        wrong = {"kind": "reason", "summary": "\ud800"}
+    plan = {"steps": [{**wrong, tag: value}], "declared_outputs": []}
+    assert refused_at(Plan, plan).path == f"/steps/0/{'adapter_id' if tag == 'tool' else 'summary'}"
+
+
+# Nor is a member less of a place because pydantic uses its name for something of its own.
+@pytest.mark.parametrize(
+    "name", ["[key]", "tuple[", "tuple[str, ...]", "function-after[tuple()", "tool", "0", "-1"]
+)
+def test_a_member_of_an_odd_name_is_a_place(name: str) -> None:
+    assert refused_at(Run, bent(lambda run: run.update({name: 1}))).path == f"/{name}"
+    step = bent(lambda run: run["proposal"]["plan"]["steps"][0].update({name: 1}))
+    assert refused_at(Run, step).path == f"/proposal/plan/steps/0/{name}"
+    output = bent(lambda run: run["outputs"].update({f"{name} ": 1}))
+    assert refused_at(Run, output).path == f"/outputs/{name} "
+
+
+def report_wire(verdict: Json) -> Json:
+    return {
+        "trace_id": "t",
+        "decision_key": "d",
+        "verify": verdict,
+        "status": "refused_by_critic",
+        "rationale": "r",
+        "decided_at": "2026-05-09T12:00:00Z",
+        "refused_at": "verify",
+    }
+
+
+def test_a_contradiction_is_named_by_its_envelope() -> None:
+    violation = {"check": "loop", "kind": "loop_guard", "reason": "r"}
+    verdict = {"ok": False, "kind": "loop_guard", "reasons": ["other"], "violations": [violation]}
+    assert refused_at(CriticReport, report_wire(verdict)).path == "/verify"
+    verdict = {"ok": False, "kind": "loop_guard", "reasons": ["r"], "violations": [violation]}
+    assert refused_at(CriticReport, {**report_wire(verdict), "status": "partial"}).path == ""
+
+
+@pytest.mark.parametrize("value", [1, {"a": 1}, [1], None])
+def test_a_bad_key_is_named_whatever_it_holds(value: object) -> None:
+    wire = bent(lambda run: run["outputs"].update({"bad key": value}))
+    assert refused_at(Run, wire).path == "/outputs/bad key"
+
+
+# --- the words --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            lambda run: run.update(run_id=""),
+            "not an identifier: 1 to 128 (evidence refs 512) characters of letters, digits and "
+            "_.:/#@+=~-, the first a letter, digit or _",
+        ),
+        (lambda run: run.update(extra=1), "unknown field: remove it or check its spelling"),
+        (lambda run: run.pop("run_id"), "required field is missing: add it"),
+        (
+            lambda run: run.update(tokens=1.5),
+            "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
+        ),
+        (
+            lambda run: run.update(intent=None),
+            "must be a string (leave an optional field out instead of null)",
+        ),
+        (
+            lambda run: run["proposal"]["ctx"].update(as_of=None),
+            "not an RFC 3339 time with a zone, such as 2026-05-09T09:30:00Z",
+        ),
+    ],
+)
+def test_the_words_say_what_to_do(change: Callable[[Json], object], message: str) -> None:
+    assert refused_at(Run, bent(change)).message == message
+
+
+def test_further_faults_are_counted() -> None:
+    fault = refused_at(RunContext, {"trace_id": "", "safety_mode": "x", "more": 1})
+    assert fault.path == "/trace_id"
+    assert fault.message.endswith(" (and 2 more)")
+
+
+def test_a_closed_set_is_listed_legibly() -> None:
+    fault = refused_at(RunContext, {"trace_id": "t", "safety_mode": "admin"})
+    for mode in ("read_only", "local_write", "network", "delegated", "destructive"):
+        assert mode in fault.message
+    assert "\\u0027" not in fault.message
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {HOSTILE: 1},
+        {"trace_id": HOSTILE, "safety_mode": "network"},
+        {"trace_id": "t", "safety_mode": HOSTILE},
+        {"trace_id": "t", "safety_mode": "network", "as_of": HOSTILE},
+        {"trace_id": "t", "safety_mode": "network", HOSTILE: {HOSTILE: HOSTILE}},
+        HOSTILE,
+        [HOSTILE],
+    ],
+)
+def test_a_hostile_document_cannot_speak_through_the_error(value: object) -> None:
+    fault = refused_at(RunContext, value)
+    assert is_safe(str(fault))
+    assert is_safe(fault.message)
+    assert "\n" not in str(fault)
+
+
+def test_a_hostile_kind_cannot_speak_through_the_error() -> None:
+    fault = refused_at(Plan, {"steps": [{"kind": HOSTILE}], "declared_outputs": []})
+    assert is_safe(str(fault))
+
+
+@pytest.mark.parametrize("value", [None, 1, "x", [], True])
+def test_a_document_that_is_no_object(value: object) -> None:
+    fault = refused_at(Proposal, value)
+    assert fault.path == ""
+    assert str(fault).startswith("the document: ")
+
+
+def test_an_error_is_a_value_error_without_a_trail() -> None:
+    # The cause would hold the whole input, which may be secret and is certainly long.
+    fault = refused_at(RunContext, {})
+    assert isinstance(fault, ValueError)
+    assert fault.__cause__ is None
+    assert fault.__suppress_context__
