@@ -4,11 +4,11 @@ import argparse
 import sys
 import time
 from importlib import import_module
-from pathlib import Path
 
 import orjson
 
 from tests.assurance.row import Row
+from tests.assurance.table import KEPT, rewrite
 
 LAYERS = (
     "model",
@@ -22,7 +22,6 @@ LAYERS = (
     "crash",
     "conformance",
 )
-_KEPT = Path(__file__).resolve().parents[2] / "fixtures" / "assurance.json"
 
 
 def main() -> int:
@@ -53,10 +52,11 @@ def _line(row: Row, seconds: float) -> str:
 
 
 def _keep(told: list[tuple[Row, float]], mode: str) -> None:
-    kept = orjson.loads(_KEPT.read_bytes()) if _KEPT.exists() else {}
+    kept = orjson.loads(KEPT.read_bytes()) if KEPT.exists() else {}
     kept[mode] = [{**row._asdict(), "seconds": round(seconds, 1)} for row, seconds in told]
     text = orjson.dumps(kept, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
-    _KEPT.write_bytes(text + b"\n")
+    KEPT.write_bytes(text + b"\n")
+    rewrite()
 
 
 if __name__ == "__main__":
