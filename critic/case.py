@@ -1,52 +1,46 @@
-"""A proposal made ready for the checks: every step beside its tool, every field read once.
+"""A proposal made ready for the checks: every step beside its tool.
 
-Reading a field of an envelope costs more than most checks do with it.
+What a step says stands here as a plain dict: reading a field of an envelope costs more than most
+checks do with it.
 """
 
-from operator import attrgetter, itemgetter
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Final
 
-from critic.surface import NO_TOOL, UNKNOWN_TOOL, Surface, Tool
+from critic.surface import NO_TOOL, Surface, Tool
 from evals.context import DecisionSpec, RunContext
 from evals.plan import Plan
 
-Names = tuple[str, ...] | None
-
-_FIELDS: Final = attrgetter("__dict__")
-_PAIR: Final = itemgetter("adapter_id", "capability_id")
-_COLUMNS: Final = itemgetter(
-    "id", "depends_on", "requires_evidence", "evidence_refs", "estimated_tokens"
-)
+_CALL: Final = itemgetter("adapter_id", "capability_id")
 
 
-class Case(NamedTuple):
-    """The inputs of `verify`, and the steps as columns that run parallel to them.
+@dataclass(slots=True, eq=False)
+class Case:
+    """The inputs of `verify`. `steps` are triples: index, tool, and the step's fields by name.
 
-    `tools` holds the tool of each step, `traits` the bits (see `critic.surface`) of all of them.
+    `traits` holds the bits (see `critic.surface`) of all the tools.
     """
 
     ctx: RunContext
     surface: Surface
     spec: DecisionSpec
     plan: Plan
-    tools: list[Tool]
+    steps: Sequence[tuple[int, Tool, Mapping[str, Any]]]
     traits: int
-    ids: tuple[str | None, ...]
-    depends_on: tuple[Names, ...]
-    requires_evidence: tuple[Names, ...]
-    evidence_refs: tuple[Names, ...]
-    estimated_tokens: tuple[int | None, ...]
 
 
 def prepare(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -> Case:
     """Look up the tool of every step, once for all checks."""
-    fields = list(map(_FIELDS, plan.steps))
-    tools = [
-        surface.tools.get(_PAIR(said), UNKNOWN_TOOL) if said["kind"] == "tool" else NO_TOOL
-        for said in fields
-    ]
+    fields = [step.__dict__ for step in plan.steps]
+    known = surface.tools
+    try:
+        tools = list(map(known.__getitem__, map(_CALL, fields)))
+    except KeyError:  # a reason step calls nothing
+        tools = [known[_CALL(said)] if said["kind"] == "tool" else NO_TOOL for said in fields]
     traits = 0
     for tool in tools:
         traits |= tool.traits
-    columns = zip(*map(_COLUMNS, fields), strict=True) if fields else [()] * 5
-    return Case(ctx, surface, spec, plan, tools, traits, *columns)
+    steps = list(zip(range(len(tools)), tools, fields, strict=True))
+    return Case(ctx, surface, spec, plan, steps, traits)

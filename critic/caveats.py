@@ -1,13 +1,12 @@
 """What a passing verdict could not check, so that "ok" never means more than it does."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from critic.case import Case
-from critic.checks import listed_outputs
-from critic.surface import EVIDENCED, UNSCHEMED, UNTRACED
-from evals.plan import ToolStep
+from critic.checks import unlisted_outputs
+from critic.surface import BOUND, UNSCHEMED, UNTRACED, Tool
 
 _NAMED_AT_MOST: Final = 10
 
@@ -19,36 +18,33 @@ def caveats_of(case: Case) -> tuple[str, ...]:
 
 def _caveats(case: Case) -> Iterator[str]:
     if case.traits & UNSCHEMED:
-        calls = [at for at, tool in enumerate(case.tools) if tool.traits & UNSCHEMED]
+        calls = [at for at, tool, _ in case.steps if tool.traits & UNSCHEMED]
         yield f"args not checked, no args_schema: {_steps(calls)}"
-    if None in case.estimated_tokens:
-        unestimated = [at for at, tokens in enumerate(case.estimated_tokens) if tokens is None]
+    if unestimated := [at for at, _, said in case.steps if said["estimated_tokens"] is None]:
         yield f"tokens not estimated by the plan: {_steps(unestimated)}"
-    yield from _untraced(case)
-    if not case.traits & EVIDENCED:
+    declared, required = case.plan.declared_outputs, case.spec.required_outputs
+    if case.traits & UNTRACED or len(set(declared)) != len(set(required)):
+        yield from _untraced(case)
+    if not case.traits & BOUND:
         return
-    if keyed := [at for at, tool in enumerate(case.tools) if tool.bound_args and _keyed(case, at)]:
+    if keyed := [at for at, tool, said in case.steps if _keyed(tool, said)]:
         yield f"keys of bound object arguments not checked: {_steps(keyed)}"
 
 
 def _untraced(case: Case) -> Iterator[str]:
     required = dict.fromkeys(case.spec.required_outputs)
     declared = dict.fromkeys(case.plan.declared_outputs)
-    untraced = case.traits & UNTRACED
-    if not untraced and len(declared) == len(required):
-        return
-    listed: set[str] = set().union(*listed_outputs(case))
-    if unlisted := [name for name in required if name not in listed]:
+    unlisted_names = unlisted_outputs(case, {*required, *declared})
+    if unlisted := [name for name in required if name in unlisted_names]:
         yield f"outputs not traced to a step that lists them: {_listing(unlisted)}"
-    extra = () if untraced else declared
-    if unproducible := [name for name in extra if name not in listed]:
+    extra = () if case.traits & UNTRACED else declared
+    if unproducible := [name for name in extra if name in unlisted_names]:
         yield f"declared outputs that no step can produce: {_listing(unproducible)}"
 
 
-def _keyed(case: Case, at: int) -> bool:
-    step, bound = case.plan.steps[at], case.tools[at].bound_args
-    args = step.args if type(step) is ToolStep else {}
-    return any(_holds_object(args[name]) for name in bound if name in args)
+def _keyed(tool: Tool, said: Mapping[str, Any]) -> bool:
+    bound = tool.bound_args
+    return any(_holds_object(said["args"][name]) for name in bound if name in said["args"])
 
 
 def _holds_object(value: object) -> bool:
@@ -58,14 +54,13 @@ def _holds_object(value: object) -> bool:
 
 
 def _steps(positions: list[int]) -> str:
-    shown = _numbered(tuple(positions[:_NAMED_AT_MOST]))
-    return _with_rest(shown, len(positions))
+    return _numbered(tuple(positions[:_NAMED_AT_MOST]), len(positions))
 
 
 @lru_cache(maxsize=1024)
-def _numbered(positions: tuple[int, ...]) -> str:
-    word = "step" if len(positions) == 1 else "steps"
-    return f"{word} {', '.join(map(str, positions))}"
+def _numbered(named: tuple[int, ...], count: int) -> str:
+    word = "step" if count == 1 else "steps"
+    return _with_rest(f"{word} {', '.join(map(str, named))}", count)
 
 
 def _listing(names: list[str]) -> str:

@@ -9,19 +9,19 @@ Rule 4: every check is linear in the steps and the manifests.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Final, cast
+from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator
 
 from critic.case import Case
-from critic.surface import EVIDENCED, OUTSIDE, SCHEMED, UNTRACED
+from critic.surface import EVIDENCED, NO_PIN, OUTSIDE, SCHEMED, UNTRACED
 from critic.verdicts import Check, RefusalKind, Violation
 from evals.approval import approved_steps
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
 from evals.evidence import resolve_pins, unbacked_arguments
-from evals.plan import ToolStep
+from evals.instant import unexpired
 from evals.schemas import schema_faults
 from evals.text import pointer, printable
 
@@ -40,33 +40,29 @@ def _violation(
 
 
 def check_coverage(case: Case) -> Iterator[Violation]:
-    declared = set(case.plan.declared_outputs)
-    producible = producible_outputs(case)
-    for output in dict.fromkeys(case.spec.required_outputs):
-        if output not in declared:
-            yield _uncovered(f"plan does not produce required output {output}")
-        if producible is not None and output not in producible:
-            yield _uncovered(f"no step can produce required output {output}")
+    required = set(case.spec.required_outputs)
+    undeclared = required.difference(case.plan.declared_outputs)
+    unlisted = () if case.traits & UNTRACED else unlisted_outputs(case, required)
+    if undeclared or unlisted:
+        for output in dict.fromkeys(case.spec.required_outputs):
+            if output in undeclared:
+                yield _uncovered(f"plan does not produce required output {output}")
+            if output in unlisted:
+                yield _uncovered(f"no step can produce required output {output}")
     trace = case.plan.trace_id
     if trace is not None and trace != case.ctx.trace_id:
         reason = f"plan belongs to trace {trace}, not to {case.ctx.trace_id}"
         yield _violation("coverage", "violates_decision_spec", reason, None, "/trace_id")
 
 
-def producible_outputs(case: Case) -> set[str] | None:
-    """What the steps can produce; None when some step may produce anything.
+def unlisted_outputs(case: Case, outputs: set[str]) -> set[str]:
+    """Those of `outputs` that no tool of the plan lists.
 
-    A reason step may, and so may a capability that does not list what it produces. A step
-    outside the surface is left to the surface check.
+    An UNTRACED step may produce them all the same: a reason step, and a tool that lists nothing.
+    A step outside the surface is left to the surface check.
     """
-    if case.traits & UNTRACED:
-        return None
-    return set().union(*listed_outputs(case))
-
-
-def listed_outputs(case: Case) -> set[frozenset[str]]:
-    """What each tool lists, once for all the steps that call it, since there may be many."""
-    return {tool.produces for tool in case.tools}
+    # What each tool lists is taken once for all the steps that call it: there may be many.
+    return outputs.difference(*{tool.produces for _, tool, _ in case.steps})
 
 
 def _uncovered(reason: str) -> Violation:
@@ -79,22 +75,19 @@ def _uncovered(reason: str) -> Violation:
 def check_surface(case: Case) -> Iterator[Violation]:
     if not case.traits & (OUTSIDE | SCHEMED):
         return
-    for index, (step, tool) in enumerate(zip(case.plan.steps, case.tools, strict=True)):
-        if type(step) is not ToolStep:
-            continue
+    for index, tool, said in case.steps:
         if tool.traits & OUTSIDE:
-            name = f"{step.adapter_id}.{step.capability_id}"
+            name = f"{said['adapter_id']}.{said['capability_id']}"
             reason = f"plan step {index} calls {name} which is not in the surface"
-            path = f"/steps/{index}"
-            yield _violation("surface", "violates_decision_spec", reason, index, path)
-        elif tool.validator is not None:
-            yield from _schema_violations(index, step, tool.validator)
+            yield _violation("surface", "violates_decision_spec", reason, index, f"/steps/{index}")
+        elif tool.validator is not None and not tool.validator.is_valid(said["args"]):
+            yield from _schema_violations(index, said["args"], tool.validator)
 
 
 def _schema_violations(
-    index: int, step: ToolStep, validator: Draft202012Validator
+    index: int, args: dict[str, Any], validator: Draft202012Validator
 ) -> Iterator[Violation]:
-    for fault in schema_faults(validator, step.args):
+    for fault in schema_faults(validator, args):
         place = printable(pointer(*fault.path)) or "their root"
         keywords = printable(", ".join(fault.keywords))
         reason = f"step {index} args do not satisfy the args_schema at {place} ({keywords})"
@@ -115,7 +108,7 @@ def check_approval(case: Case) -> Iterator[Violation]:
     if not modes >> (allowed + 1):
         return
     approved = approved_steps(case.ctx, case.plan) if tier is not None else ()
-    for index, tool in enumerate(case.tools):
+    for index, tool, _ in case.steps:
         if tool.rank > limit:
             yield _unapproved(index, f"mode {tool.mode} > safety_mode {case.ctx.safety_mode}")
         if tool.rank > ceiling_rank:
@@ -126,60 +119,50 @@ def check_approval(case: Case) -> Iterator[Violation]:
 
 
 def _unapproved(index: int, reason: str) -> Violation:
-    path = f"/steps/{index}"
-    return _violation("approval", "approval_mode_mismatch", f"step {index} {reason}", index, path)
+    reason, path = f"step {index} {reason}", f"/steps/{index}"
+    return _violation("approval", "approval_mode_mismatch", reason, index, path)
 
 
 # 4. Evidence: every class is pinned by a ref that exists and is fresh, and backs the bound args.
 
 
 def check_evidence(case: Case) -> Iterator[Violation]:
-    pinned: set[str] = set()
-    columns = zip(case.tools, case.requires_evidence, case.evidence_refs, strict=True)
-    for index, (tool, own, refs) in enumerate(columns):
+    pins, as_of = case.surface.pins, case.ctx.as_of
+    demanded = case.spec.required_evidence or ()
+    pinned: set[str | None] = set()
+    for index, tool, said in case.steps:
+        own, refs = said["requires_evidence"], said["evidence_refs"]
         if not refs and not own and not tool.traits & EVIDENCED:
             continue
-        held, sound = _fresh_classes(case, refs or ())
-        pinned |= held
-        met = held.issuperset(tool.requires) and (not own or held.issuperset(own))
-        if not met or not sound or tool.bound_args:
+        held: set[str | None] = set()
+        for ref in refs or ():
+            name, expiry = pins.get(ref, NO_PIN)
+            held.add(name if expiry is None or unexpired(expiry, as_of) else None)
+        if demanded:
+            pinned |= held
+        met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held
+        if not met or tool.bound_args:
             yield from _step_evidence(case, index, held)
-    for name in dict.fromkeys(case.spec.required_evidence or ()):
+    for name in dict.fromkeys(demanded):
         if name not in pinned:
             reason = f"plan pins no fresh evidence of required class {name}"
             yield _violation("evidence", "missing_evidence", reason, None, "/steps")
 
 
-def _fresh_classes(case: Case, refs: tuple[str, ...]) -> tuple[set[str], bool]:
-    """The classes of the fresh evidence behind `refs`, and whether every ref is fresh."""
-    held = set(map(case.surface.timeless.get, refs))
-    if None not in held:
-        return cast(set[str], held), True
-    expiring, as_of, sound = case.surface.expiring, case.ctx.as_of, True
-    fresh = {name for name in held if name is not None}
-    for ref in refs:
-        name, expiry = expiring.get(ref, (None, None))
-        if name is not None and as_of is not None and expiry is not None and as_of < expiry:
-            fresh.add(name)
-        elif ref not in case.surface.timeless:
-            sound = False
-    return fresh, sound
-
-
-def _step_evidence(case: Case, index: int, held: set[str]) -> Iterator[Violation]:
-    """The step in full, with what has to be explained."""
-    step, tool = case.plan.steps[index], case.tools[index]
-    pins = resolve_pins(step.evidence_refs or (), case.surface.evidence, case.ctx.as_of)
-    for name in dict.fromkeys((*tool.requires, *(step.requires_evidence or ()))):
+def _step_evidence(case: Case, index: int, held: set[str | None]) -> Iterator[Violation]:
+    """What the evidence of one step lacks, in full."""
+    _, tool, said = case.steps[index]
+    pins = resolve_pins(said["evidence_refs"] or (), case.surface.evidence, case.ctx.as_of)
+    for name in dict.fromkeys((*tool.requires, *(said["requires_evidence"] or ()))):
         if name not in held:
             reason = f"requires evidence class {name}, none pinned"
             yield _unevidenced(index, reason, f"/steps/{index}")
     for fault in pins.faults:
         path = f"/steps/{index}/evidence_refs/{fault.position}"
         yield _unevidenced(index, f"pins evidence {fault.ref}, {fault.why}", path)
-    if not tool.bound_args or type(step) is not ToolStep:
+    if not tool.bound_args:
         return
-    for argument in unbacked_arguments(tool.bound_args, step.args, pins.fresh):
+    for argument in unbacked_arguments(tool.bound_args, said["args"], pins.fresh):
         reason = f"argument {printable(argument)} is not backed by pinned evidence"
         yield _unevidenced(index, reason, pointer("steps", index, "args", argument))
 
@@ -194,12 +177,12 @@ def _unevidenced(index: int, reason: str, path: str) -> Violation:
 def check_loop(case: Case) -> Iterator[Violation]:
     budget, spent = case.ctx.run_budget, case.ctx.spent
     steps_before = (spent.steps if spent else None) or 0
-    if steps_before + len(case.tools) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
+    if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
         before = f" after {steps_before} already spent" if steps_before else ""
-        reason = f"plan has {len(case.tools)} steps{before}, exceeds max_steps"
+        reason = f"plan has {len(case.steps)} steps{before}, exceeds max_steps"
         yield _violation("loop", "loop_guard", reason, None, "/steps")
-    loops = [*_order_faults(case), *_repeats(case)]
-    yield from sorted(loops, key=lambda violation: violation.offending_step or 0)
+    if loops := [*_order_faults(case), *_repeats(case)]:
+        yield from sorted(loops, key=lambda violation: violation.offending_step or 0)
     left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
     left -= (spent.tokens if spent else None) or 0
     if planned_tokens(case) > left:
@@ -210,18 +193,19 @@ def check_loop(case: Case) -> Iterator[Violation]:
 def planned_tokens(case: Case) -> int:
     """The tokens the steps will take: each its own estimate, or its capability's least if more."""
     total = 0
-    for tool, estimated in zip(case.tools, case.estimated_tokens, strict=True):
-        least = tool.min_tokens
+    for _, tool, said in case.steps:
+        estimated, least = said["estimated_tokens"], tool.min_tokens
         total += least if estimated is None or estimated < least else estimated
     return total
 
 
 def _order_faults(case: Case) -> Iterator[Violation]:
     earlier: set[str] = set()
-    for index, (own, depends_on) in enumerate(zip(case.ids, case.depends_on, strict=True)):
+    for index, _, said in case.steps:
+        own, depends_on = said["id"], said["depends_on"]
         if own is not None and own in earlier:
-            path = f"/steps/{index}/id"
-            yield _looping(index, f"has the id {own} of an earlier step", path)
+            reason = f"has the id {own} of an earlier step"
+            yield _looping(index, reason, f"/steps/{index}/id")
         if depends_on and not earlier.issuperset(depends_on):
             yield from _late_dependencies(index, depends_on, earlier)
         if own is not None:
@@ -240,13 +224,12 @@ def _late_dependencies(
 
 
 def _repeats(case: Case) -> Iterator[Violation]:
-    if not case.traits & 1 << _DESTRUCTIVE:
+    calls = [step for step in case.steps if step[1].rank == _DESTRUCTIVE]
+    if len(calls) < 2:
         return
     called: set[tuple[str, str, bytes]] = set()
-    for index, (step, tool) in enumerate(zip(case.plan.steps, case.tools, strict=True)):
-        if tool.rank != _DESTRUCTIVE or type(step) is not ToolStep:
-            continue
-        call = (step.adapter_id, step.capability_id, canonical_json(step.args))
+    for index, tool, said in calls:
+        call = (said["adapter_id"], said["capability_id"], canonical_json(said["args"]))
         if call in called:
             reason = f"repeats the destructive call {tool.name} with the same args"
             yield _looping(index, reason, f"/steps/{index}")

@@ -4,6 +4,7 @@ Plain dicts of plain values: `verify` costs the same against ten tools and a hun
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -20,18 +21,21 @@ EVIDENCED: Final = 1 << 6
 UNTRACED: Final = 1 << 7
 OUTSIDE: Final = 1 << 8
 UNSCHEMED: Final = 1 << 9
+BOUND: Final = 1 << 10
 
 _KEPT_AS = "_surface"
 
 
-class Tool(NamedTuple):
-    """One capability, as the checks need it."""
+@dataclass(slots=True, eq=False)
+class Tool:
+    """One capability, as the checks need it. Slots, since every check reads them at every step."""
 
     name: str
     """For messages only: joined names collide, so nothing is ever looked up by it."""
     mode: ApprovalMode
     rank: int
     requires: tuple[str, ...]
+    needs: frozenset[str]
     bound_args: Mapping[str, tuple[str, ...]]
     validator: Draft202012Validator | None
     produces: frozenset[str]
@@ -39,24 +43,33 @@ class Tool(NamedTuple):
     traits: int
 
 
-NO_TOOL: Final = Tool("", "read_only", -1, (), {}, None, frozenset(), 0, UNTRACED)
+NO_TOOL: Final = Tool("", "read_only", -1, (), frozenset(), {}, None, frozenset(), 0, UNTRACED)
 """Stands beside a reason step: no effect, no demands, and any output may come of it."""
 
-UNKNOWN_TOOL: Final = NO_TOOL._replace(traits=UNTRACED | OUTSIDE)
+UNKNOWN_TOOL: Final = replace(NO_TOOL, traits=UNTRACED | OUTSIDE)
 """Stands beside a step outside the surface, which the surface check refuses."""
 
 
+class Tools(dict[tuple[str, str], Tool]):
+    """Tools by (adapter_id, capability_id). Whatever is not in it is the unknown tool."""
+
+    def __missing__(self, _call: tuple[str, str]) -> Tool:
+        return UNKNOWN_TOOL
+
+
+Pin = tuple[str | None, datetime | None]
+"""What pinning a piece of evidence is worth: its class, and until when."""
+
+NO_PIN: Final[Pin] = (None, None)
+"""What a ref is worth behind which there is nothing."""
+
+
 class Surface(NamedTuple):
-    """Tools by (adapter_id, capability_id), evidence by id.
+    """Tools by (adapter_id, capability_id); evidence by id, whole and as a pin."""
 
-    `timeless` gives the class of the evidence that never expires, `expiring` class and expiry of
-    the rest: most evidence checks need nothing beyond.
-    """
-
-    tools: dict[tuple[str, str], Tool]
+    tools: Tools
     evidence: Mapping[str, EvidenceItem]
-    timeless: dict[str, str]
-    expiring: dict[str, tuple[str, datetime]]
+    pins: dict[str, Pin]
 
 
 def surface_of(compiled: CompiledContext) -> Surface:
@@ -64,15 +77,11 @@ def surface_of(compiled: CompiledContext) -> Surface:
     kept: Surface | None = compiled.__dict__.get(_KEPT_AS)
     if kept is None:
         manifests = compiled.manifests
-        tools = {key: _tool(entry) for key, entry in manifests.tools.items()}
-        timeless: dict[str, str] = {}
-        expiring: dict[str, tuple[str, datetime]] = {}
-        for item in manifests.evidence_manifest:
-            if item.expires_at is None:
-                timeless[item.id] = item.classification
-            else:
-                expiring[item.id] = (item.classification, item.expires_at)
-        kept = Surface(tools, manifests.evidence, timeless, expiring)
+        tools = Tools({key: _tool(entry) for key, entry in manifests.tools.items()})
+        pins: dict[str, Pin] = {
+            item.id: (item.classification, item.expires_at) for item in manifests.evidence_manifest
+        }
+        kept = Surface(tools, manifests.evidence, pins)
         compiled.__dict__[_KEPT_AS] = kept
     return kept
 
@@ -82,14 +91,16 @@ def _tool(entry: ToolCapability) -> Tool:
     schemed = entry.args_schema is not None
     evidenced = EVIDENCED if entry.requires_evidence or entry.bound_args else 0
     untraced = UNTRACED if entry.produces is None else 0
+    bound = BOUND if entry.bound_args else 0
     return Tool(
         name=f"{entry.adapter_id}.{entry.capability_id}",
         mode=entry.approval_mode,
         rank=rank,
         requires=entry.requires_evidence or (),
+        needs=frozenset(entry.requires_evidence or ()),
         bound_args=entry.bound_args or {},
         validator=compile_schema(entry.args_schema) if schemed else None,
         produces=frozenset(entry.produces or ()),
         min_tokens=entry.min_tokens or 0,
-        traits=1 << rank | (SCHEMED if schemed else UNSCHEMED) | evidenced | untraced,
+        traits=1 << rank | (SCHEMED if schemed else UNSCHEMED) | evidenced | untraced | bound,
     )

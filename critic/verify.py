@@ -6,7 +6,7 @@ from critic.case import prepare
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
 from critic.surface import surface_of
-from critic.verdicts import Refused, Verified
+from critic.verdicts import Refused, Verified, Violation
 from evals.context import CompiledContext, DecisionSpec, RunContext
 from evals.envelope import Envelope
 from evals.plan import Plan
@@ -29,13 +29,12 @@ def verify(
     _require_exact(spec, DecisionSpec)
     _require_exact(plan, Plan)
     case = prepare(ctx, surface_of(compiled), spec, plan)
-    violations = tuple(violation for check in CHECKS for violation in check(case))
+    violations: list[Violation] = []
+    for check in CHECKS:
+        violations += check(case)
     if violations:
-        return Refused.because(violations)
-    outputs = len(set(spec.required_outputs))
-    return _verified(
-        f"{len(case.tools)} steps, {outputs} required outputs covered", caveats_of(case)
-    )
+        return Refused.because(tuple(violations))
+    return _verified(len(case.steps), len(set(spec.required_outputs)), caveats_of(case))
 
 
 def _require_exact(value: object, model: type[Envelope]) -> None:
@@ -44,6 +43,7 @@ def _require_exact(value: object, model: type[Envelope]) -> None:
 
 
 @lru_cache(maxsize=256)
-def _verified(reason: str, caveats: tuple[str, ...]) -> Verified:
+def _verified(steps: int, outputs: int, caveats: tuple[str, ...]) -> Verified:
     """One object for equal verdicts: they are frozen, and most plans of a fleet pass alike."""
+    reason = f"{steps} steps, {outputs} required outputs covered"
     return Verified(reasons=(reason,), caveats=caveats)

@@ -1,10 +1,10 @@
 """Which steps of a plan a person has approved. An approval is bound to the plan's digest."""
 
 from collections.abc import Container
-from datetime import datetime
 
 from evals.canonical import digest
-from evals.context import Approval, RunContext
+from evals.context import RunContext
+from evals.instant import unexpired
 from evals.plan import Plan
 
 
@@ -17,13 +17,8 @@ def approved_steps(ctx: RunContext, plan: Plan) -> Container[int]:
     covering = [
         approval
         for approval in ctx.approvals
-        if approval.plan_digest in names and _unexpired(approval, ctx.as_of)
+        if approval.plan_digest in names and unexpired(approval.expires_at, ctx.as_of)
     ]
     if any(approval.steps is None for approval in covering):
         return range(len(plan.steps))
     return {step for approval in covering for step in approval.steps or ()}
-
-
-def _unexpired(approval: Approval, as_of: datetime | None) -> bool:
-    expiry = approval.expires_at
-    return expiry is None or (as_of is not None and as_of < expiry)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from evals.binding import Backing, scalars
 from evals.context import EvidenceItem
+from evals.instant import unexpired
 
 
 class PinFault(NamedTuple):
@@ -38,7 +39,7 @@ def resolve_pins(
         item = manifest.get(ref)
         if item is None:
             faults.append(PinFault(position, ref, "which is not in the evidence manifest"))
-        elif item.expires_at is None or (as_of is not None and as_of < item.expires_at):
+        elif unexpired(item.expires_at, as_of):
             fresh.append(item)
         else:
             why = "which has expired" if as_of else "whose expiry cannot be judged without as_of"

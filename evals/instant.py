@@ -45,6 +45,11 @@ def format_time(moment: datetime) -> str:
     return (text.rstrip("0") if "." in text else text) + "Z"
 
 
+def unexpired(expires_at: datetime | None, as_of: datetime | None) -> bool:
+    """Whether something still holds at `as_of`. What expires never holds where time is unknown."""
+    return expires_at is None or (as_of is not None and as_of < expires_at)
+
+
 def _check(value: Any) -> datetime:
     spelled = value.isoformat() if type(value) is datetime else value
     try:

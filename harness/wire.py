@@ -59,17 +59,21 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
 def _every_key_kept(data: bytes, value: Any) -> bool:
     """Whether no key of `data` was dropped as a duplicate of a later one. False may mean unsure.
 
-    Every key brings a colon, and so does every colon inside a string. So the document and its
+    A document whose value written out again is the document lost nothing. Otherwise, every key
+    brings a colon, and so does every colon inside a string. So the document and its
     value written out again hold as many colons, unless a key was dropped, with what it held.
     A colon could only hide in an escape, so a document with one is left to the slower reader.
     Counting takes a fraction of the time in which the reader looks for duplicates.
     """
-    if b"\\u" in data:
-        return False
     try:
-        return orjson.dumps(value).count(b":") == data.count(b":")
+        written = orjson.dumps(value)
     except orjson.JSONEncodeError:  # an integer beyond 64 bits, say: refused later, with its path
         return False
+    if written == data:
+        return True
+    if b"\\" in data and b"\\u" in data:  # one character is found many times faster than two
+        return False
+    return written.count(b":") == data.count(b":")
 
 
 def parse(model: type[E], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> E:

@@ -8,7 +8,7 @@ Rule 3: a reader holds no lock between pages, so no reader however slow can stop
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self
@@ -235,8 +235,13 @@ class SqlDecisionLog:
             query = query.where(records.c.seq > after)
         with self._store.faults("read"), self._engine.begin() as connection:
             rows = connection.execute(query.order_by(records.c.seq).limit(_PAGE)).all()
-        if any(type(row[0]) is not int for row in rows):
+        numbers = [row[0] for row in rows]
+        if any(type(number) is not int for number in numbers):
             raise LogDamaged(f"{self._store.where}: a record has no number: {_REBUILT}")
+        # A rotten index gives rows out of order; paging by the last one would never end.
+        before = [after, *numbers] if after is not None else numbers
+        if any(one >= other for one, other in pairwise(before)):
+            raise LogDamaged(f"{self._store.where}: the records are out of order: {_REBUILT}")
         return [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in rows]
 
 

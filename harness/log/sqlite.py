@@ -173,6 +173,12 @@ class SqliteStore:
         except (DBAPIError, sqlite3.Error) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
             raise self._fault(doing, cause) from error
+        except UnicodeDecodeError as error:
+            # SQLite quotes its schema in its messages; where that is no text, the file is rotten.
+            raise LogDamaged(
+                f"{self.where}: cannot {doing}: the file is damaged: keep it as evidence and "
+                "restore the log from a copy"
+            ) from error
         except OSError as error:
             raise self._unreachable(error) from error
 

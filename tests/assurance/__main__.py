@@ -12,11 +12,8 @@ from tests.assurance.table import KEPT, rewrite
 
 LAYERS = (
     "model",
-    "laws",
     "proof",
     "deletion",
-    "planted",
-    "mutation",
     "fuzz",
     "same_bytes",
     "crash",

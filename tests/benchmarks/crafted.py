@@ -28,13 +28,12 @@ class Crafted(NamedTuple):
 def _crafted(
     steps: list[Json], tools: list[Json], items: list[Json], *, ctx: Json, spec: Json | None = None
 ) -> Crafted:
-    plan: Json = {"steps": steps, "declared_outputs": []}
-    manifests = {"tool_manifest": tools, "evidence_manifest": items}
+    compiled: Json = {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
     return Crafted(
         RunContext(trace_id="t", **ctx),
-        CompiledContext(manifests=manifests),
-        DecisionSpec(id="d", required_outputs=[], **(spec or {})),
-        orjson.dumps(plan),
+        CompiledContext(**compiled),
+        DecisionSpec(id="d", required_outputs=(), **(spec or {})),
+        orjson.dumps({"steps": steps, "declared_outputs": []}),
     )
 
 

@@ -106,9 +106,9 @@ def uneven_plan(number: int) -> Plan:
 
 def context(steps: int) -> RunContext:
     """A context that lets a plan of so many steps pass."""
-    budget = {"max_steps": max(12, steps), "bucket_tokens": 1000 * max(12, steps)}
-    as_of = "2026-05-09T09:45:00Z"
-    return RunContext(trace_id=TRACE, safety_mode="destructive", run_budget=budget, as_of=as_of)
+    wire: Json = {"trace_id": TRACE, "safety_mode": "destructive", "as_of": "2026-05-09T09:45:00Z"}
+    wire["run_budget"] = {"max_steps": max(12, steps), "bucket_tokens": 1000 * max(12, steps)}
+    return RunContext(**wire)
 
 
 def spec(steps: int = len(DESK)) -> DecisionSpec:
@@ -140,7 +140,8 @@ def compiled(size: int, *, schemas: bool = False, expiring: bool = False) -> Com
     ]
     if expiring:
         items = [{**item, "expires_at": "2026-05-10T00:00:00Z"} for item in items]
-    return CompiledContext(manifests={"tool_manifest": tools, "evidence_manifest": items})
+    wire: Json = {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
+    return CompiledContext(**wire)
 
 
 def _other_tool(number: int) -> Json:

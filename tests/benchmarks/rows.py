@@ -22,7 +22,8 @@ Batch = Callable[[int], Sequence[Any]]
 def _written(steps: int = STEPS, size: int = 1000, count: int = PER_BATCH) -> Batch:
     """The bytes of plans no two of which are alike, so many of them in each batch."""
     return lambda batch: [
-        plans.plan_bytes(steps, number, size) for number in range(batch * count, (batch + 1) * count)
+        plans.plan_bytes(steps, number, size)
+        for number in range(batch * count, (batch + 1) * count)
     ]
 
 

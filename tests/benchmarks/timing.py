@@ -78,16 +78,19 @@ def measure(
     batches = [_batches(row, effort.milliseconds * 1e6) for row in rows]
     rounds = [list(_round(rows, batches, number)) for number in progress(range(effort.rounds))]
     return [
-        _figure(row, measured) for row, measured in zip(rows, zip(*rounds, strict=True), strict=True)
+        _figure(row, measured)
+        for row, measured in zip(rows, zip(*rounds, strict=True), strict=True)
     ]
 
 
 def _batches(row: Row, wanted_ns: float) -> int:
-    """How many batches fill a round. The first batch warms up and is not counted."""
-    start = time.thread_time_ns()
-    row.work(0), row.base(0)
-    row.work(1), row.base(1)
-    used = (time.thread_time_ns() - start) / 2
+    """How many batches fill a round, by what the second one takes: the first warms up."""
+    used = 0
+    for batch in range(2):
+        start = time.thread_time_ns()
+        row.work(batch)
+        row.base(batch)
+        used = time.thread_time_ns() - start
     return max(1, min(_MOST_BATCHES, math.ceil(wanted_ns / max(used, 1))))
 
 

@@ -1,0 +1,181 @@
+"""What must hold of a log whatever befell it, and writers in processes of their own."""
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from harness.log.errors import LogDamaged, LogError, LogUnavailable, NotALog
+from harness.log.record import DecisionRecord, Head
+from harness.log.sql import SqlDecisionLog
+from harness.log.sqlite import SqliteStore
+from harness.replay.replay import RecordedLog, replay
+from tests.assurance.row import Row, all_held
+from tests.harness.log.decisions import decision
+
+Opener = Callable[[Path], SqlDecisionLog]
+Told = dict[int, str]
+"""What was acknowledged: hashes by number."""
+
+_ENDLESS = 1000  # answers; the logs here that are damaged have some ten records
+_WORST = ("tampered", "incomplete", "drift", "same")
+
+
+def existing(path: Path) -> SqlDecisionLog:
+    """The log for appending, which undoes what a killed writer left unfinished."""
+    return SqlDecisionLog.open(path, create=False)
+
+
+def fault(path: Path, told: Mapping[int, str], most: int | None = None) -> str:
+    """What is wrong with the log after a crash; empty where nothing is.
+
+    Every acknowledged record is there, the chain and every report hold, and there are at most
+    `most` records that nobody acknowledged (a commit may outlive the writer that would have told).
+    """
+    try:
+        with SqlDecisionLog.open(path) as log:
+            found = {raw.seq: raw.hash for raw in log.raw()}
+            wrong = [one for one in replay(log, head=_last(told)) if not one]
+    except LogError as error:
+        return f"cannot be read: {error}"
+    if lost := told.items() - found.items():
+        return f"lost {sorted(lost)[0]}"
+    if wrong:
+        return f"record {wrong[0].seq} is {wrong[0].status}: {'; '.join(wrong[0].reasons)}"
+    if most is not None and len(found) - len(told) > most:
+        return f"{len(found) - len(told)} records that nobody told, of {len(found)}"
+    return ""
+
+
+def _last(told: Mapping[int, str]) -> Head | None:
+    return Head(*max(told.items())) if told else None
+
+
+def outcome(opener: Opener, path: Path, head: Head) -> str:
+    """What opening and replaying says in one word; what is no typed answer starts with `crash`."""
+    try:
+        with opener(path) as log:
+            return worst(log, head)
+    except LogDamaged:
+        return "damaged"
+    except NotALog:
+        return "no log"
+    except LogUnavailable:
+        return "unavailable"
+    except Exception as error:
+        return f"crash {type(error).__name__}"
+
+
+def worst(log: RecordedLog, head: Head | None = None) -> str:
+    """The worst status of a replay; `endless` of one that gives more answers than can be."""
+    answers = list(islice(replay(log, head=head), _ENDLESS))
+    if len(answers) == _ENDLESS:
+        return "endless"
+    found = {one.status for one in answers}
+    return next((status for status in _WORST if status in found), "same")
+
+
+def connecting(prepare: Callable[[sqlite3.Connection], None]) -> Callable[..., sqlite3.Connection]:
+    """The log's own way to connect, with something done to each connection before its use."""
+    connect = SqliteStore._connect
+
+    def prepared(store: SqliteStore, mode: Any) -> sqlite3.Connection:
+        connection = connect(store, mode)
+        prepare(connection)
+        return connection
+
+    return prepared
+
+
+class Writer(NamedTuple):
+    """A forked process, and the end of the pipe on which it acknowledges."""
+
+    process: ForkProcess
+    pipe: int
+
+    @classmethod
+    def start(cls, target: Callable[..., None], *arguments: object) -> "Writer":
+        """Run `target(*arguments, fd)` in a process of its own."""
+        reading, writing = os.pipe()
+        process = get_context("fork").Process(
+            target=_alone, args=(target, arguments, reading, writing), daemon=True
+        )
+        process.start()
+        os.close(writing)
+        return cls(process, reading)
+
+    def wait_until_ready(self) -> None:
+        """Return when it has said its first line, or ended."""
+        os.read(self.pipe, len(READY))
+
+    def said(self) -> list[str]:
+        """All whole lines it said, once it has ended; without that of its readiness."""
+        with os.fdopen(self.pipe, "rb") as stream:
+            text = stream.read().decode()
+        self.process.join()
+        whole = text[: text.rfind("\n") + 1]
+        return [line for line in whole.splitlines() if line != READY.decode().strip()]
+
+
+READY = b"ready\n"
+
+
+def _alone(target: Callable[..., None], arguments: tuple[object, ...], *pipe: int) -> None:
+    os.close(pipe[0])
+    target(*arguments, pipe[1])
+
+
+def tell(fd: int, *records: DecisionRecord) -> None:
+    """Acknowledge: what is written to a pipe stays there when the writer is killed."""
+    for record in records:
+        os.write(fd, f"{record.seq} {record.hash}\n".encode())
+
+
+def told_in(lines: list[str]) -> Told:
+    """The acknowledgements among what a writer said."""
+    pairs = [line.split(" ") for line in lines if line[:1].isdigit()]
+    return {int(seq): own for seq, own in pairs}
+
+
+def row_of(layer: str, unit: str, faults: list[str], note: str) -> Row:
+    wrong = [one for one in faults if one]
+    first = f"; first: {wrong[0]}" if wrong else ""
+    return all_held(layer, len(faults), unit, len(wrong), note + first)
+
+
+def poison_of(log: SqlDecisionLog, error: LogError) -> str:
+    """Whether the log refuses to append after a failed write."""
+    try:
+        log.append(decision())
+    except LogUnavailable as refusal:
+        if "an earlier write failed: reopen the log" in str(refusal):
+            return f"poisoned by {type(error).__name__}"
+        return f"refused otherwise: {refusal}"
+    return f"it appends after {type(error).__name__}"
+
+
+def afterwards(path: Path, told: Told, where: str, most: int = 1) -> str:
+    """Whether the log is sound, and goes on where it stopped once it is opened anew."""
+    wrong = fault(path, told, most)
+    if wrong:
+        return f"{where}: {wrong}"
+    with SqlDecisionLog.open(path) as log:
+        before = log.head()
+        record = log.append(decision())
+    follows = (record.seq, record.prev_hash) == (before.seq + 1, before.hash)
+    return "" if follows else f"{where}: the next record does not follow"
+
+
+@contextmanager
+def patched(owner: Any, name: str, value: object) -> Iterator[None]:
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)

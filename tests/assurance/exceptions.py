@@ -1,0 +1,165 @@
+"""Fields that may be taken away without a stricter verdict, each with the reason why.
+
+An entry names the commands, the field, what is done to it, and the reason. An input of `verify`
+stands under `proposal` in an input of `score`. Nothing set to null is excused anywhere.
+"""
+
+from typing import Final
+
+Use = tuple[str, str, str]
+Entry = tuple[str, str, str, str]
+
+_PARTS: Final = ("ctx", "compiled", "spec", "plan")
+
+
+def _named(*entries: Entry) -> dict[Use, str]:
+    """The entries by command, whole field and operation; none may occur twice."""
+    found: dict[Use, str] = {}
+    for commands, field, operation, reason in entries:
+        for command in ("verify", "score") if commands == "both" else (commands,):
+            inner = command == "score" and field.partition(".")[0] in _PARTS
+            use = (command, f"proposal.{field}" if inner else field, operation)
+            if use in found:
+                raise ValueError(f"listed twice: {use}")
+            found[use] = reason
+    return found
+
+
+_TOOL: Final = "compiled.manifests.tool_manifest[]"
+_ITEM: Final = "compiled.manifests.evidence_manifest[]"
+_DEMAND: Final = "the manifest has authority: without this it demands less"
+_SPEC: Final = "the spec has authority: without this it demands less"
+_ADDED: Final = "the plan added a requirement to itself: all that others demand still holds"
+_DEFAULT: Final = "absent means the published default of 12 steps and 8,000 tokens"
+_UNLIMITED: Final = "no such budget is declared then; an info finding says so"
+_UNSPENT: Final = "the caller has authority: absent means that nothing was spent before"
+_UNMEASURED: Final = "not measured is a warning with score 0, and over twice the budget a failure"
+
+LIFTS: Final = _named(
+    ("both", f"{_TOOL}.requires_evidence", "delete", _DEMAND),
+    ("both", f"{_TOOL}.bound_args", "delete", _DEMAND),
+    ("verify", f"{_TOOL}.args_schema", "delete", f"{_DEMAND}; a caveat says so"),
+    ("verify", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
+    ("verify", f"{_TOOL}.min_tokens", "delete", _DEMAND),
+    ("verify", f"{_TOOL}.produces", "delete", "may produce anything then; a caveat says so"),
+    ("both", f"{_ITEM}.expires_at", "delete", "evidence without an expiry does not expire"),
+    (
+        "verify",
+        f"{_ITEM}.content",
+        "mistype",
+        "any JSON but null is content: other facts back more",
+    ),
+    ("score", f"{_ITEM}.content", "delete", "what no one knows cannot be found in outputs: warns"),
+    ("score", f"{_ITEM}.content", "mistype", "other content was confined than was let out"),
+    ("both", "spec.approval_mode", "delete", _SPEC),
+    ("both", "spec.approval_required_from", "delete", _SPEC),
+    ("verify", "spec.required_evidence", "delete", _SPEC),
+    ("score", "spec.confined_evidence", "delete", _SPEC),
+    ("score", "spec.output_schemas", "delete", _SPEC),
+    (
+        "verify",
+        "ctx.approvals[].expires_at",
+        "delete",
+        "an approval without expiry does not expire",
+    ),
+    ("verify", "ctx.approvals[].steps", "delete", "an approval without steps is of the whole plan"),
+    ("verify", "ctx.run_budget", "delete", _DEFAULT),
+    ("score", "ctx.run_budget", "delete", _UNLIMITED),
+    ("both", "ctx.run_budget.bucket_tokens", "delete", _DEFAULT),
+    ("verify", "ctx.run_budget.max_steps", "delete", _DEFAULT),
+    ("score", "ctx.run_budget.cost_micros", "delete", _UNLIMITED),
+    ("score", "ctx.run_budget.wall_ms", "delete", _UNLIMITED),
+    ("both", "ctx.spent", "delete", _UNSPENT),
+    ("verify", "ctx.spent.steps", "delete", _UNSPENT),
+    ("both", "ctx.spent.tokens", "delete", _UNSPENT),
+    ("score", "ctx.run_id", "delete", "the context names no run, so a run of any name may be its"),
+    ("verify", "plan.steps[].args", "delete", "absent means {}: another call, and run as such"),
+    ("both", "plan.steps[].depends_on", "delete", _ADDED),
+    ("verify", "plan.steps[].estimated_tokens", "delete", f"{_ADDED}; a caveat says so"),
+    ("score", "plan.steps[].evidence_refs", "delete", "a ref that was wrong and not needed"),
+    ("verify", "plan.steps[].id", "delete", "the id of an earlier step is taken back"),
+    ("both", "plan.steps[].requires_evidence", "delete", _ADDED),
+    ("both", "plan.trace_id", "delete", _ADDED),
+    ("score", "calls[].tokens", "delete", "the run's own total is there, and is believed"),
+    ("score", "tokens", "delete", _UNMEASURED),
+    ("score", "cost_micros", "delete", _UNMEASURED),
+    ("score", "wall_ms", "delete", _UNMEASURED),
+)
+"""Where a refusal may become a pass, or an evaluator's status better."""
+
+_RECORDED: Final = "recorded, not judged"
+_MET: Final = "only adds a requirement, which is met"
+_LIMIT: Final = "only sets a limit, which is kept with and without"
+_UNUSED: Final = "a fact that this case does not depend on; where one does, it is refused"
+_OTHER_USES: Final = "not judged by score: verify has judged it"
+
+STAYS: Final = _named(
+    ("both", "ctx.run_id", "delete", _MET),
+    ("both", "ctx.tenant_id", "delete", _RECORDED),
+    ("both", "ctx.run_budget", "delete", _LIMIT),
+    ("both", "ctx.run_budget.bucket_tokens", "delete", _LIMIT),
+    ("both", "ctx.run_budget.max_steps", "delete", _LIMIT),
+    ("both", "ctx.run_budget.cost_micros", "delete", _LIMIT),
+    ("both", "ctx.run_budget.wall_ms", "delete", _LIMIT),
+    ("both", "ctx.spent", "delete", _LIMIT),
+    ("verify", "ctx.spent.steps", "delete", _LIMIT),
+    ("both", "ctx.spent.tokens", "delete", _LIMIT),
+    ("verify", "ctx.approvals", "delete", "the spec asks for no approval"),
+    ("verify", "ctx.approvals[].expires_at", "delete", "only limits an approval, which is in time"),
+    ("verify", "ctx.approvals[].steps", "delete", "only limits an approval, to the step it is for"),
+    ("verify", "ctx.as_of", "delete", "nothing that is used expires; where it does, it is refused"),
+    ("both", "compiled.pack_version", "delete", _RECORDED),
+    ("both", f"{_TOOL}.requires_evidence", "delete", _MET),
+    ("both", f"{_TOOL}.bound_args", "delete", _MET),
+    ("both", f"{_TOOL}.args_schema", "delete", _MET),
+    ("both", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
+    ("both", f"{_TOOL}.min_tokens", "delete", _MET),
+    ("both", f"{_TOOL}.produces", "delete", _MET),
+    ("both", f"{_ITEM}.content", "delete", _UNUSED),
+    ("both", f"{_ITEM}.content", "mistype", "any JSON but null is content, and it is not used"),
+    ("both", f"{_ITEM}.expires_at", "delete", "only limits evidence, which is fresh"),
+    ("both", f"{_ITEM}.snapshot", "delete", _RECORDED),
+    ("both", f"{_ITEM}.subject", "delete", _RECORDED),
+    ("verify", "spec.approval_mode", "delete", _LIMIT),
+    ("both", "spec.approval_required_from", "delete", _MET),
+    ("verify", "spec.required_evidence", "delete", _MET),
+    ("score", "spec.confined_evidence", "delete", _MET),
+    ("verify", "spec.output_schemas", "delete", "judged by score: a plan has no outputs yet"),
+    ("score", "spec.output_schemas", "delete", _MET),
+    ("both", "plan.plan_id", "delete", _RECORDED),
+    ("both", "plan.trace_id", "delete", _MET),
+    (
+        "verify",
+        "plan.steps[].args",
+        "delete",
+        "absent means {}: another call, which nothing forbids",
+    ),
+    ("score", "plan.steps[].args", "delete", "no call was made of this step, or one without args"),
+    ("both", "plan.steps[].depends_on", "delete", _MET),
+    ("verify", "plan.steps[].estimated_tokens", "delete", f"{_MET}; a caveat says so"),
+    ("score", "plan.steps[].estimated_tokens", "delete", _OTHER_USES),
+    ("verify", "plan.steps[].evidence_refs", "delete", "pinned, though nothing demands it"),
+    ("both", "plan.steps[].id", "delete", "no other step depends on it"),
+    ("both", "plan.steps[].requires_evidence", "delete", _MET),
+    ("verify", "plan.steps[].summary", "delete", _RECORDED),
+    ("score", "calls[].attempt", "delete", "the first attempt: absent means 1"),
+    ("score", "calls[].cost_micros", "delete", "the run's own total is there"),
+    ("score", "calls[].duration_ms", "delete", _RECORDED),
+    ("score", "calls[].error", "delete", _RECORDED),
+    ("score", "calls[].idempotency_key", "delete", "no retry needs it"),
+    ("score", "calls[].output", "delete", _RECORDED),
+    ("score", "calls[].output", "mistype", "any JSON but null is an output; recorded, not judged"),
+    ("score", "calls[].started_ms", "delete", _RECORDED),
+    ("score", "calls[].tokens", "delete", "the run's own total is there, or it has no budget"),
+    ("score", "intent", "delete", _RECORDED),
+    ("score", "pack_version", "delete", _RECORDED),
+    ("score", "tokens", "delete", "every call was measured, or it warned before, or no budget"),
+    (
+        "score",
+        "cost_micros",
+        "delete",
+        "every call was measured, or it warned before, or no budget",
+    ),
+    ("score", "wall_ms", "delete", "no budget is declared for it, or it warned before"),
+)
+"""Where a verdict that lets pass may stay exactly as it was."""

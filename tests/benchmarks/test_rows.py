@@ -1,0 +1,205 @@
+"""The workloads are what the table says they are, and the figures what was measured."""
+
+from collections.abc import Callable
+from typing import Any
+
+import orjson
+import pytest
+
+from critic import CompiledContext, Plan, Refused, Verified, verify
+from harness.wire import parse, verify_bytes
+from tests.benchmarks import crafted, field, plans
+from tests.benchmarks.crafted import CLASSES, TINY_STEPS, Crafted
+from tests.benchmarks.report import document, table
+from tests.benchmarks.rows import CRAFTED, STEPS
+from tests.benchmarks.timing import Effort, Figure, Row, measure, of_thread
+
+FIELDS = {
+    *("kind", "adapter_id", "capability_id", "args", "id", "depends_on"),
+    *("requires_evidence", "evidence_refs", "estimated_tokens"),
+}
+
+
+def judged(case: Crafted) -> Verified | Refused:
+    ctx, compiled, spec, plan = case
+    return verify(ctx, compiled, spec, parse(Plan, plan))
+
+
+def violations(verdict: Verified | Refused) -> int:
+    return 0 if verdict.ok else len(verdict.violations)
+
+
+def desk_verdict(steps: int, size: int, compiled: CompiledContext) -> Verified | Refused:
+    plan = parse(Plan, plans.plan_bytes(steps, 3, size))
+    return verify(plans.context(steps), compiled, plans.spec(steps), plan)
+
+
+def test_the_plan_is_twelve_full_steps_of_some_350_bytes() -> None:
+    wire = plans.plan_wire(STEPS, 3)
+    assert STEPS == len(wire["steps"]) == 12
+    assert len({(step["adapter_id"], step["capability_id"]) for step in wire["steps"]}) == 12
+    assert all(set(step) == FIELDS for step in wire["steps"][1:])
+    assert all(" " in step["args"]["note"] for step in wire["steps"])
+    assert 330 <= len(plans.plan_bytes(STEPS, 3)) / 12 <= 385
+    assert 330 <= len(plans.plan_bytes(100, 3)) / 100 <= 385
+
+
+def test_no_two_plans_are_alike() -> None:
+    assert len({plans.plan_bytes(STEPS, number) for number in range(80)}) == 80
+
+
+@pytest.mark.parametrize(("steps", "size"), [(10, 10), (12, 1000), (100, 1000)])
+def test_desk_plans_are_accepted(steps: int, size: int) -> None:
+    compiled = plans.compiled(size)
+    assert len(compiled.manifests.tool_manifest) == size
+    assert len(compiled.manifests.evidence_manifest) == size
+    verdict = desk_verdict(steps, size, compiled)
+    assert verdict.ok
+    assert "no args_schema" in verdict.caveats[0]
+
+
+def test_desk_plans_are_accepted_with_schemas_and_bound_args() -> None:
+    compiled = plans.compiled(1000, schemas=True)
+    tools = compiled.manifests.tool_manifest
+    assert all(tool.args_schema for tool in tools)
+    assert sum(bool(tool.bound_args) for tool in tools) == 1
+    verdict = desk_verdict(STEPS, 1000, compiled)
+    assert verdict.ok
+    assert not any("no args_schema" in caveat for caveat in verdict.caveats)
+
+
+def test_desk_plans_are_accepted_with_evidence_that_expires() -> None:
+    compiled = plans.compiled(1000, expiring=True)
+    assert all(item.expires_at for item in compiled.manifests.evidence_manifest)
+    assert desk_verdict(STEPS, 1000, compiled).ok
+
+
+def test_uneven_plans_have_caveats_of_their_own() -> None:
+    ctx, compiled, spec = plans.context(STEPS), plans.compiled(1000), plans.spec()
+    verdicts = [verify(ctx, compiled, spec, plans.uneven_plan(number)) for number in range(100)]
+    assert all(verdicts)
+    assert len({verdict.wire()["caveats"][-1] for verdict in verdicts}) == 100
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        crafted.tiny_calls,
+        crafted.tiny_reasons,
+        crafted.classes_met,
+        crafted.classes_met_by_expiring,
+        crafted.classes_demanded_by_step,
+        crafted.values_in_text,
+        crafted.phrases_in_text,
+    ],
+)
+def test_crafted_plans_that_pass(make: Callable[[], Crafted]) -> None:
+    assert judged(make()).ok
+
+
+@pytest.mark.parametrize(
+    ("make", "count"),
+    [
+        (crafted.tiny_strangers, TINY_STEPS),
+        (crafted.tiny_outrages, 5 * TINY_STEPS - 1),  # the first call repeats nothing
+        (crafted.classes_unmet, CLASSES),
+        (crafted.classes_forged, 2 * CLASSES),
+    ],
+)
+def test_crafted_plans_that_break_rules(make: Callable[[], Crafted], count: int) -> None:
+    assert violations(judged(make())) == count
+
+
+@pytest.mark.parametrize(("name", "make"), [(name, make) for name, make, _ in CRAFTED])
+def test_crafted_plans_are_as_large_as_they_are_named(
+    name: str, make: Callable[[], Crafted]
+) -> None:
+    plan = orjson.loads(make().plan)
+    first = plan["steps"][0]
+    size = len(plan["steps"]) if "steps" in name else len(first["evidence_refs"])
+    if "bound" in name:
+        size = len(first["args"]["x"])
+    assert name.startswith(f"{size:,} ")
+
+
+def test_bytes_in_bytes_out() -> None:
+    ctx, compiled, spec = plans.context(STEPS), plans.compiled(1000), plans.spec()
+    answer = verify_bytes(ctx, compiled, spec, plans.plan_bytes(STEPS, 3))
+    assert orjson.loads(answer)["ok"] is True
+
+
+def test_cedar_permits_every_step() -> None:
+    pytest.importorskip("cedarpy")
+    each, batch = field.cedar()
+    requests = field.cedar_requests(plans.plan_wire(STEPS, 3))
+    assert each(requests) == batch(requests) == [True] * STEPS
+    denied = {**requests[0], "action": 'Action::"unheard_of"'}
+    assert each([denied]) == batch([denied]) == [False]
+
+
+def test_casbin_permits_every_step() -> None:
+    pytest.importorskip("casbin")
+    ask = field.casbin()
+    assert ask([mode for _, _, mode, _ in plans.DESK]) == [True] * STEPS
+    assert ask(["unheard_of"]) == [False]
+
+
+def test_json_schema_accepts_the_plan() -> None:
+    pytest.importorskip("jsonschema")
+    ask = field.json_schema()
+    wire = plans.plan_wire(STEPS, 3)
+    assert ask(wire) == [True]
+    assert ask({**wire, "steps": [{"kind": "tool"}]}) == [False]
+
+
+def a_row(limit: float | None, *costs: float) -> Row:
+    """A row whose work costs these nanoseconds in turn, over a base of 100."""
+    return Row("a row", "a unit", limit, lambda batch: costs[batch % len(costs)], lambda _: 100.0)
+
+
+def test_the_figure_is_the_median_of_the_ratios_of_the_rounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tests.benchmarks.timing._MOST_BATCHES", 1)
+    (figure,) = measure([a_row(2.0, 100, 500, 150)], Effort(rounds=3, milliseconds=1))
+    assert (figure.median, figure.low, figure.high, figure.met) == (1.5, 1.0, 5.0, True)
+    assert figure.microseconds == 0.15
+
+
+@pytest.mark.parametrize(("limit", "met"), [(None, None), (1.5, True), (1.4, False)])
+def test_a_limit_is_met_by_the_median(limit: float | None, met: bool | None) -> None:
+    assert Figure(a_row(limit, 1.0), 1.5, 1.0, 9.0, 1.0).met is met
+
+
+def test_inputs_are_made_for_every_batch_and_not_timed() -> None:
+    made: list[int] = []
+
+    def inputs(batch: int) -> list[Any]:
+        made.append(batch)
+        return [batch] * 3
+
+    seen: list[Any] = []
+    assert of_thread(seen.append, inputs)(7) > 0
+    assert (made, seen) == ([7], [7, 7, 7])
+
+
+def test_the_report_says_what_was_measured() -> None:
+    figures = [
+        Figure(a_row(2.0, 1.0), 2.5, 1.0, 3.25, 14.0),
+        Figure(a_row(None, 1.0), 0.5, 0.25, 1.0, 7.0),
+    ]
+    lines = table(figures).splitlines()
+    assert len(lines) == 3
+    assert " ".join(lines[1].split()) == "a row 2x 2.50x (1.00..3.25) MISSED 14.00 a unit"
+    content = orjson.loads(document(figures, ["something"], Effort(5, 1.0)))
+    assert list(content) == ["environment", "rounds", "rows", "skipped"]
+    assert content["rows"][1] == {
+        "name": "a row",
+        "unit": "a unit",
+        "limit": None,
+        "median": 0.5,
+        "min": 0.25,
+        "max": 1.0,
+        "met": None,
+        "microseconds": 7.0,
+    }

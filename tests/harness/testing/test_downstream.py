@@ -1,0 +1,95 @@
+"""A project of somebody else's: the built wheel, installed with pip in a fresh environment.
+
+Needs the package index that pip is configured with, for the dependencies.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PROJECT = ROOT / "fixtures" / "downstream"
+LEFT_BY_TOOLS = shutil.ignore_patterns("__pycache__", ".hypothesis", ".pytest_cache")
+
+
+def done(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user would, without what this very test run brings along."""
+    dropped = ("PYTHON", "PYTEST", "COV", "VIRTUAL_ENV", "HYPOTHESIS")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    return subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def succeeded(*command: str | Path, cwd: Path) -> str:
+    result = done(*command, cwd=cwd)
+    assert result.returncode == 0, result.stdout[-4000:] + result.stderr[-4000:]
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter of an environment that holds the wheel with its extra, and pytest-xdist."""
+    root = tmp_path_factory.mktemp("downstream")
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
+    succeeded(*pip, "wheel", "--no-deps", "-w", root / "dist", ROOT, cwd=root)
+    (wheel,) = (root / "dist").glob("plan_critic-*.whl")
+    venv.create(root / "venv", with_pip=False)
+    inside = root / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    wanted = (f"plan-critic[testing] @ {wheel.as_uri()}", "pytest-xdist")
+    succeeded(*pip, "--python", inside, "install", *wanted, cwd=root)
+    return inside
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A copy of the project, far from this checkout."""
+    return Path(shutil.copytree(PROJECT, tmp_path / "parcels", ignore=LEFT_BY_TOOLS))
+
+
+# One test, so that however the suite is spread, the environment is built once.
+def test_a_project_proves_its_own_manifest(python: Path, project: Path) -> None:
+    cases = project / "tests" / "cases"
+    where = succeeded(python, "-c", "import critic; print(critic.__file__)", cwd=project)
+    assert Path(where).is_relative_to(python.parents[1])
+
+    pytest_ = (python, "-m", "pytest", "-p", "no:cacheprovider", "--critic-replay", cases)
+    told = succeeded(*pytest_, "-n", "2", cwd=project)
+    assert "25 passed" in told
+
+    one = cases / "destroy.json"
+    right = one.read_bytes()
+    one.write_bytes(right.replace(b"step 1 mode destructive", b"step 1 mode network"))
+    only_cases = (*pytest_, cases)
+    failed = done(*only_cases, cwd=project)
+    assert failed.returncode == 1
+    assert "1 failed, 3 passed" in failed.stdout
+    found = [line for line in failed.stdout.splitlines() if line.startswith("+")]
+    assert any("step 1 mode destructive > safety_mode delegated" in line for line in found)
+
+    renewed = succeeded(*only_cases, "--critic-update", cwd=project)
+    assert "updated tests/cases/destroy.json" in renewed
+    assert one.read_bytes() == right
+
+
+def test_the_cases_of_the_project_are_about_its_own_manifest() -> None:
+    """Run here, so that a change of the engine shows without an environment."""
+    program = (
+        "import json, pathlib, sys; sys.path.insert(0, '.'); import parcels; "
+        "inputs = [json.loads(p.read_bytes())['input'] "
+        "for p in pathlib.Path('tests/cases').glob('*.json')]; "
+        "assert len(inputs) == 4; "
+        "assert all(one['compiled'] == parcels.MANIFEST.wire() for one in inputs)"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run([sys.executable, "-c", program], cwd=PROJECT, env=environ, check=True)

@@ -1,0 +1,309 @@
+"""The laws that users run: they hold of this engine, and each is broken by a wrong one.
+
+Every planted judge is wrong in one way. It must break its own law and leave the others whole.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import Phase, settings
+
+from critic import (
+    EVALUATORS,
+    EvaluatorVerdict,
+    Finding,
+    Proposal,
+    ReasonStep,
+    Refused,
+    Run,
+    Verified,
+    Violation,
+    verify,
+)
+from evals.latency import evaluate as judge_latency
+from harness.testing.evaluator_laws import EVALUATOR_LAWS, Judged, OwnEvaluator
+from harness.testing.laws import LAWS, LawBroken, Laws, check_evaluator, check_laws, promise
+from harness.testing.strategies import runs
+from harness.testing.trial import Verdict, Verify
+from harness.wire import build
+from tests.examples import good_proposal
+
+HOLDS = settings(max_examples=25, derandomize=True, database=None, deadline=None)
+# Nobody reads what a planted fault shrinks to.
+BREAKS = settings(HOLDS, max_examples=400, phases=(Phase.generate,))
+STILL_HOLDS = settings(BREAKS, max_examples=5)
+SHRUNK = settings(BREAKS, phases=(Phase.generate, Phase.shrink))
+SOON = settings(BREAKS, max_examples=15)
+
+REFUND = build(Proposal, good_proposal())
+WORLDS: dict[str, tuple[Any, Any, Any]] = {
+    "drawn": (None, None, None),
+    "manifest given": (REFUND.compiled, None, None),
+    "all given": (REFUND.compiled, REFUND.spec, REFUND.ctx),
+}
+PASSED = Verified(reasons=("planted",))
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
+def test_the_engine_keeps_the_law(world: Any, law: str) -> None:
+    Laws(*world, settings=HOLDS).check(law)
+
+
+def test_every_law_has_a_name_and_a_promise() -> None:
+    assert len(set(LAWS)) == len(LAWS) == 19
+    assert all(promise(law).endswith(".") for law in LAWS)
+
+
+# Wrong judges.
+
+
+def found_by(verdict: Verdict) -> tuple[Violation, ...]:
+    return verdict.violations if isinstance(verdict, Refused) else ()
+
+
+def answer(violations: Any) -> Verdict:
+    violations = tuple(violations)
+    return Refused.because(violations) if violations else PASSED
+
+
+PLANTED = Violation(check="coverage", kind="violates_decision_spec", reason="planted")
+
+
+def passing_if(wrong: Callable[..., bool]) -> Verify:
+    """The engine, but for passing whatever `wrong` picks."""
+
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+        verdict = verify(ctx, compiled, spec, plan)
+        return PASSED if not verdict and wrong(ctx, compiled.manifests, plan) else verdict
+
+    return judge
+
+
+def one_more_if(wrong: Callable[..., bool]) -> Verify:
+    """The engine, but for one violation too many where there are two or more."""
+
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+        verdict = verify(ctx, compiled, spec, plan)
+        found = found_by(verdict)
+        more = len(found) > 1 and wrong(ctx, plan)
+        return answer((*found, PLANTED)) if more else verdict
+
+    return judge
+
+
+def blind_to(missed: Callable[[Violation], bool]) -> Verify:
+    """The engine, but for never seeing some violations."""
+
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+        verdict = verify(ctx, compiled, spec, plan)
+        if not any(map(missed, found_by(verdict))):
+            return verdict
+        return answer(one for one in found_by(verdict) if not missed(one))
+
+    return judge
+
+
+def raising(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    if len(plan.steps) == 2:
+        raise KeyError("steps")
+    return verify(ctx, compiled, spec, plan)
+
+
+def moody() -> Verify:
+    last: list[Any] = [None]
+
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+        again, last[0] = plan is last[0], plan
+        return PASSED if again else verify(ctx, compiled, spec, plan)
+
+    return judge
+
+
+def pedantic(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    """Tells 1.0 from 1, which JSON does not."""
+    values = [value for step in plan.steps for value in getattr(step, "args", {}).values()]
+    if any(type(value) is float and value.is_integer() for value in values):
+        return answer((*found_by(verify(ctx, compiled, spec, plan)), PLANTED))
+    return verify(ctx, compiled, spec, plan)
+
+
+def forgetful(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    """Has enough of unknown tools at the fifth step."""
+    verdict = verify(ctx, compiled, spec, plan)
+    last = plan.steps[-1] if plan.steps else ReasonStep()
+    if len(plan.steps) != 5 or getattr(last, "adapter_id", "") == "idle":
+        return verdict
+    kept = [one for one in found_by(verdict) if one.check != "surface"]
+    return answer([*kept, PLANTED]) if len(kept) < len(found_by(verdict)) else verdict
+
+
+def lost(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    """Points at places that are not there."""
+    verdict = verify(ctx, compiled, spec, plan)
+    moved = [one.model_copy(update={"path": "/nowhere/at/all"}) for one in found_by(verdict)]
+    return answer(moved) if moved else verdict
+
+
+def strict(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    """Refuses every plan of three steps or more."""
+    verdict = verify(ctx, compiled, spec, plan)
+    return answer((*found_by(verdict), PLANTED)) if len(plan.steps) > 2 else verdict
+
+
+def calls(plan: Any, adapter: str) -> bool:
+    return any(getattr(step, "adapter_id", "") == adapter for step in plan.steps)
+
+
+def claims_much(plan: Any) -> bool:
+    return any(9000 <= (step.estimated_tokens or 0) < 20000 for step in plan.steps)
+
+
+def idles(plan: Any) -> bool:
+    return bool(plan.steps) and getattr(plan.steps[-1], "adapter_id", "") == "idle"
+
+
+def turned_round(manifests: Any) -> bool:
+    tools = manifests.tool_manifest
+    return len(tools) == 2 and tools[0].approval_mode == "destructive"
+
+
+WRONG: dict[str, Verify] = {
+    "totality": raising,
+    "determinism": moody(),
+    "json_round_trip": pedantic,
+    "safety_mode_is_monotone": one_more_if(lambda ctx, _p: ctx.safety_mode == "destructive"),
+    "read_only_refuses_every_write": blind_to(lambda one: one.check == "approval"),
+    "less_evidence_never_helps": passing_if(lambda _c, m, _p: len(m.evidence_manifest) == 1),
+    "fewer_capabilities_never_help": passing_if(lambda _c, m, _p: len(m.tool_manifest) == 1),
+    "less_budget_never_helps": passing_if(lambda ctx, _m, _p: ctx.run_budget.max_steps < 12),
+    "no_clock_never_helps": passing_if(lambda ctx, _m, _p: ctx.as_of is None),
+    "another_plans_approval_is_none": passing_if(lambda ctx, _m, _p: bool(ctx.approvals)),
+    "unrelated_entries_change_nothing": passing_if(lambda _c, m, _p: len(m.evidence_manifest) > 2),
+    "manifest_order_is_irrelevant": passing_if(lambda _c, m, _p: turned_round(m)),
+    "names_are_but_names": one_more_if(lambda _c, plan: calls(plan, "adp_payments")),
+    "appended_steps_keep_what_steps_are_blamed_for": forgetful,
+    "an_idle_step_cures_nothing": passing_if(lambda _c, _m, plan: idles(plan)),
+    "claims_only_add": passing_if(lambda _c, _m, plan: claims_much(plan)),
+    "violations_name_real_places": lost,
+    "valid_plans_pass": strict,
+    "near_misses_are_refused": blind_to(lambda one: str(one.path).endswith("/id")),
+}
+# A judge that refuses too much finds a second fault in near misses as well.
+ALSO_BROKEN = {"valid_plans_pass": {"near_misses_are_refused"}}
+
+
+def test_there_is_a_wrong_judge_for_every_law() -> None:
+    assert list(WRONG) == list(LAWS)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_wrong_judge_breaks_its_law(law: str) -> None:
+    with pytest.raises(LawBroken, match=f"law {law} is broken: ") as caught:
+        Laws(*WORLDS["all given"], verify=WRONG[law], settings=BREAKS).check(law)
+    message = str(caught.value)
+    assert promise(law) in message
+    assert '\nproposal: {"ctx"' in message
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_wrong_judge_breaks_no_other_law(law: str) -> None:
+    laws = Laws(*WORLDS["all given"], verify=WRONG[law], settings=STILL_HOLDS)
+    for other in sorted(set(LAWS) - {law} - ALSO_BROKEN.get(law, set())):
+        laws.check(other)
+
+
+def test_what_is_reported_is_small() -> None:
+    wrong = blind_to(lambda one: str(one.path).endswith("/id"))
+    with pytest.raises(LawBroken) as caught:
+        Laws(verify=wrong, settings=SHRUNK).check("near_misses_are_refused")
+    assert len(str(caught.value)) < 900
+
+
+def test_check_laws_checks_them_all() -> None:
+    few = settings(STILL_HOLDS, max_examples=3)
+    check_laws(*WORLDS["all given"], settings=few)
+    with pytest.raises(LawBroken, match="violations_name_real_places"):
+        check_laws(*WORLDS["all given"], verify=lost, settings=settings(few, max_examples=20))
+
+
+def test_where_no_plan_can_pass_the_laws_of_passing_plans_are_silent() -> None:
+    compiled, spec, ctx = WORLDS["all given"]
+    laws = Laws(compiled, spec, ctx.model_copy(update={"spent": {"tokens": 9000}}))
+    assert set(LAWS) - set(laws.names) == {"valid_plans_pass", "near_misses_are_refused"}
+
+
+def test_a_law_of_another_name_is_none() -> None:
+    with pytest.raises(KeyError):
+        Laws().check("gravity")
+
+
+# Evaluators.
+
+
+class Loose:
+    """A verdict of the right shape that promises nothing."""
+
+    def __init__(self, score: Any = 1.0, status: Any = "pass", findings: Any = ()) -> None:
+        self.score, self.status, self.findings = score, status, findings
+
+
+ERROR = Finding(severity="error", message="planted")
+
+
+@pytest.mark.parametrize(("name", "evaluator"), EVALUATORS, ids=[name for name, _ in EVALUATORS])
+def test_our_own_evaluators_keep_their_laws(name: str, evaluator: OwnEvaluator) -> None:
+    check_evaluator(evaluator, settings=SOON)
+
+
+def growing() -> OwnEvaluator:
+    count = [0]
+
+    def evaluate(_run: Run) -> Judged:
+        count[0] += 1
+        return Loose(score=1 / count[0])
+
+    return evaluate
+
+
+def meddling(run: Run) -> EvaluatorVerdict:
+    run.outputs["meddled"] = 1
+    return judge_latency(run)
+
+
+def crashing(_run: Run) -> Judged:
+    raise ZeroDivisionError
+
+
+def lenient(evaluator: OwnEvaluator, run: Run) -> Judged:
+    """A guard that takes a crash for a pass."""
+    try:
+        return evaluator(run)
+    except Exception:
+        return Loose()
+
+
+BROKEN: dict[str, OwnEvaluator] = {
+    "is_deterministic": growing(),
+    "status_follows_findings": lambda _run: Loose(findings=(ERROR,)),
+    "score_is_a_share": lambda _run: Loose(score=1.5),
+    "run_stays_as_it_is": meddling,
+    "a_crash_is_a_fail": crashing,
+}
+
+
+@pytest.mark.parametrize("law", [law.__name__ for law in EVALUATOR_LAWS])
+def test_a_broken_evaluator_breaks_its_law(law: str) -> None:
+    with pytest.raises(LawBroken, match=f"law {law} is broken: "):
+        check_evaluator(BROKEN[law], guard=lenient, settings=SOON)
+
+
+def test_a_crash_that_the_engine_catches_is_a_fail() -> None:
+    check_evaluator(crashing, runs=runs(*WORLDS["all given"]), settings=STILL_HOLDS)
+
+
+@pytest.mark.parametrize("score", [True, "1", float("nan"), -0.1, None])
+def test_a_score_is_a_number_from_0_to_1(score: Any) -> None:
+    with pytest.raises(LawBroken, match="score_is_a_share"):
+        check_evaluator(lambda _run: Loose(score=score), settings=SOON)

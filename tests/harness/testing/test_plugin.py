@@ -1,0 +1,331 @@
+"""The pytest plugin: case files and logs as tests, renewing, and the marker for laws."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.log.sql import SqlDecisionLog
+from harness.testing.cases import Case, Must, parse_case, render, renewed
+from harness.testing.laws import LAWS
+from tests.examples import good_proposal, refused_proposal
+from tests.harness.log.decisions import body_of, filled, meddle, put_body
+
+pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[3]
+PLUGIN = "harness.testing.plugin"
+INSTALLED = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
+OURS = () if INSTALLED else ("-p", PLUGIN)
+REFUSED: Any = {"kind": "missing_evidence", "offending_step": 1}
+HEAVY = ("pydantic", "hypothesis", "critic", "evals", "sqlalchemy", "orjson")
+
+LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:xdist")
+
+Pytest = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Pytest:
+    """Runs pytest with the plugin in a folder of its own."""
+
+    def running(*args: str) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(*OURS, *LEAN, *args)
+
+    return running
+
+
+@pytest.fixture
+def cases(pytester: pytest.Pytester) -> Path:
+    """A folder of two cases that hold, one of them below."""
+    root = pytester.mkdir("cases")
+    (root / "below").mkdir()
+    written(root / "good.json", good_proposal(), ok=True)
+    written(root / "below" / "bad.json", refused_proposal(), ok=False, **REFUSED)
+    return root
+
+
+def written(path: Path, proposal: Any, **must: Any) -> Case:
+    """A case file with what is expected of it today."""
+    case = Case(title=path.stem, command="verify", input=proposal, must=Must(**must))
+    path.write_bytes(render(renewed(case)))
+    return case
+
+
+def outdated(path: Path) -> bytes:
+    """Make the case expect what is not so; returns what the file held before."""
+    before = path.read_bytes()
+    case = parse_case(before)
+    assert case.expect is not None
+    assert case.expect.verdict is not None
+    wrong = {**case.expect.verdict, "reasons": ["out of date"]}
+    path.write_bytes(render(case.model_copy(update={"expect": {"verdict": wrong}})))
+    return before
+
+
+def shown(result: pytest.RunResult) -> str:
+    return "\n".join([*result.outlines, *result.errlines])
+
+
+# Loading.
+
+
+def test_loading_the_plugin_imports_nothing_heavy(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
+    program = (
+        "import sys, pytest\n"
+        f"code = pytest.main(['-q', '-p', '{PLUGIN}', '-p', 'no:cacheprovider', 'test_one.py'])\n"
+        f"assert '{PLUGIN}' in sys.modules\n"
+        f"heavy = [name for name in {HEAVY} if name in sys.modules]\n"
+        "sys.exit(f'imports {heavy}' if heavy else code)\n"
+    )
+    environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_without_options_it_does_nothing(run: Pytest, cases: Path, pytester: Any) -> None:
+    pytester.makepyfile("def test_one(): pass")
+    run().assert_outcomes(passed=1)
+
+
+# Case files.
+
+
+def test_every_case_file_below_a_folder_is_a_test(run: Pytest, cases: Path) -> None:
+    hidden = cases / ".old"
+    hidden.mkdir()
+    (hidden / "broken.json").write_text("{}")
+    (cases / "notes.txt").write_text("not a case")
+    result = run("-v", "--critic-replay", "cases")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines_random(
+        ["cases/good.json::case PASSED*", "cases/below/bad.json::case PASSED*"]
+    )
+
+
+def test_paths_may_be_several_and_overlap(run: Pytest, cases: Path) -> None:
+    args = [f"--critic-replay={path}" for path in ("cases/good.json", "cases", "cases/below")]
+    run(*args).assert_outcomes(passed=2)
+    run("-k", "good", *args).assert_outcomes(passed=1, deselected=1)
+
+
+def test_it_runs_beside_the_tests_of_the_project(run: Pytest, cases: Path, pytester: Any) -> None:
+    pytester.makepyfile("def test_one(): pass")
+    run("--critic-replay", "cases").assert_outcomes(passed=3)
+
+
+def test_another_verdict_is_shown_as_a_diff(run: Pytest, cases: Path) -> None:
+    outdated(cases / "good.json")
+    result = run("--critic-replay", "cases")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "good",
+            "--- expected",
+            "+++ found",
+            '*-*"out of date"*',
+            '*+*"2 steps, 2 required outputs covered"*',
+            "run with --critic-update to renew what it expects, if that is right",
+        ]
+    )
+    assert "Traceback" not in shown(result)
+    assert "replaying.py" not in shown(result)
+
+
+def test_a_case_that_expects_nothing_yet_fails(run: Pytest, cases: Path) -> None:
+    case = Case(title="new", command="verify", input=good_proposal())
+    (cases / "new.json").write_bytes(render(case))
+    run("--critic-replay", "cases/new.json").assert_outcomes(failed=1)
+    run("--critic-replay", "cases/new.json", "--critic-update").assert_outcomes(passed=1)
+    run("--critic-replay", "cases/new.json").assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("content", ["{}", "", "[1]", '{"title": "x", "title": "y"}', "\x00\xff"])
+def test_a_json_file_that_is_no_case_is_a_clear_failure(
+    run: Pytest, pytester: pytest.Pytester, content: str
+) -> None:
+    (pytester.path / "odd.json").write_bytes(content.encode("latin-1"))
+    result = run("--critic-replay", "odd.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["no case file: *"])
+    assert "Traceback" not in shown(result)
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("notes.txt", "notes.txt: is neither a case file (*.json) nor a decision log"),
+        ("missing", "missing: no such file or directory"),
+        ("empty", "empty: there is no case file (*.json) and no decision log in this folder"),
+    ],
+)
+def test_a_path_with_nothing_to_replay_is_a_clear_error(
+    run: Pytest, pytester: pytest.Pytester, path: str, told: str
+) -> None:
+    (pytester.path / "notes.txt").write_text("SQLite format 3\x00 in name only")
+    pytester.mkdir("empty")
+    result = run("--critic-replay", path)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert told in shown(result)
+    assert "Traceback" not in shown(result)
+
+
+# Renewing.
+
+
+def test_update_restores_the_file_byte_for_byte(run: Pytest, cases: Path) -> None:
+    path = cases / "below" / "bad.json"
+    before, other = outdated(path), (cases / "good.json").stat()
+    result = run("--critic-replay", "cases", "--critic-update")
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["*plan critic*", "updated cases/below/bad.json"])
+    assert path.read_bytes() == before
+    assert (cases / "good.json").stat() == other, "what was right is not written again"
+    again = run("--critic-replay", "cases", "--critic-update")
+    again.stdout.no_fnmatch_line("updated *")
+
+
+def test_update_never_touches_must(run: Pytest, cases: Path) -> None:
+    path = cases / "good.json"
+    document = json.loads(path.read_bytes())
+    document["must"] = {"ok": False, "kind": "loop_guard"}
+    path.write_text(json.dumps(document))
+    before = path.read_bytes()
+    result = run("--critic-replay", "cases", "--critic-update")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["not renewed: must be {*loop_guard*}, is {*true*}"])
+    assert path.read_bytes() == before
+
+
+def test_update_needs_something_to_update(run: Pytest) -> None:
+    result = run("--critic-update")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    assert "--critic-update rewrites what --critic-replay PATH names: add it" in shown(result)
+
+
+def test_it_works_under_xdist(pytester: pytest.Pytester, cases: Path) -> None:
+    before = {}
+    for number in range(8):
+        path = cases / f"case-{number}.json"
+        written(path, good_proposal(), ok=True)
+        before[path] = outdated(path)
+    args = (*LEAN[:-2], "--critic-replay", "cases", "-n", "2")
+    failed = pytester.runpytest_subprocess(*OURS, *args)
+    failed.assert_outcomes(passed=2, failed=8)
+    result = pytester.runpytest_subprocess(*OURS, *args, "--critic-update")
+    result.assert_outcomes(passed=10)
+    result.stdout.fnmatch_lines([f"updated cases/{path.name}" for path in before])
+    assert {path: path.read_bytes() for path in before} == before
+    assert not [path for path in cases.iterdir() if path.name.startswith(".")]
+
+
+# Decision logs.
+
+
+def test_every_record_of_a_log_is_a_test(run: Pytest, pytester: pytest.Pytester) -> None:
+    filled(pytester.path / "audit.db", 5)
+    result = run("-v", "--critic-replay", "audit.db")
+    result.assert_outcomes(passed=5)
+    result.stdout.fnmatch_lines(["audit.db::record-1 PASSED*", "audit.db::record-5 PASSED*"])
+
+
+def test_logs_are_found_in_folders_beside_cases(run: Pytest, cases: Path) -> None:
+    filled(cases / "audit", 2)
+    run("--critic-replay", "cases").assert_outcomes(passed=4)
+
+
+def test_a_record_that_was_tampered_with_fails(run: Pytest, pytester: pytest.Pytester) -> None:
+    path = pytester.path / "audit.db"
+    filled(path, 4)
+    put_body(path, 2, body_of(path, 2).replace(b'"trace_2"', b'"trace_7"'))
+    result = run("--critic-replay", "audit.db")
+    result.assert_outcomes(passed=3, failed=1)
+    result.stdout.fnmatch_lines(["record 2: tampered", "  its content has hash *"])
+    assert "Traceback" not in shown(result)
+
+
+def test_missing_records_are_a_test_as_well(run: Pytest, pytester: pytest.Pytester) -> None:
+    path = pytester.path / "audit.db"
+    filled(path, 5)
+    meddle(path, ("DELETE FROM records WHERE seq IN (2, 3)", ()))
+    result = run("--critic-replay", "audit.db")
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines(["record 2: incomplete", "  records 2 to 3 are missing"])
+
+
+def test_a_log_that_breaks_off_says_so(run: Pytest, pytester: pytest.Pytester) -> None:
+    path = pytester.path / "audit.db"
+    filled(path, 60)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2 // 4096 * 4096])
+    result = run("--critic-replay", "audit.db")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*audit.db: *restore the log from a copy*"])
+    assert "Traceback" not in shown(result)
+
+
+def test_an_empty_log_has_no_records(run: Pytest, pytester: pytest.Pytester) -> None:
+    SqlDecisionLog.open(pytester.path / "audit.db").close()
+    assert run("--critic-replay", "audit.db").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+# The marker.
+
+LAWS_OF_A_MANIFEST = """
+    import pytest
+    from hypothesis import settings
+    from critic import CompiledContext, DecisionSpec, Manifests, RunContext, Verified, verify
+
+    MANIFEST = CompiledContext(manifests=Manifests(tool_manifest=(), evidence_manifest=()))
+    SPEC = DecisionSpec(id="d", required_outputs=())
+    CONTEXT = RunContext(trace_id="t", safety_mode="read_only")
+    SOME = settings(max_examples=5, database=None, deadline=None)
+
+    def trusting(ctx, compiled, spec, plan):
+        return verify(ctx, compiled, spec, plan) or Verified(reasons=("trusted",))
+"""
+
+
+def test_the_marker_makes_a_test_of_each_law(run: Pytest, pytester: pytest.Pytester) -> None:
+    marked = """
+    @pytest.mark.critic_laws(MANIFEST, SPEC, CONTEXT, settings=SOME)
+    def test_laws(critic_law):
+        critic_law()
+    """
+    pytester.makepyfile(LAWS_OF_A_MANIFEST + marked)
+    result = run("-v", "--strict-markers")
+    result.assert_outcomes(passed=len(LAWS))
+    result.stdout.fnmatch_lines(["*::test_laws[[]totality[]] PASSED*"])
+
+
+def test_a_broken_law_names_itself(run: Pytest, pytester: pytest.Pytester) -> None:
+    marked = """
+    @pytest.mark.critic_laws(MANIFEST, SPEC, CONTEXT, settings=SOME, verify=trusting)
+    def test_laws(critic_law):
+        critic_law()
+    """
+    pytester.makepyfile(LAWS_OF_A_MANIFEST + marked)
+    result = run("-k", "near_misses")
+    result.assert_outcomes(failed=1, deselected=len(LAWS) - 1)
+    result.stdout.fnmatch_lines(["*LawBroken: law near_misses_are_refused is broken: A plan*"])
+
+
+def test_the_fixture_without_the_marker_is_an_error(run: Pytest, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_laws(critic_law): pass")
+    result = run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*critic_law needs the marker critic_laws(...)*"])

@@ -1,0 +1,47 @@
+"""What is found to be replayed, and how a case file is replaced."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.testing.replaying import replace_file
+from harness.testing.sources import NoSource, is_log, source_files
+from tests.harness.log.decisions import filled
+
+
+def test_sources_come_in_order_and_links_to_folders_are_not_followed(tmp_path: Path) -> None:
+    for name in ("b.json", "a.json"):
+        (tmp_path / name).write_text("{}")
+    (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
+    assert source_files([tmp_path]) == [tmp_path / "a.json", tmp_path / "b.json"]
+    with pytest.raises(NoSource, match="missing"):
+        source_files([tmp_path, tmp_path / "missing"])
+
+
+def test_a_log_is_known_by_its_header(tmp_path: Path) -> None:
+    filled(tmp_path / "audit", 1)
+    (tmp_path / "other.db").write_bytes(b"SQLite format 3\x00" + bytes(100))
+    assert is_log(tmp_path / "audit")
+    assert not is_log(tmp_path / "other.db")
+    assert source_files([tmp_path]) == [tmp_path / "audit"]
+
+
+def test_a_file_is_replaced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, link = tmp_path / "a.json", tmp_path / "link.json"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    link.symlink_to(path)
+    replace_file(link, b"new")
+    assert link.is_symlink()
+    assert path.read_bytes() == b"new"
+    assert path.stat().st_mode & 0o777 == 0o640
+
+    def failing(*_: Any) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(OSError, match="disk full"):
+        replace_file(path, b"newer")
+    assert path.read_bytes() == b"new"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.json", "link.json"]
