@@ -78,6 +78,17 @@ class SqlDecisionLog:
             LogUnavailable: missing, not permitted, or locked for longer than `timeout`.
         """
         store = SqliteStore(Path(path), timeout)
+        try:
+            return cls._made(store, create)
+        except NotALog:
+            # The first look at the file of a writer killed while it made the log undoes its work;
+            # only then is it seen to be empty.
+            if not (create and store.absent(create)):
+                raise
+        return cls._made(store, create)
+
+    @classmethod
+    def _made(cls, store: SqliteStore, create: bool) -> Self:
         if store.absent(create):
             with store.faults("open"):
                 _initialise(store, store.engine("rwc").execution_options(**{WRITES: True}))
