@@ -45,7 +45,7 @@ FLOORS = {
         harness.replay harness.replay.diff harness.replay.integrity harness.replay.outcome
         harness.replay.recheck harness.replay.replay
         harness.runtime harness.runtime.executors harness.runtime.loop harness.runtime.permit
-        harness.runtime.planners harness.runtime.ports
+        harness.runtime.planners harness.runtime.ports harness.runtime.revise
         harness.testing harness.testing.bounds harness.testing.cases
         harness.testing.drafting harness.testing.drawing harness.testing.evaluator_laws
         harness.testing.given harness.testing.hostile harness.testing.lawbook
@@ -60,7 +60,7 @@ BELOW = {"evals": {"evals"}, "critic": {"evals", "critic"}, "harness": {*FLOORS}
 
 PURE = words("""
     evals critic harness.replay harness.log.record harness.canonical
-    harness.runtime.loop harness.runtime.permit harness.runtime.ports
+    harness.runtime.loop harness.runtime.permit harness.runtime.ports harness.runtime.revise
 """)
 PURE_IMPORTS = words("""
     collections.abc dataclasses datetime functools hashlib itertools math operator re types typing
