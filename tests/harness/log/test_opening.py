@@ -2,6 +2,8 @@
 
 import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,9 @@ from harness.log.errors import LogDamaged, LogUnavailable, NotALog
 from harness.log.record import GENESIS
 from harness.log.sql import SqlDecisionLog
 from tests.harness.log.decisions import decision, filled, meddle, query
+from tests.harness.log.maker import SIZES
+
+ROOT = Path(__file__).resolve().parents[3]
 
 OPENERS = (
     pytest.param(SqlDecisionLog.open_for_reading, id="for_reading"),
@@ -109,6 +114,17 @@ def test_an_empty_file_becomes_a_log_where_one_is_to_be_made(tmp_path: Path) -> 
     path = tmp_path / "log"
     path.touch()
     assert SqlDecisionLog.open(path).append(decision()).seq == 1
+
+
+def test_the_log_of_a_maker_killed_at_any_size_opens(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "tests.harness.log.maker", str(tmp_path)]
+    done = subprocess.run(program, cwd=ROOT, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    ends = [line.split()[1:] for line in done.stdout.splitlines()]
+    assert len(ends) == len(SIZES)
+    assert all(head == "0" for _, head in ends)
+    # Sizes that cut nothing off would show nothing.
+    assert sum(ended == "killed" for ended, _ in ends) > 10
 
 
 @pytest.mark.parametrize("below", ["no/log", "file/log"])
