@@ -29,11 +29,27 @@ def test_every_command_of_the_table_is_one() -> None:
     assert named == listed
 
 
+def python_block(heading: str) -> str:
+    """The one Python block below a heading."""
+    section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    return str(code)
+
+
+def test_the_three_lines_check_the_laws() -> None:
+    code = python_block("Prove your own manifest")
+    script = f"{code}\ntest_my_manifest()\nprint('held')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.stdout == "held\n"
+
+
 @pytest.mark.parametrize(
     ("document", "passes"), [("plan_a.json", False), ("plan_b.json", True), ("", False)]
 )
 def test_the_ten_lines_of_python_guard(document: str, passes: bool) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    code = python_block("Embed it")
     path = ROOT / "fixtures" / "refund" / document
     data = path.read_bytes() if document else b"{}"
     script = f"{code}\nprint(guard({data!r}))"
