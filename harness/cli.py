@@ -13,6 +13,9 @@ from importlib import import_module
 EXIT_INVALID = 2
 EXIT_INTERRUPTED = 130
 
+_LOOP_EXITS = (
+    "Exit status: 0 success; 1 the limit of iterations was reached; 2 an error; 130 interrupted."
+)
 _EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 
 
@@ -32,6 +35,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_replay(commands)
     _add_log(commands)
+    _add_loop(commands)
+    _add_sessions(commands)
     schema = _add(commands, "schema", "print the JSON Schemas of the envelopes")
     schema.add_argument("name", nargs="?", help="one envelope, such as Plan (default: all)")
     _add(commands, "doctor", "check this installation and say what to mend")
@@ -39,10 +44,13 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add(
-    commands: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, summary: str
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    summary: str,
+    exits: str = _EXITS,
 ) -> argparse.ArgumentParser:
     return commands.add_parser(
-        name, help=summary, description=summary, epilog=_EXITS, formatter_class=_formatter
+        name, help=summary, description=summary, epilog=exits, formatter_class=_formatter
     )
 
 
@@ -116,6 +124,54 @@ def _add_log(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     for action in (listing, show, check):
         action.add_argument("log", metavar="LOG")
     show.add_argument("seq", type=int, metavar="SEQ")
+
+
+def _add_loop(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    summary = "let an actor change code until a critic finds the task done"
+    loop = _add(commands, "loop", summary, _LOOP_EXITS)
+    loop.add_argument("task", metavar="TASK", help="what is to be done; - is standard input")
+    agent = "claude, codex, opencode, or a command line"
+    loop.add_argument("--actor", metavar="CMD", help=f"the agent that works: {agent}")
+    loop.add_argument("--critic", metavar="CMD", help="the agent that judges, likewise")
+    loop.add_argument("--model", metavar="NAME", help="the model of both")
+    loop.add_argument("--actor-model", metavar="NAME", help="the model of the actor alone")
+    loop.add_argument("--critic-model", metavar="NAME", help="the model of the critic alone")
+    loop.add_argument(
+        "-n", "--max-iterations", type=int, metavar="N", help="how often to try (default: 3)"
+    )
+    loop.add_argument(
+        "--timeout", type=float, metavar="SECONDS", help="for each run of an agent (default: 3600)"
+    )
+    loop.add_argument("--dir", default=".", help="the folder to work in (default: this one)")
+    loop.add_argument("--config", metavar="FILE", help="read this instead of .critic.toml")
+    loop.add_argument(
+        "--gate", action="append", metavar="CMD", help="a command that must pass before the critic"
+    )
+    loop.add_argument(
+        "--protect",
+        action="append",
+        metavar="PATTERN",
+        help="paths that must not change, as in .gitignore",
+    )
+    loop.add_argument("--max-lines", type=int, metavar="N", help="the largest diff, in lines")
+    loop.add_argument("--max-files", type=int, metavar="N", help="the largest diff, in files")
+    loop.add_argument("--sessions", metavar="DIR", help="where to record the session")
+    loop.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
+
+
+def _add_sessions(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    sessions = _add(commands, "sessions", "look at the sessions of `critic loop`")
+    actions = sessions.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = _add(actions, "list", "one line per session, the newest first")
+    show = _add(actions, "show", "one session with its iterations")
+    diff = _add(actions, "diff", "what an iteration changed since the session began")
+    stats = _add(actions, "stats", "success rate, average iterations and duration")
+    for action in (show, diff):
+        action.add_argument("session", metavar="ID", help="its id, or the beginning of it")
+    diff.add_argument("--iteration", type=int, metavar="N", help="which one (default: the last)")
+    for action in (listing, show, diff, stats):
+        action.add_argument("--format", choices=("text", "json"), default="text")
+        action.add_argument("--sessions", metavar="DIR", help="where they are recorded")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,192 @@
+"""The critic's decision, read strictly: the reply ends with one decision, and holds no other.
+
+Rule 1: remarks may come before the decision, and nothing after it: so a critic that quotes what
+        the actor wrote and then says what it thinks of it approves nothing. A decision that only
+        repeats what the critic was shown is an echo; see `is_echo`.
+Rule 2: the words that open a decision stand in a reply once. A second one, in either form, in a
+        quote or in a stray tag, makes it malformed. So does one inside a code fence.
+Rule 3: a decision says what its kind says and no more. `done` with remaining issues is malformed.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from evals.envelope import ARRAY, OPTIONAL, Envelope
+from evals.text import printable
+from harness.wire import InvalidInput, build, parse_json
+
+Said = Annotated[str, Field(pattern=r"\S")]
+"""Text that says something."""
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+class Done(Envelope):
+    """The task is complete. The confidence is recorded and decides nothing."""
+
+    type: Literal["done"] = "done"
+    summary: Said
+    confidence: Confidence
+
+
+class Continue(Envelope):
+    """More work is needed."""
+
+    type: Literal["continue"] = "continue"
+    feedback: Said
+    remaining_issues: Annotated[tuple[Said, ...], ARRAY] = ()
+    confidence: Annotated[Confidence | None, OPTIONAL] = None
+
+
+class Error(Envelope):
+    """Something went wrong, and this is how to recover."""
+
+    type: Literal["error"] = "error"
+    analysis: Said
+    recovery: Said
+    confidence: Annotated[Confidence | None, OPTIONAL] = None
+
+
+Decision = Annotated[Done | Continue | Error, Field(discriminator="type")]
+
+KINDS: Final[dict[str, type[Done] | type[Continue] | type[Error]]] = {
+    "done": Done,
+    "continue": Continue,
+    "error": Error,
+}
+
+FORMAT: Final = """\
+DECISION: DONE
+SUMMARY: what was accomplished
+CONFIDENCE: a number from 0 to 1
+
+DECISION: CONTINUE
+FEEDBACK: what is missing or wrong, and what to do next
+REMAINING ISSUES: one a line (optional)
+
+DECISION: ERROR
+ANALYSIS: what went wrong
+RECOVERY: how the actor can recover
+"""
+"""The text form, one decision of the three, its parts in this order. CONFIDENCE may end any."""
+
+_FIELDS: Final = {
+    "SUMMARY": "summary",
+    "FEEDBACK": "feedback",
+    "REMAINING ISSUES": "remaining_issues",
+    "ANALYSIS": "analysis",
+    "RECOVERY": "recovery",
+    "CONFIDENCE": "confidence",
+}
+_LABEL = re.compile(rf"^({'|'.join(['DECISION', *_FIELDS])}):", re.MULTILINE)
+_BLOCK = re.compile(r"^<decision>(.*)</decision>\Z", re.DOTALL | re.MULTILINE)
+_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_NUMBER = re.compile(r"0(\.[0-9]{1,17})?|1(\.0{1,17})?")
+
+# Whatever a person could take for the opening of a decision: in the exact spelling anywhere, in
+# other spellings where a line begins, and any tag of that name.
+_TAG = re.compile(r"<\s*/?\s*decision", re.IGNORECASE)
+_OPENING = re.compile(r"^[^\w\n]*(?i:decision)[^\w\n]*:|DECISION\s*:", re.MULTILINE)
+
+
+class MalformedReply(ValueError):
+    """A reply that is no decision. The message says why, on one line that is safe to print."""
+
+
+def parse_decision(reply: str) -> Done | Continue | Error:
+    """The one decision that the reply ends with.
+
+    Raises:
+        MalformedReply: it does not end with exactly one well-formed decision.
+    """
+    text = _text_of(reply)
+    tags, openings = len(_TAG.findall(text)), len(_OPENING.findall(text))
+    if tags + openings == 0:
+        raise MalformedReply("no decision in the reply")
+    if tags > 2 or openings > 1 or (tags and openings):
+        raise MalformedReply("more than one decision, a quoted one, or a stray tag in the reply")
+    remarks, decision = _parted(text)
+    if len(_FENCE.findall(remarks)) % 2:
+        raise MalformedReply("the decision stands in a code fence")
+    block = _BLOCK.fullmatch(decision)
+    if tags and not block:
+        raise MalformedReply(
+            "the decision block does not stand alone at the end of the reply, on lines of its own"
+        )
+    return _decision(_from_json(block[1]) if block else _from_text(decision))
+
+
+def is_echo(reply: str, heard: Sequence[str]) -> bool:
+    """Whether the decision of a reply stands word for word in something the critic was shown."""
+    said = " ".join(_parted(_text_of(reply))[1].split())
+    return any(said in " ".join(text.split()) for text in heard)
+
+
+def _text_of(reply: str) -> str:
+    return reply.replace("\r\n", "\n").strip()
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The remarks, and the rest from the line in which a decision opens."""
+    opened = _TAG.search(text) or _OPENING.search(text)
+    start = 0 if opened is None else text.rfind("\n", 0, opened.start() + 1) + 1
+    return text[:start], text[start:]
+
+
+def _from_json(content: str) -> dict[str, Any]:
+    try:
+        value = parse_json(content.encode("utf-8", "replace"))
+    except InvalidInput as error:
+        raise MalformedReply(f"the decision block: {error.message}") from None
+    if not isinstance(value, dict):
+        raise MalformedReply("the decision block is no JSON object")
+    return value
+
+
+def _from_text(text: str) -> dict[str, Any]:
+    before, *parts = _LABEL.split(text)
+    if before or parts[0] != "DECISION":
+        raise MalformedReply("the decision does not begin its line: write DECISION: and no mark")
+    values: dict[str, Any] = {}
+    for label, value in zip(parts[2::2], parts[3::2], strict=True):
+        field = _FIELDS[label]
+        if field in values:
+            raise MalformedReply(f"{label} stands in the reply twice")
+        values[field] = _value(field, value.strip())
+    # In a `DONE` the number comes last, so that no remark can follow a decision that was quoted.
+    if list(values) != [field for field in _FIELDS.values() if field in values]:
+        raise MalformedReply("the parts of the decision are not in the order of the form")
+    kind = parts[1].strip()
+    if kind not in ("DONE", "CONTINUE", "ERROR"):
+        raise MalformedReply(f"DECISION is {printable(kind)}: it is DONE, CONTINUE or ERROR")
+    return {"type": kind.lower(), **values}
+
+
+def _value(field: str, text: str) -> Any:
+    match field:
+        case "confidence" if _NUMBER.fullmatch(text):
+            return float(text)
+        case "confidence":
+            raise MalformedReply(f"CONFIDENCE is {printable(text)}: it is a number from 0 to 1")
+        case "remaining_issues":
+            return [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip()]
+        case _:
+            return text
+
+
+def _decision(value: dict[str, Any]) -> Done | Continue | Error:
+    kind = value.get("type")
+    model = KINDS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        raise MalformedReply("the type of a decision is done, continue or error")
+    if model is Done and "remaining_issues" in value:
+        if value["remaining_issues"] != []:
+            raise MalformedReply("done with remaining issues is a contradiction: then continue")
+        value = {name: part for name, part in value.items() if name != "remaining_issues"}
+    try:
+        return build(model, value)
+    except InvalidInput as error:
+        raise MalformedReply(f"the decision {kind}: {error}") from None

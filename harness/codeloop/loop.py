@@ -1,0 +1,239 @@
+"""The code loop: the actor works, the gate and the critic judge, until one of them ends it.
+
+Rule 1: success takes a `done` of the critic, an actor that exited with 0, a gate that refuses
+        nothing, and files that are still those which were judged.
+Rule 2: a reply that is no decision is asked for once more; then the session has failed.
+Rule 3: whatever ends the loop, what was done until then and the end are on record.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import Final, Literal, Protocol, assert_never
+
+from harness.codeloop.command import CommandNotStarted, CommandResult, run_command
+from harness.codeloop.decision import (
+    Continue,
+    Done,
+    Error,
+    MalformedReply,
+    is_echo,
+    parse_decision,
+)
+from harness.codeloop.gate import Fence, judge_change, run_commands
+from harness.codeloop.git import GitFailed
+from harness.codeloop.prompt import (
+    actor_prompt,
+    critic_prompt,
+    extent,
+    how_it_ended,
+    refusal_feedback,
+)
+from harness.codeloop.record import Diff, Ran, Refusal, SessionEnd
+from harness.codeloop.scribe import Clock, Job, Record, Scribe, Turn, outcome_of, ran_of
+from harness.codeloop.workspace import Change, Workspace
+from harness.runtime.revise import (
+    Cancelled,
+    Drafted,
+    Failed,
+    Judged,
+    Judgement,
+    Malformed,
+    Revision,
+    Ruling,
+)
+
+Phase = Literal["actor", "gate", "diff", "critic"]
+
+
+class Watch(Protocol):
+    """Whoever looks on."""
+
+    def begin(self, number: int, phase: Phase) -> None:
+        """A phase of an iteration begins."""
+
+    def end(self, said: str) -> None:
+        """It is over, with this to say: text of agents among it, not safe to print."""
+
+
+class CodeLoop:
+    """One session from its start to its end."""
+
+    def __init__(
+        self, job: Job, workspace: Workspace, record: Record, clock: Clock, watch: Watch
+    ) -> None:
+        self._job, self._workspace, self._watch = job, workspace, watch
+        self._scribe: Final = Scribe(job, record, clock)
+        self._fence: Final = Fence(job.gate.protected, workspace)
+        self._revision: Revision[Turn, str] = Revision(job.max_iterations)
+
+    async def run(self) -> SessionEnd:
+        """Run to the end. A cancellation ends what runs, and the session is ended in order.
+
+        Raises:
+            OSError: the record cannot be written, or this machine has run out of something.
+        """
+        began = time.monotonic()
+        self._scribe.start(self._workspace.base)
+        turn = Turn(1)
+        try:
+            while self._revision.state != "stopped":
+                if self._revision.state == "drafting":
+                    turn = Turn(self._revision.round + 1)
+                    self._revision.feed(await self._draft(turn))
+                    continue
+                event = await self._judge(turn)
+                self._revision.feed(event)
+                if isinstance(event, Judged):
+                    self._scribe.keep(turn)
+        except asyncio.CancelledError:
+            self._revision.feed(Cancelled())
+        if turn.number > len(self._scribe.past):
+            self._scribe.keep(turn)  # as far as it came
+        return self._end(turn, round((time.monotonic() - began) * 1000))
+
+    def _end(self, turn: Turn, duration_ms: int) -> SessionEnd:
+        reason = self._revision.stop_reason
+        outcome = outcome_of(reason) if reason else "failed"
+        done = turn.decision if isinstance(turn.decision, Done) else None
+        approved = done if outcome == "success" else None
+        return self._scribe.end(outcome, duration_ms, approved, self._revision.detail)
+
+    # --- the actor ----------------------------------------------------------------------------
+
+    async def _draft(self, turn: Turn) -> Drafted[Turn] | Failed:
+        past = self._scribe.past
+        prompt = actor_prompt(self._job.task, past[-1].feedback if past else None)
+        self._watch.begin(turn.number, "actor")
+        try:
+            turn.actor = ran_of(await self._call(self._job.actor, prompt))
+        except CommandNotStarted as error:
+            return Failed(f"actor: {error}")
+        self._watch.end(how_it_ended(turn.actor))
+        await self._check_commands(turn)
+        await self._capture(turn)
+        # The number keeps a change that came before from ending the loop: it runs to its limit.
+        return Drafted(turn, f"{turn.number}:{turn.change.tree if turn.change else ''}")
+
+    async def _check_commands(self, turn: Turn) -> None:
+        if not self._job.gate.commands:
+            return
+        self._watch.begin(turn.number, "gate")
+        turn.refusals += await run_commands(self._job.gate, self._job.folder)
+        self._watch.end(_told(turn.refusals) or "all checks passed")
+
+    async def _capture(self, turn: Turn) -> None:
+        """Last before the judgement, so that what is judged is what all of the above left."""
+        self._watch.begin(turn.number, "diff")
+        try:
+            turn.change = change = await asyncio.to_thread(self._workspace.capture)
+        except GitFailed as error:
+            turn.refusals += (Refusal(kind="capture_failed", reason=str(error)),)
+            self._watch.end(_told(turn.refusals[-1:]))
+            return
+        found = await asyncio.to_thread(judge_change, self._job.gate, self._fence, change)
+        turn.refusals += found
+        self._watch.end("; ".join(filter(None, [extent(change.diff), _told(found)])))
+
+    # --- the critic ---------------------------------------------------------------------------
+
+    async def _judge(self, turn: Turn) -> Judged[str] | Malformed | Failed:
+        if turn.refusals or turn.actor is None or turn.change is None:
+            return _refused(turn)
+        self._watch.begin(turn.number, "critic")
+        try:
+            turn.decision = await self._ask(turn, turn.actor, turn.change.diff)
+        except CommandNotStarted as error:
+            return Failed(f"critic: {error}")
+        except MalformedReply as error:
+            turn.critic[-1] = turn.critic[-1].model_copy(update={"fault": str(error)})
+            self._watch.end(f"malformed reply: {error}")
+            return Malformed(f"the critic gave no decision when asked twice: {error}")
+        if isinstance(turn.decision, Done):
+            turn.refusals = await self._objections(turn.actor, turn.change)
+        self._watch.end("; ".join(filter(None, [_gist(turn.decision), _told(turn.refusals)])))
+        if turn.refusals:
+            return _refused(turn)
+        if isinstance(turn.decision, Done):
+            return _judged(turn, "approved")
+        turn.feedback = _feedback(turn.decision)
+        return _judged(turn, "refused")
+
+    async def _ask(self, turn: Turn, actor: Ran, diff: Diff) -> Done | Continue | Error:
+        fault = turn.critic[-1].fault if turn.critic else None
+        prompt = critic_prompt(
+            task=self._job.task,
+            limit=self._job.max_iterations,
+            number=turn.number,
+            actor=actor,
+            diff=diff,
+            history=self._scribe.past,
+            fault=fault,
+        )
+        result = await self._call(self._job.critic, prompt)
+        turn.critic.append(ran_of(result))
+        if result.exit_code != 0:
+            raise MalformedReply(f"the critic {how_it_ended(turn.critic[-1])}")
+        if result.truncated:
+            raise MalformedReply("the reply is too long to be a decision")
+        decision = parse_decision(result.stdout)
+        heard = (actor.stdout, actor.stderr, _without_signs(diff))
+        if isinstance(decision, Done) and is_echo(result.stdout, heard):
+            raise MalformedReply("the reply repeats word for word what the actor wrote")
+        return decision
+
+    async def _objections(self, actor: Ran, change: Change) -> tuple[Refusal, ...]:
+        """Facts that stand against a `done`."""
+        found = []
+        if actor.exit_code != 0:
+            why = f"the actor {how_it_ended(actor)}: find out why, and end with 0"
+            found.append(Refusal(kind="actor_failed", reason=why))
+        try:
+            if await asyncio.to_thread(self._workspace.tree) != change.tree:
+                why = "files changed while they were judged: what is there now was not judged"
+                found.append(Refusal(kind="changed_while_judged", reason=why))
+        except GitFailed as error:
+            found.append(Refusal(kind="capture_failed", reason=str(error)))
+        return tuple(found)
+
+    async def _call(self, words: Sequence[str], prompt: str) -> CommandResult:
+        job = self._job
+        return await run_command(words, prompt=prompt, cwd=job.folder, timeout=job.timeout)
+
+
+def _refused(turn: Turn) -> Judged[str]:
+    turn.feedback = refusal_feedback(turn.refusals)
+    return _judged(turn, "refused")
+
+
+def _judged(turn: Turn, ruling: Ruling) -> Judged[str]:
+    # Of two refused attempts the later is the better: it is what the files are.
+    return Judged(Judgement(ruling, (turn.number,), turn.feedback or ""))
+
+
+def _told(refusals: Sequence[Refusal]) -> str:
+    return "; ".join(f"refused: {refusal.kind}: {refusal.reason}" for refusal in refusals)
+
+
+def _gist(decision: Done | Continue | Error) -> str:
+    match decision:
+        case Done():
+            return f"DONE ({decision.confidence:g}): {decision.summary}"
+        case Continue():
+            return f"CONTINUE: {decision.feedback}"
+        case Error():
+            return f"ERROR: {decision.analysis}"
+        case _:
+            assert_never(decision)
+
+
+def _feedback(decision: Continue | Error) -> str:
+    if isinstance(decision, Error):
+        return f"{decision.analysis}\n\nHow to recover: {decision.recovery}"
+    return "\n".join([decision.feedback, *(f"- {issue}" for issue in decision.remaining_issues)])
+
+
+def _without_signs(diff: Diff) -> str:
+    """The lines of a diff without the sign before each."""
+    text = (diff.content() or b"").decode("utf-8", "replace")
+    return "\n".join(line[1:] for line in text.split("\n"))

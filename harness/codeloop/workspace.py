@@ -1,0 +1,235 @@
+"""What changed in a working directory since a session began, whoever changed it and however.
+
+Rule 1: a capture is of the files as they are on disk: committed, staged, unstaged or untracked is
+        all one. What differed before the session began is not counted.
+Rule 2: what git ignores is left out by the ignore rules as they were at the start. A rule written
+        since then hides nothing.
+Not seen: what is inside a submodule or another nested repository, except for its commit.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import TracebackType
+from typing import Final, Literal, Self
+
+from evals.text import printable
+from harness.codeloop.errors import CodeLoopError
+from harness.codeloop.git import GitFailed, PrivateGit, git, surroundings
+from harness.codeloop.record import ChangedFile, Diff
+
+# A line of a session must stay readable in one piece, whatever the escapes make of it.
+KEPT_DIFF_BYTES: Final = 4 << 20
+"""A larger diff is recorded by its digest and size, and its content is left out."""
+
+_DIFF: Final = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color")
+_NESTED: Final = b"160000"  # the mode of another repository's commit
+_STATUS: Final[dict[bytes, Literal["added", "deleted", "modified", "type_changed"]]] = {
+    b"A": "added",
+    b"D": "deleted",
+    b"M": "modified",
+    b"T": "type_changed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """All that differs from the start: the tree it led to, the paths, and the diff."""
+
+    tree: str
+    paths: tuple[bytes, ...]
+    diff: Diff
+
+
+class Workspace:
+    """The work tree of a git repository, watched from the moment this is made.
+
+    Attributes:
+        root: the top of the work tree.
+        base: the tree of all files as they were at the start.
+    """
+
+    def __init__(self, folder: Path, unseen: Sequence[Path] = ()) -> None:
+        """Watch the repository that `folder` lies in, but for the `unseen` folders.
+
+        Raises:
+            CodeLoopError: there is no such folder, or it lies in no work tree of git.
+        """
+        if not folder.is_dir():
+            raise CodeLoopError(f"there is no folder {printable(str(folder))}")
+        found = _locate(folder)
+        self.root = found.root
+        # A git that an interrupt left behind may still be writing there.
+        self._temporary = TemporaryDirectory(prefix="critic-", ignore_cleanup_errors=True)
+        private = Path(self._temporary.name).resolve()
+        rules = found.exclude + "".join(
+            f"{ignore_rule(path, self.root)}\n" for path in (*unseen, private)
+        )
+        try:
+            self._git = PrivateGit(
+                private / "git", self.root, rules, format=found.format, objects=found.objects
+            )
+            self._git.in_tree("update-index", "-z", "--index-info", stdin=found.index)
+            self._git.in_tree("add", "-A")
+            self._first_rules = self._keep_rules(private, rules)
+            self.base = self._tree()
+        except BaseException:
+            self._temporary.cleanup()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._temporary.cleanup()
+
+    def tree(self) -> str:
+        """The tree of all files as they are now.
+
+        Raises:
+            GitFailed: git cannot take them in, as with a nested repository without a commit.
+        """
+        self._git.in_tree("add", "-A")
+        ignored = self._ignored_files()
+        if hidden := set(ignored) - self._first_rules.ignored(ignored):
+            named = b"".join(path + b"\0" for path in sorted(hidden))
+            from_stdin = ("--pathspec-from-file=-", "--pathspec-file-nul")
+            self._git.in_tree("--literal-pathspecs", "add", "-f", *from_stdin, stdin=named)
+        return self._tree()
+
+    def capture(self) -> Change:
+        """All that differs from the start.
+
+        Raises:
+            GitFailed: git cannot take in the files, or the repository lost its objects.
+        """
+        tree = self.tree()
+        ends = (self.base, tree)
+        names = self._git.of_objects(*_DIFF, "-z", "--no-renames", "--raw", *ends)
+        parts = names.split(b"\0")[:-1]
+        # In binary files too, or a single byte would take a file out of the count.
+        lines = self._git.count_lines(*_DIFF, "-M", *ends)
+        shown = self._git.measure(KEPT_DIFF_BYTES, *_DIFF, "-p", "-M", *ends)
+        files = tuple(
+            ChangedFile(path=_text(path), status=_STATUS[raw[-1:]], nested=_NESTED in raw[:14])
+            for raw, path in zip(parts[::2], parts[1::2], strict=True)
+        )
+        sha256, size, kept = shown
+        return Change(tree, tuple(parts[1::2]), Diff.of(sha256, size, lines, files, kept))
+
+    def links(self) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
+        """The symbolic links of the start, each with the paths inside the tree it leads to."""
+        listed = self._git.of_objects("ls-tree", "-r", "-z", self.base).split(b"\0")
+        names = [line.split(b"\t", 1)[1] for line in listed if line.startswith(b"120000")]
+        return tuple((name, tuple(self._targets(name))) for name in names)
+
+    def scratch(self, name: str, exclude: str) -> PrivateGit:
+        """An empty private repository with these ignore rules, gone with the workspace."""
+        place = Path(self._temporary.name) / name
+        (place / "tree").mkdir(parents=True)
+        return PrivateGit(place / "git", place / "tree", exclude)
+
+    def _tree(self) -> str:
+        return self._git.in_tree("write-tree").decode().strip()
+
+    def _ignored_files(self) -> list[bytes]:
+        said = self._git.in_tree("ls-files", "-z", "-o", "-i", "--exclude-standard")
+        # A folder stands for a nested repository: what is in it is not seen.
+        return [path for path in said.split(b"\0") if path and not path.endswith(b"/")]
+
+    def _keep_rules(self, private: Path, rules: str) -> PrivateGit:
+        """The ignore rules of this moment, in a tree of their own that nobody edits."""
+        tracked = self._git.in_tree("ls-files", "-z").split(b"\0")
+        kept = private / "rules"
+        kept.mkdir()
+        for path in (*tracked, *self._ignored_files()):
+            source = self.root / os.fsdecode(path)
+            if source.name == ".gitignore" and source.is_file() and not source.is_symlink():
+                copy = kept / os.fsdecode(path)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(source.read_bytes())
+        return PrivateGit(private / "rules.git", kept, rules)
+
+    def _targets(self, link: bytes) -> Iterable[bytes]:
+        place = self.root / os.fsdecode(link)
+        with suppress(OSError, ValueError):
+            next_hop = Path(os.path.normpath(place.parent / place.readlink()))
+            for target in {next_hop, place.resolve()}:
+                if target.is_relative_to(self.root) and target != self.root:
+                    yield os.fsencode(target.relative_to(self.root))
+
+
+def top_of(folder: Path) -> Path:
+    """The top of the work tree that a folder lies in.
+
+    Raises:
+        CodeLoopError: there is no such folder, or it lies in no work tree of git.
+    """
+    if not folder.is_dir():
+        raise CodeLoopError(f"there is no folder {printable(str(folder))}")
+    return _locate(folder).root
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A user's repository: where it is, what it tracks and ignores, without touching it."""
+
+    root: Path
+    objects: Path
+    format: str
+    index: bytes
+    exclude: str
+
+
+def _locate(folder: Path) -> _Found:
+    env = surroundings()
+    asked = ("--show-toplevel", "--git-path", "objects", "--git-path", "info/exclude")
+    try:
+        said = git(
+            "rev-parse", "--path-format=absolute", *asked, "--show-object-format",
+            cwd=folder, env=env,
+        )  # fmt: skip
+    except GitFailed as error:
+        raise CodeLoopError(
+            f"{printable(str(folder))} is in no work tree of git ({error}): run `git init` there, "
+            "or name another folder with --dir"
+        ) from None
+    root, objects, exclude, form = os.fsdecode(said).removesuffix("\n").split("\n")
+    own = git("config", "--type=path", "--get", "core.excludesFile", cwd=folder, env=env, ok=1)
+    home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
+    users = os.fsdecode(own).strip() or str(Path(home) / "git" / "ignore")
+    return _Found(
+        root=Path(root).resolve(),
+        objects=Path(objects),
+        format=form,
+        index=git("ls-files", "-s", "-z", cwd=Path(root), env=env),
+        exclude="".join(f"{_read(Path(place))}\n" for place in (users, exclude)),
+    )
+
+
+def _read(rules: Path) -> str:
+    try:
+        return rules.read_text("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def ignore_rule(place: Path, root: Path) -> str:
+    """The line of a .gitignore for a file or folder; empty if it lies not in the tree."""
+    place = place.parent.resolve() / place.name
+    if not place.is_relative_to(root) or place == root:
+        return ""
+    name = str(place.relative_to(root))
+    return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)
+
+
+def _text(path: bytes) -> str:
+    return path.decode("utf-8", "backslashreplace")

@@ -1,0 +1,53 @@
+"""Progress of long work: one line for each phase, live on a terminal, plain in a pipe."""
+
+import asyncio
+import time
+from typing import Final, Self, TextIO
+
+from evals.text import one_line
+
+_LONGEST: Final = 160
+
+
+class Progress:
+    """Tells of the phases of a code loop as they begin and end."""
+
+    def __init__(self, stream: TextIO, limit: int) -> None:
+        self._stream, self._limit = stream, limit
+        self._live = stream.isatty()
+        self._began, self._title = 0.0, ""
+        self._ticker: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._title and self._live:  # a phase that was interrupted
+            self._stream.write("\r\x1b[K")
+        self._title = ""
+
+    def begin(self, number: int, phase: str) -> None:
+        """A phase of an iteration begins."""
+        self._began, self._title = time.monotonic(), f"[{number}/{self._limit}] {phase:<6}"
+        if self._live:
+            self._ticker = asyncio.get_running_loop().create_task(self._tick())
+
+    def end(self, said: str) -> None:
+        """It is over, with this to say."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+        # Cut before it is escaped: there may be megabytes of it.
+        cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+        start = "\r\x1b[K" if self._live else ""
+        self._stream.write(f"{start}{self._title} {self._elapsed()} {one_line(cut)}\n")
+        self._stream.flush()
+        self._title = ""
+
+    async def _tick(self) -> None:
+        while True:
+            self._stream.write(f"\r\x1b[K{self._title} {self._elapsed()}")
+            self._stream.flush()
+            await asyncio.sleep(1)
+
+    def _elapsed(self) -> str:
+        return f"{time.monotonic() - self._began:6.1f} s"

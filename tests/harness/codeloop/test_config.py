@@ -1,0 +1,158 @@
+"""Settings: which layer wins, and what is no setting."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.codeloop.agents import command_line, require_program, split_command
+from harness.codeloop.config import Settings, layer, layers, resolve
+from harness.codeloop.errors import CodeLoopError
+from tests.examples import is_safe
+
+LAYERED = {
+    "agent": "claude",
+    "model": "sonnet",
+    "actor": {"agent": "opencode"},
+    "critic": {"model": "opus"},
+}
+
+
+def settings(*values: dict[str, Any]) -> Settings:
+    return resolve([layer(f"layer {number}", value) for number, value in enumerate(values)])
+
+
+DEFAULTS = {
+    "max_iterations": 3,
+    "timeout": 60,
+    "gate": {"commands": [], "protected": [], "timeout": 5},
+}
+
+
+def test_what_is_said_of_a_role_beats_what_is_said_of_both() -> None:
+    found = settings(LAYERED, DEFAULTS)
+    agents = (found.actor, found.critic)
+    assert [(agent.agent, agent.model) for agent in agents] == [
+        ("opencode", "sonnet"),
+        ("claude", "opus"),
+    ]
+    assert found.origins["actor.model"] == "layer 0 (model)"
+    assert found.origins["critic.model"] == "layer 0"
+    assert found.origins["gate.max_lines"] == "not set"
+
+
+def test_a_higher_layer_wins_over_a_role_below_it() -> None:
+    found = settings({"agent": "codex", "max_iterations": 7}, LAYERED, DEFAULTS)
+    assert (found.actor.agent, found.actor.model) == ("codex", "sonnet")
+    assert (found.critic.agent, found.critic.model) == ("codex", "opus")
+    assert (found.max_iterations, found.origins["max_iterations"]) == (7, "layer 0")
+
+
+def test_command_line_project_user_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    user = tmp_path / "xdg" / "critic" / "config.toml"
+    project = tmp_path / ".critic.toml"
+    command = layer("command line", {"critic": {"agent": "mine"}})
+    user.parent.mkdir(parents=True)
+    user.write_text('agent = "claude"\nmax_iterations = 9\ntimeout = 5\n[gate]\nmax_lines = 4\n')
+    project.write_text('max_iterations = 8\n[gate]\nprotected = ["tests/"]\ncommands = ["a b"]\n')
+    found = resolve(layers(command, tmp_path, None))
+    assert (found.actor.agent, found.critic.agent) == ("claude", "mine")
+    assert (found.max_iterations, found.timeout) == (8, 5)
+    assert (found.gate.protected, found.gate.max_lines) == (("tests/",), 4)
+    assert (found.gate.commands, found.gate.timeout) == ((("a", "b"),), 600)
+    assert found.origins["gate.max_lines"] == f"user {user}"
+    assert found.origins["max_iterations"] == f"project {project}"
+    assert found.origins["gate.timeout"] == "default"
+    named = tmp_path / "named.toml"
+    named.write_text("max_iterations = 1\n")
+    assert resolve(layers(command, tmp_path, named)).max_iterations == 1
+    assert resolve(layers(command, tmp_path, named)).gate.protected == ()
+    with pytest.raises(FileNotFoundError):
+        layers(command, tmp_path, tmp_path / "gone.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('agnt = "x"', "unknown key agnt at the top: known are agent, model, max_iterations, "),
+        ('[actor]\ncommand = "x"', "unknown key command in [actor]: known are agent, model"),
+        ("[gate]\nmax = 1", "unknown key max in [gate]: known are commands, protected, "),
+        ('"a\\u001b" = 1', "unknown key a\\u001b at the top"),
+        ("max_iterations = 0", "max_iterations: input should be greater than or equal to 1"),
+        ("max_iterations = -1", "max_iterations: input should be greater than or equal to 1"),
+        ("max_iterations = true", "max_iterations: must be an integer"),
+        ('max_iterations = "3"', "max_iterations: must be an integer"),
+        ("timeout = 0", "timeout: "),
+        ("timeout = nan", "timeout: "),
+        ("agent = 3", "agent: must be a string"),
+        ('agent = " "', "agent: "),
+        ("actor = 3", "actor: must be an object"),
+        ('[gate]\ncommands = "x"', "gate.commands: must be an array"),
+        ('[gate]\nprotected = ["x", 3]', "gate.protected.1: must be a string"),
+        ("agent = ", "not valid TOML: "),
+        ("\x00", "not valid TOML: "),
+    ],
+)
+def test_what_is_no_setting(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / ".critic.toml").write_text(text)
+    with pytest.raises(CodeLoopError) as caught:
+        layers(layer("command line", {}), tmp_path, None)
+    assert str(caught.value).startswith(f"project {tmp_path}/.critic.toml: {why}")
+    assert is_safe(str(caught.value))
+
+
+def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / ".critic.toml").write_bytes(b"\xff")
+    with pytest.raises(CodeLoopError, match="not valid TOML"):
+        layers(layer("command line", {}), tmp_path, None)
+
+
+@pytest.mark.parametrize(
+    ("agent", "model", "actor", "critic"),
+    [
+        ("claude", None, "claude -p --permission-mode acceptEdits", "claude -p"),
+        (
+            "claude",
+            "opus",
+            "claude -p --permission-mode acceptEdits --model opus",
+            "claude -p --model opus",
+        ),
+        (
+            "codex",
+            None,
+            "codex exec --sandbox workspace-write -",
+            "codex exec --sandbox read-only -",
+        ),
+        (
+            "codex",
+            "o3",
+            "codex exec --sandbox workspace-write --model o3 -",
+            "codex exec --sandbox read-only --model o3 -",
+        ),
+        ("opencode", None, "opencode run", "opencode run --agent plan"),
+        ("opencode", "a/b", "opencode run --model a/b", "opencode run --agent plan --model a/b"),
+        ("mine --x 'y z'", "m", "mine|--x|y z", "mine|--x|y z"),
+        ("mine -m{model} {prompt}", "m", "mine|-mm|{prompt}", "mine|-mm|{prompt}"),
+    ],
+)
+def test_presets_and_command_lines(agent: str, model: str | None, actor: str, critic: str) -> None:
+    for role, line in (("actor", actor), ("critic", critic)):
+        words = line.split("|") if "|" in line else line.split()
+        assert command_line(agent, model, role) == tuple(words)  # type: ignore[arg-type] # a role
+
+
+def test_what_is_no_command_line(tmp_path: Path) -> None:
+    for line, why in (("a 'b", "No closing quotation"), ("", "no command"), ("a\0", "no command")):
+        with pytest.raises(CodeLoopError, match=why):
+            split_command(line, "gate")
+    with pytest.raises(CodeLoopError, match="no model is set"):
+        command_line("mine {model}", None, "actor")
+    with pytest.raises(CodeLoopError, match="no critic: name one with --critic"):
+        settings({"actor": {"agent": "a"}}, DEFAULTS)
+    for words in (("no-such-agent",), ("./agent",)):
+        with pytest.raises(CodeLoopError, match="command not found"):
+            require_program(words, tmp_path)
+    (tmp_path / "agent").write_text("")
+    (tmp_path / "agent").chmod(0o700)
+    require_program(("./agent",), tmp_path)

@@ -1,0 +1,103 @@
+"""The gate: what it refuses, in all kinds, and that it fails closed."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from harness.codeloop.gate import Fence, judge_change, run_commands
+from harness.codeloop.record import GateRules
+from harness.codeloop.workspace import Workspace
+from tests.examples import is_safe
+from tests.harness.codeloop.scratch import git, python, repository, write
+
+FILES = {"src/a.py": "a\n", "tests/t.py": "t\n", "real/r.py": "r\n", "x.lock": "x\n"}
+
+
+def rules(**given: object) -> GateRules:
+    return GateRules(**{"timeout": 20.0, **given})  # type: ignore[arg-type] # by name
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    folder = repository(tmp_path / "r", FILES)
+    (folder / "link").symlink_to("real")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "link")
+    return folder
+
+
+def crossed(repo: Path, patterns: tuple[str, ...], change: str) -> list[str]:
+    with Workspace(repo) as workspace:
+        fence = Fence(patterns, workspace)
+        git(repo, "-c", f"alias.do=!set -e; {change}", "do")
+        return [path.decode() for path in fence.crossed(workspace.capture().paths)]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "change", "expected"),
+    [
+        ((), "echo b > tests/t.py", []),
+        (("tests/",), "echo b > tests/t.py", ["tests/t.py"]),
+        (("tests/**",), "echo b > tests/new.py", ["tests/new.py"]),
+        (("tests/",), "rm tests/t.py", ["tests/t.py"]),
+        (("tests/",), "git mv tests/t.py src/t.py", ["tests/t.py"]),
+        (("tests/",), "mv src/a.py tests/", ["tests/a.py"]),
+        (("tests/",), "rm -r tests; ln -s src tests", ["tests/t.py"]),
+        (("tests/",), "chmod +x tests/t.py", ["tests/t.py"]),
+        (("tests/",), "ln -s tests way; echo b > way/t.py", ["tests/t.py"]),
+        (("tests/",), "echo 'tests/' > .gitignore; echo b > tests/b", ["tests/b"]),
+        (("*.lock",), "echo y > x.lock; mkdir d; echo y > d/y.lock", ["d/y.lock", "x.lock"]),
+        (("/x.lock",), "mkdir d; echo y > d/x.lock", []),
+        (("src/", "!src/b.py"), "echo b > src/c.py", ["src/c.py"]),
+        (("src/*", "!src/b.py"), "echo b > src/b.py", []),
+        (("link",), "echo b > real/r.py", ["real/r.py"]),
+        (("link/**",), "echo b > real/new", ["real/new"]),
+        (("link",), "rm link; ln -s src link", ["link"]),
+        (("tests/",), "echo b > src/a.py", []),
+    ],
+)
+def test_paths_that_must_not_change(
+    repo: Path, patterns: tuple[str, ...], change: str, expected: list[str]
+) -> None:
+    assert crossed(repo, patterns, change) == expected
+
+
+def test_every_refusal_of_a_change_is_told(repo: Path) -> None:
+    with Workspace(repo) as workspace:
+        given = rules(protected=("tests/",), max_lines=2, max_files=1)
+        fence = Fence(given.protected, workspace)
+        write(repo, {"tests/t.py": "1\n2\n", "tests/\x1bu.py": "u\n"})
+        found = judge_change(given, fence, workspace.capture())
+        write(repo, {"tests/t.py": "t\n"})
+        (repo / "tests/\x1bu.py").unlink()
+        write(repo, {"src/a.py": "b\n"})
+        assert judge_change(given, fence, workspace.capture()) == ()
+    assert [refusal.kind for refusal in found] == [
+        *("protected_path_changed", "diff_too_large", "diff_too_large")
+    ]
+    assert found[0].reason == "tests/\\u001bu.py and 1 more must not change: put it back as it was"
+    assert [refusal.reason for refusal in found[1:]] == [
+        "changed lines: 4, allowed: 2: change less",
+        "changed files: 2, allowed: 1: change less",
+    ]
+
+
+def test_commands_must_pass_and_what_is_none_refuses(tmp_path: Path) -> None:
+    given = rules(
+        commands=(
+            ("true",),
+            python("print('so much\\x1b'); sys.exit(4)"),
+            ("no-such-check",),
+        ),
+    )
+    slow = rules(commands=(("sleep", "60"),), timeout=0.2)
+    found = [
+        refusal for each in (given, slow) for refusal in asyncio.run(run_commands(each, tmp_path))
+    ]
+    assert [refusal.kind for refusal in found] == ["command_failed", "gate_error", "command_failed"]
+    assert found[0].reason.endswith("exited with 4")
+    assert found[0].detail == "so much\x1b"
+    assert "command not found: no-such-check" in found[1].reason
+    assert found[2].reason == "the check sleep 60 ran out of 0.2 s"
+    assert all(is_safe(refusal.reason) for refusal in found)

@@ -1,0 +1,198 @@
+"""What a capture sees: everything that changed on disk, and nothing of the user's is touched."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.codeloop.errors import CodeLoopError
+from harness.codeloop.workspace import KEPT_DIFF_BYTES, Change, Workspace, top_of
+from tests.harness.codeloop.scratch import git, repository, write
+
+
+def seen(change: Change) -> dict[str, str]:
+    return {file.path: file.status for file in change.diff.files}
+
+
+def text(change: Change) -> str:
+    assert change.diff.text is not None
+    return change.diff.text
+
+
+def test_new_committed_staged_and_untracked_files_are_all_one(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {"a": "a\n", "b": "b\n", "c": "c\n", "d": "d\n"})
+    write(repo, {"a": "dirty\n", "old": "untracked before\n"})
+    with Workspace(repo) as workspace:
+        assert seen(workspace.capture()) == {}
+        write(repo, {"a": "dirty\nmore\n", "committed": "x\n", "staged": "y\n", "free": "z\n"})
+        git(repo, "add", "committed")
+        git(repo, "commit", "-qm", "by the actor")
+        git(repo, "add", "staged")
+        (repo / "b").unlink()
+        git(repo, "mv", "c", "moved")
+        (repo / "d").unlink()
+        (repo / "d").symlink_to("a")
+        change = workspace.capture()
+    assert seen(change) == {
+        "a": "modified",
+        "b": "deleted",
+        "c": "deleted",
+        "committed": "added",
+        "d": "type_changed",
+        "free": "added",
+        "moved": "added",
+        "staged": "added",
+    }
+    assert "+more\n" in text(change)
+    assert "rename from c\nrename to moved\n" in text(change)
+    assert "old" not in text(change)
+    assert "\n+dirty" not in text(change)
+
+
+def test_nothing_of_the_user_is_touched(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    write(repo, {"a.txt": "staged\n"})
+    git(repo, "add", "a.txt")
+    write(repo, {"a.txt": "unstaged\n", "new": "n\n"})
+
+    def state() -> tuple[object, ...]:
+        kept = {path: path.read_bytes() for path in (repo / ".git").rglob("*") if path.is_file()}
+        return kept, git(repo, "for-each-ref"), git(repo, "stash", "list")
+
+    before = state()
+    with Workspace(repo) as workspace:
+        write(repo, {"new": "n\nm\n"})
+        assert seen(workspace.capture()) == {"new": "modified"}
+    assert state() == before
+
+
+@pytest.mark.parametrize("options", [(), ("--object-format=sha256",)])
+def test_a_repository_without_a_commit(tmp_path: Path, options: tuple[str, ...]) -> None:
+    git(tmp_path, "init", "-q", *options)
+    write(tmp_path, {"a": "a\n"})
+    with Workspace(tmp_path) as workspace:
+        write(tmp_path, {"b": "b\n"})
+        (tmp_path / "a").unlink()
+        assert seen(workspace.capture()) == {"a": "deleted", "b": "added"}
+
+
+def test_a_linked_work_tree_and_a_folder_below_its_top(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {"sub/a": "a\n"})
+    git(repo, "worktree", "add", "-q", "../linked")
+    with Workspace(tmp_path / "linked" / "sub") as workspace:
+        assert workspace.root == tmp_path / "linked" == top_of(tmp_path / "linked" / "sub")
+        write(tmp_path / "linked", {"b": "b\n", "sub/c": "c\n"})
+        write(repo, {"elsewhere": "e\n"})
+        assert seen(workspace.capture()) == {"b": "added", "sub/c": "added"}
+
+
+def test_a_conflict_is_as_the_file_is(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    blob = git(repo, "hash-object", "-w", "a.txt").strip()
+    entries = "".join(f"100644 {blob} {stage}\ta.txt\n" for stage in (1, 2, 3))
+    git(repo, "rm", "-q", "--cached", "a.txt")
+    git(repo, "update-index", "--index-info", stdin=entries)
+    with Workspace(repo) as workspace:
+        assert seen(workspace.capture()) == {}
+        write(repo, {"a.txt": "mended\n"})
+        assert seen(workspace.capture()) == {"a.txt": "modified"}
+
+
+def test_what_git_ignored_at_the_start_stays_out(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {".gitignore": "*.log\n/build/\n", "kept.txt": "k\n"})
+    write(repo, {"tracked.log": "t\n", ".git/info/exclude": "mine\n"})
+    git(repo, "add", "-f", "tracked.log")
+    with Workspace(repo) as workspace:
+        write(repo, {"x.log": "x\n", "build/y": "y\n", "mine": "m\n", "tracked.log": "changed\n"})
+        assert seen(workspace.capture()) == {"tracked.log": "modified"}
+
+
+def test_a_rule_written_since_then_hides_nothing(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {".gitignore": "*.log\n", "a.txt": "a\n"})
+    with Workspace(repo) as workspace:
+        write(
+            repo,
+            {
+                ".gitignore": "*.log\nhidden\n",
+                "hidden": "h\n",
+                "dir/.gitignore": "*\n",
+                "dir/in": "i\n",
+                ".git/info/exclude": "excluded\n",
+                "excluded": "e\n",
+                ".gitattributes": "*.txt filter=same -diff\n",
+                "a.txt": "changed\n",
+                "fine.log": "f\n",
+            },
+        )
+        git(repo, "config", "filter.same.clean", "printf 'a\\n'")
+        git(repo, "config", "core.fsmonitor", "false")
+        git(repo, "update-index", "--assume-unchanged", "a.txt")
+        change = workspace.capture()
+    assert {*seen(change)} == {
+        *(".gitignore", "hidden", "dir/.gitignore", "dir/in", "excluded", ".gitattributes"),
+        "a.txt",
+    }
+    assert "+changed\n" in text(change)
+
+
+def test_a_folder_for_sessions_inside_the_tree_is_not_seen(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo, unseen=(repo / "my [sessions] *",)) as workspace:
+        write(repo, {"my [sessions] */one.jsonl": "{}\n", "b": "b\n"})
+        assert seen(workspace.capture()) == {"b": "added"}
+
+
+def test_a_binary_file_is_told_and_counted(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        (repo / "b.bin").write_bytes(b"\0\n" * 50)
+        change = workspace.capture()
+    assert "Binary files /dev/null and b/b.bin differ\n" in text(change)
+    assert change.diff.lines == 50
+
+
+def test_text_and_names_that_are_no_utf_8(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        (repo / "latin.txt").write_bytes(b"caf\xe9\n")
+        (repo / "tab\tname").write_text("t\n")
+        change = workspace.capture()
+    assert change.diff.text is None
+    assert b"+caf\xe9\n" in (change.diff.content() or b"")
+    assert seen(change) == {"latin.txt": "added", "tab\tname": "added"}
+
+
+def test_a_huge_diff_is_kept_by_its_digest(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        (repo / "huge.txt").write_text("0123456789\n" * (KEPT_DIFF_BYTES // 11 + 1))
+        change = workspace.capture()
+    assert change.diff.content() is None
+    assert change.diff.size > KEPT_DIFF_BYTES
+    assert change.diff.lines == KEPT_DIFF_BYTES // 11 + 1
+
+
+def test_a_nested_repository_is_marked_and_one_without_a_commit_refused(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        git(repo, "init", "-q", "empty")
+        with pytest.raises(CodeLoopError, match="does not have a commit"):
+            workspace.capture()
+        repository(repo / "empty")
+        (file,) = workspace.capture().diff.files
+    assert (file.path, file.status, file.nested) == ("empty", "added", True)
+
+
+def test_what_is_no_work_tree_is_told_with_its_mend(tmp_path: Path) -> None:
+    with pytest.raises(CodeLoopError, match=r"in no work tree of git .* run `git init` there"):
+        Workspace(tmp_path)
+    with pytest.raises(CodeLoopError, match="there is no folder"):
+        Workspace(tmp_path / "gone")
+    git(tmp_path, "init", "-q", "--bare")
+    with pytest.raises(CodeLoopError, match="in no work tree"):
+        top_of(tmp_path)
+
+
+def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(CodeLoopError, match="git is not installed"):
+        top_of(tmp_path)
