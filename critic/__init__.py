@@ -1,6 +1,9 @@
 """The Critic: verify a plan before it runs, score the run, consolidate both into a report."""
 
+from critic.advice import Advice, Disposition, Repair
 from critic.consolidate import consolidate
+from critic.mend import apply_repairs
+from critic.repair import advise
 from critic.score import score
 from critic.verdicts import (
     RULESET_VERSION,
@@ -49,12 +52,14 @@ __all__ = [
     "EVALUATOR_VERSIONS",
     "MODE_RANK",
     "RULESET_VERSION",
+    "Advice",
     "Approval",
     "ApprovalMode",
     "Check",
     "CompiledContext",
     "CriticReport",
     "DecisionSpec",
+    "Disposition",
     "EvaluatorVerdict",
     "EvidenceItem",
     "Finding",
@@ -64,6 +69,7 @@ __all__ = [
     "ReasonStep",
     "RefusalKind",
     "Refused",
+    "Repair",
     "ReportStatus",
     "Run",
     "RunBudget",
@@ -79,6 +85,8 @@ __all__ = [
     "Verified",
     "VerifyVerdict",
     "Violation",
+    "advise",
+    "apply_repairs",
     "consolidate",
     "digest",
     "score",

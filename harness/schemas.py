@@ -14,6 +14,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from critic import (
+    Advice,
     Approval,
     CompiledContext,
     CriticReport,
@@ -42,6 +43,7 @@ from critic import (
     Violation,
 )
 from harness.log.record import DecisionRecord
+from harness.runtime.revision import RevisionRequest
 from harness.testing.cases import Case, ConsolidateInput
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -75,6 +77,8 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("EvaluatorVerdict", EvaluatorVerdict),
     ("Finding", Finding),
     ("CriticReport", CriticReport),
+    ("Advice", Advice),
+    ("RevisionRequest", RevisionRequest),
     ("DecisionRecord", DecisionRecord),
     ("ConsolidateInput", ConsolidateInput),
     ("Case", Case),

@@ -29,7 +29,8 @@ FLOORS = {
         evals.utility evals.verdict
     """,
     "critic": """
-        critic critic.case critic.caveats critic.checks critic.consolidate critic.score
+        critic critic.advice critic.case critic.caveats critic.checks critic.consolidate
+        critic.means critic.mend critic.repair critic.score
         critic.surface critic.verdicts critic.verify
     """,
     "harness": """
@@ -40,12 +41,25 @@ FLOORS = {
         harness.commands.output harness.commands.pipeline harness.commands.replay
         harness.commands.run
         harness.commands.schema harness.commands.score harness.commands.verify
+        harness.commands.loop harness.commands.progress harness.commands.sessions
+        harness.codeloop harness.codeloop.agents harness.codeloop.command harness.codeloop.config
+        harness.codeloop.decision harness.codeloop.errors harness.codeloop.gate
+        harness.codeloop.git harness.codeloop.loop harness.codeloop.prompt
+        harness.codeloop.record harness.codeloop.scribe harness.codeloop.sessions
+        harness.codeloop.workspace
+        harness.integrations harness.integrations.command harness.integrations.pydantic_ai
         harness.log harness.log.errors harness.log.record harness.log.sql harness.log.sqlite
         harness.log.tables
         harness.replay harness.replay.diff harness.replay.integrity harness.replay.outcome
         harness.replay.recheck harness.replay.replay
         harness.runtime harness.runtime.executors harness.runtime.loop harness.runtime.permit
         harness.runtime.planners harness.runtime.ports harness.runtime.revise
+        harness.runtime.planning harness.runtime.replies harness.runtime.revision
+        harness.runtime.verifying
+        harness.runtime.actor_critic harness.runtime.agent harness.runtime.critique
+        harness.runtime.journal harness.runtime.journal_file harness.runtime.journaled
+        harness.runtime.refinement harness.runtime.self_refine harness.runtime.subagent
+        harness.runtime.templates
         harness.testing harness.testing.bounds harness.testing.cases
         harness.testing.drafting harness.testing.drawing harness.testing.evaluator_laws
         harness.testing.given harness.testing.hostile harness.testing.lawbook
@@ -61,12 +75,20 @@ BELOW = {"evals": {"evals"}, "critic": {"evals", "critic"}, "harness": {*FLOORS}
 PURE = words("""
     evals critic harness.replay harness.log.record harness.canonical
     harness.runtime.loop harness.runtime.permit harness.runtime.ports harness.runtime.revise
+    harness.runtime.planning harness.runtime.replies harness.runtime.revision
+    harness.runtime.verifying
+    harness.runtime.actor_critic harness.runtime.agent harness.runtime.critique
+    harness.runtime.journal harness.runtime.journaled harness.runtime.refinement
+    harness.runtime.self_refine harness.runtime.subagent harness.runtime.templates
+    harness.codeloop.decision harness.codeloop.prompt
 """)
 PURE_IMPORTS = words("""
-    collections.abc dataclasses datetime functools hashlib itertools math operator re types typing
+    collections.abc contextlib dataclasses datetime functools hashlib itertools math operator re
+    string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
-ALSO = {"harness.runtime.loop": {"asyncio"}}  # for cancellation; it starts no event loop
+# For cancellation; they start no event loop.
+ALSO = {"harness.runtime.loop": {"asyncio"}, "harness.runtime.planning": {"asyncio"}}
 
 # What reaches the world or reads a clock without any import: by name, and as a method.
 IMPURE_NAMES = words("open print input breakpoint eval exec compile __import__ globals vars")

@@ -8,7 +8,7 @@ import pytest
 
 import critic
 import evals
-from critic import MODE_RANK, RULESET_VERSION, Check, RefusalKind, ReportStatus
+from critic import MODE_RANK, RULESET_VERSION, Check, Disposition, RefusalKind, ReportStatus
 from critic.checks import CHECKS
 from critic.verdicts import Phase
 from evals import EVALUATOR_VERSIONS, EVALUATORS, ApprovalMode, Scores
@@ -24,6 +24,7 @@ VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
     VerifyVerdict Violation consolidate score verify
 """
+ADVICE = "Advice Disposition Repair advise apply_repairs"
 MODES = ("read_only", "local_write", "network", "delegated", "destructive")
 FIVE = ("policy", "utility", "latency", "safety", "cost")
 
@@ -33,7 +34,8 @@ def test_the_names_of_evals() -> None:
 
 
 def test_the_names_of_critic_are_its_own_and_those_of_evals() -> None:
-    assert sorted(critic.__all__) == sorted([*FACTS.split(), *VERDICTS.split()])
+    own = f"{VERDICTS} {ADVICE}"
+    assert sorted(critic.__all__) == sorted([*FACTS.split(), *own.split()])
 
 
 @pytest.mark.parametrize("module", [critic, evals])
@@ -70,6 +72,7 @@ def test_one_door_is_enough_for_a_user() -> None:
         (Check, ("coverage", "surface", "approval", "evidence", "loop")),
         (Phase, ("verify", "score")),
         (ReportStatus, ("completed", "refused_by_critic", "partial")),
+        (Disposition, ("replan", "reject")),
         (CallStatus, ("completed", "failed", "timed_out", "unknown")),
         (Severity, ("info", "warn", "error")),
         (Status, ("pass", "warn", "fail")),

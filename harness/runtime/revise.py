@@ -12,6 +12,7 @@ Rule 4: every move stands in `TRANSITIONS`. What has no entry there is out of tu
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import isnan
 from types import MappingProxyType
 from typing import Final, Generic, Literal, TypeVar, assert_never
 
@@ -42,7 +43,7 @@ Signal = Literal[
     "over_budget",
     "cancelled",
 ]
-"""An event as the table knows it: `repeated` is a draft seen before, `refused_last` the final no."""
+"""An event as the table knows it: `repeated` is a draft seen before, `refused_last` the last no."""
 
 Ruling = Literal["approved", "refused", "rejected"]
 """A critic's answer: good; to be revised; not to be mended by any revision."""
@@ -83,11 +84,19 @@ TRANSITIONS: Final[Mapping[State, Mapping[Signal, State | StopReason]]] = Mappin
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Generic[Critique]):
-    """What a critic makes of a draft. Of two attempts, the better has the greater `merit`."""
+    """What a critic makes of a draft. Of two attempts, the better has the greater `merit`.
+
+    Raises:
+        ValueError: the merit is not a number, so that it is neither better nor worse.
+    """
 
     ruling: Ruling
     merit: tuple[float, ...]
     critique: Critique
+
+    def __post_init__(self) -> None:
+        if any(map(isnan, self.merit)):
+            raise ValueError("a merit that is not a number has no place among others")
 
 
 @dataclass(frozen=True, slots=True)

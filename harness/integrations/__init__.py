@@ -1,0 +1,1 @@
+"""One small file per framework: what it has, behind the ports of this house."""

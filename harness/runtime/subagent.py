@@ -1,0 +1,167 @@
+"""Calls of agents and models from within something else: forwarded, counted, journaled."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Literal
+
+from evals.envelope import Envelope
+from evals.json_value import Text
+from harness.runtime.agent import (
+    UNLIMITED,
+    Accountable,
+    Agent,
+    AgentFailed,
+    AgentResult,
+    Budget,
+    Event,
+    EventStream,
+    Usage,
+)
+from harness.runtime.journal import Journal
+from harness.wire import build
+
+
+class SubagentInvocation:
+    """One call of an agent whose events go on to the parent's consumer as they happen.
+
+    The parent has a frame of its own, so `started` and `completed` are kept back; everything else
+    is forwarded as it is. The call ends with the `completed` of its own session.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        prompt: str,
+        *,
+        session_id: str | None = None,
+        budget: Budget = UNLIMITED,
+        text_only: bool = False,
+    ) -> None:
+        """A call that starts when `events` is read. Without a session, it is the agent's name."""
+        self._agent = agent
+        self._prompt = prompt
+        self._session_id = agent.name if session_id is None else session_id
+        self._budget = budget
+        self._text_only = text_only
+        self._stream: EventStream | None = None
+        self._result: AgentResult | None = None
+
+    @property
+    def result(self) -> AgentResult | None:
+        """What the call came to. Before its end: what its stream can tell so far, if it can."""
+        if self._result is None and isinstance(self._stream, Accountable):
+            return self._stream.result
+        return self._result
+
+    async def events(self) -> AsyncGenerator[Event, None]:
+        """The events within the frame.
+
+        Raises:
+            AgentFailed: the stream ended without a result.
+            Exception: whatever the agent raised.
+        """
+        self._stream = self._agent.stream(
+            self._prompt,
+            session_id=self._session_id,
+            budget=self._budget,
+            text_only=self._text_only,
+        )
+        async with aclosing(self._stream) as stream:
+            async for event in stream:
+                if event.kind == "completed" and event.session_id == self._session_id:
+                    self._result = event.result
+                    return
+                if event.kind not in ("started", "completed"):
+                    yield event
+        raise AgentFailed("the agent ended without a result")
+
+
+async def run_agent(
+    agent: Agent, prompt: str, *, session_id: str | None = None, budget: Budget = UNLIMITED
+) -> AgentResult:
+    """The result of one call, for whoever does not want its events.
+
+    Raises:
+        AgentFailed: the agent ended without a result.
+        Exception: whatever the agent raised.
+    """
+    call = SubagentInvocation(agent, prompt, session_id=session_id, budget=budget)
+    async for _ in call.events():
+        pass
+    if call.result is None:
+        raise AgentFailed("the agent ended without a result")
+    return call.result
+
+
+class Message(Envelope):
+    """One message to a model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: Text
+
+
+class Reply(Envelope):
+    """What a model answered."""
+
+    text: Text
+    usage: Usage
+
+
+Model = Callable[[Sequence[Message]], Awaitable[Reply]]
+"""One request to a model, without tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dependencies:
+    """What a single model call needs: the model, and where its reply is kept, if anywhere."""
+
+    model: Model
+    session_id: str
+    journal: Journal | None = None
+
+
+async def text_only_model_call(
+    deps: Dependencies, step_name: str, messages: Sequence[Message]
+) -> tuple[str, Usage]:
+    """One reply to `messages`: from the journal where it holds it, else from the model.
+
+    Raises:
+        ReplayDivergence: the journal holds a reply to other messages.
+        Exception: whatever the model raised.
+    """
+
+    async def ask() -> dict[str, object]:
+        return (await deps.model(messages)).wire()
+
+    if deps.journal is None:
+        said = await ask()
+    else:
+        inputs = [message.wire() for message in messages]
+        said = await deps.journal.step(deps.session_id, step_name, inputs, ask)
+    reply = build(Reply, said)
+    return reply.text, reply.usage
+
+
+class ModelAgent:
+    """A model as an agent: one turn, no tools, the prompt as its only message."""
+
+    def __init__(self, name: str, model: Model) -> None:
+        self.name = name
+        self._model = model
+
+    async def stream(
+        self,
+        prompt: str,
+        *,
+        session_id: str,
+        budget: Budget = UNLIMITED,
+        text_only: bool = False,
+    ) -> AsyncGenerator[Event, None]:
+        """The reply as one chunk and as the result."""
+        del budget, text_only  # one call, which was paid for, and no tools
+        yield Event(kind="started", session_id=session_id)
+        reply = await self._model([Message(role="user", content=prompt)])
+        yield Event(kind="model_chunk", session_id=session_id, data={"text": reply.text})
+        result = AgentResult(output=reply.text, usage=reply.usage)
+        yield Event(kind="completed", session_id=session_id, result=result)

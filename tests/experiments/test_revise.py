@@ -1,0 +1,72 @@
+"""The experiment: the same at every run, all kinds in it, and the README shows what it gave."""
+
+import re
+from itertools import pairwise
+from typing import Any, get_args
+
+import pytest
+
+from critic import RefusalKind
+from tests.examples import good_proposal, proposal_of, refused_proposal
+from tests.experiments import revise, shown
+from tests.experiments.noisy import LEVELS
+
+LOOSELY = 0.05
+
+
+@pytest.fixture(scope="module")
+def worlds() -> revise.Worlds:
+    """The fixtures only, since the recorded agents are not everywhere."""
+    return {"fixtures": revise.all_worlds()["fixtures"]}
+
+
+@pytest.fixture(scope="module")
+def small(worlds: revise.Worlds) -> dict[str, Any]:
+    return revise.run(worlds, trials=80, shares=(0.5,))
+
+
+def test_it_gives_the_same_figures_again(worlds: revise.Worlds, small: dict[str, Any]) -> None:
+    assert revise.run(worlds, trials=80, shares=(0.5,)) == small
+
+
+def test_whoever_is_told_more_succeeds_at_least_as_often(small: dict[str, Any]) -> None:
+    for found in (small, shown.kept()):
+        for group in found["groups"].values():
+            shares = [group["levels"][level]["approved"][-1]["share"] for level in LEVELS]
+            for less, more in pairwise(shares):
+                assert less <= more + LOOSELY
+
+
+def test_the_first_drafts_are_the_same_for_all(small: dict[str, Any]) -> None:
+    for group in small["groups"].values():
+        firsts = {group["levels"][level]["approved"][0]["share"] for level in LEVELS}
+        assert len(firsts) == 1
+
+
+def test_faults_of_all_five_kinds_are_made() -> None:
+    for group in shown.kept()["groups"].values():
+        assert {*group["first_faults"]} == {*get_args(RefusalKind)}
+        assert all(group["first_faults"].values())
+
+
+def test_an_interval_holds_its_share_and_stays_within_bounds() -> None:
+    assert revise.share(0, 10) == {"share": 0.0, "low": 0.0, "high": 0.278}
+    assert revise.share(10, 10) == {"share": 1.0, "low": 0.722, "high": 1.0}
+    assert revise.share(50, 100) == {"share": 0.5, "low": 0.404, "high": 0.596}
+
+
+def test_the_readme_shows_the_kept_figures_and_the_picture() -> None:
+    assert shown.shown() == shown.rendered(shown.kept())
+    assert shown.PICTURE.is_file()
+
+
+def test_the_planner_of_the_readme_mends_plan_a() -> None:
+    section = shown.README.read_text("utf-8").partition("## The loops\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(code, names)  # noqa: S102 - the README's own lines
+    good, bad = proposal_of(good_proposal()), proposal_of(refused_proposal())
+    mended = names["mend"](bad.ctx, bad.compiled, bad.spec, bad.plan)
+    assert mended is not None
+    assert mended != bad.plan
+    assert names["mend"](good.ctx, good.compiled, good.spec, good.plan) == good.plan
