@@ -9,6 +9,7 @@ Rule 4: every check is linear in the steps and the manifests.
 """
 
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator
@@ -182,7 +183,7 @@ def check_loop(case: Case) -> Iterator[Violation]:
         reason = f"plan has {len(case.steps)} steps{before}, exceeds max_steps"
         yield _violation("loop", "loop_guard", reason, None, "/steps")
     if loops := [*_order_faults(case), *_repeats(case)]:
-        yield from sorted(loops, key=lambda violation: violation.offending_step or 0)
+        yield from sorted(loops, key=attrgetter("offending_step"))
     left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
     left -= (spent.tokens if spent else None) or 0
     if planned_tokens(case) > left:
@@ -203,7 +204,7 @@ def _order_faults(case: Case) -> Iterator[Violation]:
     earlier: set[str] = set()
     for index, _, said in case.steps:
         own, depends_on = said["id"], said["depends_on"]
-        if own is not None and own in earlier:
+        if own in earlier:
             reason = f"has the id {own} of an earlier step"
             yield _looping(index, reason, f"/steps/{index}/id")
         if depends_on and not earlier.issuperset(depends_on):

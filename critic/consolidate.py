@@ -73,9 +73,10 @@ def _capped(lead: str, parts: list[str], between: str, longest: int = LONGEST_RA
         return whole
     room = longest - len(f"{between}and {len(parts)} more")
     kept: list[str] = []
-    while len(kept) < len(parts) and len(lead + between.join([*kept, parts[len(kept)]])) <= room:
+    # Not all of them fit, so it ends before they do.
+    while len(lead + between.join([*kept, parts[len(kept)]])) <= room:
         kept.append(parts[len(kept)])
     if not kept:
-        kept = [parts[0][: max(room - len(lead), 0)]]
+        kept = [parts[0][: room - len(lead)]]
     left = len(parts) - len(kept)
     return lead + between.join([*kept, *([f"and {left} more"] if left else [])])

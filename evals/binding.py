@@ -80,7 +80,7 @@ class Backing:
         self._marked = _marked(content) if is_text else ""
         self._tokens = frozenset(_TOKEN.findall(content)) if is_text else frozenset()
         # Absent content is None, as null is; neither has a leaf that could back anything.
-        known = () if is_text or content is None else scalars(content)
+        known = () if content is None else scalars(content)
         self._leaves = frozenset(map(_leaf_key, known))
 
     def backs(self, value: Any) -> bool:

@@ -26,12 +26,8 @@ class Checked:
         self, _type: Any, _handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         if self._dump is None:
-            return core_schema.no_info_plain_validator_function(
-                self._check, serialization=core_schema.simple_ser_schema("any")
-            )
-        written = core_schema.plain_serializer_function_ser_schema(
-            self._dump, return_schema=core_schema.str_schema()
-        )
+            return core_schema.no_info_plain_validator_function(self._check)
+        written = core_schema.plain_serializer_function_ser_schema(self._dump)
         return core_schema.no_info_plain_validator_function(self._check, serialization=written)
 
     def __get_pydantic_json_schema__(

@@ -26,13 +26,13 @@ def parse_time(text: str) -> datetime:
     match = _RFC3339.fullmatch(text)
     if match is None:
         raise ValueError(_EXPECTED)
-    *parts, fraction, sign, hours, minutes = match.groups()
+    *parts, fraction, sign, hours, minutes = match.groups(default="0")
     year, month, day, hour, minute, second = map(int, parts)
-    if hour > 23 or int(hours or 0) > 23 or int(minutes or 0) > 59:
+    if int(hours) > 23 or int(minutes) > 59:
         raise ValueError(_EXPECTED)
-    offset = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
     zone = timezone(-offset if sign == "-" else offset)
-    micros = int((fraction or "").ljust(6, "0"))
+    micros = int(fraction.ljust(6, "0"))
     try:
         return datetime(year, month, day, hour, minute, second, micros, zone).astimezone(UTC)
     except (ValueError, OverflowError):

@@ -5,23 +5,27 @@ from typing import Any
 
 import orjson
 
+from tests.assurance.row import Row
+
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "fixtures" / "assurance.json"
 README = ROOT / "README.md"
 
 _BEGIN = "<!-- assurance: written by `python -m tests.assurance`, never by hand -->\n"
+_LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 _END = "<!-- end of assurance -->\n"
 
 
-def rendered(kept: dict[str, list[dict[str, Any]]]) -> str:
-    """The Markdown table of the full run where there is one, else of the quick one."""
-    mode = "full" if "full" in kept else "quick"
-    lines = [f"| layer ({mode} run) | tried | held | seconds | note |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {row['layer']} | {row['tried']:,} {row['unit']} | {row['held']:,} "
-        f"| {row['seconds']:.0f} | {row['note']} |"
-        for row in kept[mode]
-    ]
+def rendered(kept: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
+    """The Markdown table of the full run, with rows of the quick one where there is no other."""
+    lines = ["| layer | run | tried | held | seconds | note |", "|---|---|---|---|---|---|"]
+    for name in dict.fromkeys(name for layers in kept.values() for name in layers):
+        mode = "full" if name in kept.get("full", {}) else "quick"
+        lines += [
+            f"| {row['layer']} | {mode} | {row['tried']:,} {row['unit']} | {row['held']:,} "
+            f"| {row['seconds']:.0f} | {row['note']} |"
+            for row in kept[mode][name]
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -30,10 +34,13 @@ def shown() -> str:
     return README.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
 
 
-def rewrite() -> None:
-    """Put the table of the kept figures into the README."""
+def keep(mode: str, name: str, rows: list[Row], seconds: float) -> None:
+    """Keep the rows of one layer, in place of those it had, and renew the README."""
+    kept = orjson.loads(KEPT.read_bytes()) if KEPT.exists() else {}
+    timed = [{**row._asdict(), "seconds": round(seconds, 1)} for row in rows]
+    kept.setdefault(mode, {})[name] = timed
+    KEPT.write_bytes(orjson.dumps(kept, option=_LAYOUT) + b"\n")
     text = README.read_text(encoding="utf-8")
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    table = rendered(orjson.loads(KEPT.read_bytes()))
-    README.write_text(before + _BEGIN + table + _END + after, encoding="utf-8")
+    README.write_text(before + _BEGIN + rendered(kept) + _END + after, encoding="utf-8")

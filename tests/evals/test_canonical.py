@@ -99,6 +99,19 @@ def test_what_is_no_json_has_no_bytes(value: Any) -> None:
         canonical_json(value)
 
 
+def test_printable_keys_are_sorted_by_utf16_code_units_too() -> None:
+    assert list(json.loads(canonical_json({"\ufb33": 0, "\U0001f600": 0}))) == [
+        "\U0001f600",
+        "\ufb33",
+    ]
+
+
+@pytest.mark.parametrize("value", [{1: 2}, {None: 1}, [{True: 1}]])
+def test_keys_that_are_no_strings_have_no_bytes(value: Any) -> None:
+    with pytest.raises(rfc8785.CanonicalizationError):
+        canonical_json(value)
+
+
 def test_the_digest_is_the_sha256_of_the_canonical_bytes() -> None:
     plan = Plan(steps=(), declared_outputs=("b", "a"), plan_id="p")
     spelled = b'{"declared_outputs":["b","a"],"plan_id":"p","steps":[]}'

@@ -169,6 +169,54 @@ def test_the_old_copy_is_no_way_round_validation() -> None:
         plan.copy(update={"steps": ("no step",), "declared_outputs": 5})
 
 
+@pytest.mark.parametrize(
+    ("door", "said"),
+    [
+        ("model_construct", "Plan is always validated: call Plan(...) instead"),
+        ("model_validate_json", "Plan is read from JSON by harness.wire.parse only"),
+        ("model_validate_strings", "Plan is strict: give values of their own types"),
+    ],
+)
+def test_what_is_shut_says_what_to_use(door: str, said: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        getattr(Plan, door)("{}")
+    assert str(caught.value) == said
+
+
+def test_the_old_copy_says_what_to_use() -> None:
+    with pytest.raises(TypeError) as caught:
+        ReasonStep().copy()
+    assert str(caught.value) == "ReasonStep is copied by model_copy only"
+
+
+class Measurement(Envelope):
+    """An envelope with a number of its own."""
+
+    value: float
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_are_finite(number: float) -> None:
+    assert Measurement(value=0.5).value == 0.5
+    with pytest.raises(ValidationError, match="finite number"):
+        Measurement(value=number)
+
+
+def test_a_fault_does_not_repeat_what_it_refuses() -> None:
+    # What a plan holds may be secret, and errors end in logs.
+    with pytest.raises(ValidationError) as caught:
+        Plan(steps=(), declared_outputs=("hunter two",))
+    assert "hunter" not in str(caught.value)
+
+
+def test_a_copy_shares_its_values_unless_it_is_deep() -> None:
+    step = ToolStep(adapter_id="a", capability_id="b", args={"x": [1]})
+    assert step.model_copy().args is step.args
+    deep = step.model_copy(deep=True)
+    assert deep == step
+    assert deep.args["x"] is not step.args["x"]
+
+
 def test_json_has_one_way_in() -> None:
     # Pydantic's own reader lets the last of two equal keys win, so it must not be a second way.
     twice = b'{"steps":[],"declared_outputs":["a"],"declared_outputs":[]}'

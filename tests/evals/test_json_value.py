@@ -168,6 +168,24 @@ def test_an_empty_container_is_a_level(empty: Any) -> None:
     assert not accepts_args({"x": nested(63, empty)})
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        (math.nan, "a number is not finite"),
+        (2**53, "a whole number is outside +-(2^53 - 1)"),
+        ("\ud800", "a string holds a lone surrogate"),
+        ({"\ud800": 1}, "an object key is no JSON string"),
+        ((1,), "tuple is no JSON type"),
+        (b"x", "bytes is no JSON type"),
+        (nested(64, 1), "JSON nested deeper than 64 levels"),
+    ],
+)
+def test_a_fault_says_what_it_is(value: Any, said: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        EvidenceItem(id="e", classification="k", content=value)
+    assert said in str(caught.value)
+
+
 def test_args_themselves_are_level_1() -> None:
     assert accepts_args(nested(63, 1, in_objects=True))
     assert not accepts_args(nested(64, 1, in_objects=True))

@@ -55,6 +55,8 @@ def is_evidence_ref(text: Any) -> bool:
 @example("\u0430")
 @example("a\u200d")
 @example("\uff41")
+@example("\u0661")
+@example("a\u0661")
 @example("")
 def test_the_grammar_of_identifiers(text: str) -> None:
     right = bool(FIRST.match(text)) and bool(LATER.fullmatch(text))
@@ -64,8 +66,10 @@ def test_the_grammar_of_identifiers(text: str) -> None:
 
 @pytest.mark.parametrize("char", [chr(code) for code in range(0x80)])
 def test_each_ascii_character(char: str) -> None:
-    assert is_identifier(char) is bool(FIRST.fullmatch(char))
-    assert is_identifier(f"a{char}") is bool(LATER.fullmatch(char))
+    for takes in (is_identifier, is_evidence_ref):
+        assert takes(char) is bool(FIRST.fullmatch(char))
+        assert takes(f"a{char}") is bool(LATER.fullmatch(char))
+        assert takes(f"a{char}b") is bool(LATER.fullmatch(char))
 
 
 def test_the_longest_names() -> None:

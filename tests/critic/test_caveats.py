@@ -1,0 +1,77 @@
+"""What a caveat names, and how many: cases that small changes of the caveats would get wrong."""
+
+from typing import Any
+
+import pytest
+
+from critic import Verified
+from tests.judging import judge
+from tests.model_facts import Json
+
+TOOL = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
+STEP = {"kind": "tool", "adapter_id": "a", "capability_id": "b"}
+
+
+def proposal(tool: Json, steps: list[Json], outputs: list[str]) -> Json:
+    item = {"id": "e", "classification": "k", "content": ["pay_1", 1]}
+    manifests = {"tool_manifest": [{**TOOL, **tool}], "evidence_manifest": [item]}
+    budget = {"max_steps": 100}
+    return {
+        "ctx": {"trace_id": "t", "safety_mode": "read_only", "run_budget": budget},
+        "compiled": {"manifests": manifests},
+        "spec": {"id": "d", "required_outputs": outputs},
+        "plan": {"steps": steps, "declared_outputs": outputs},
+    }
+
+
+def caveats(tool: Json, steps: list[Json], outputs: list[str]) -> tuple[str, ...]:
+    verdict = judge(proposal(tool, steps, outputs))
+    assert isinstance(verdict, Verified)
+    return verdict.caveats
+
+
+@pytest.mark.parametrize(
+    ("value", "keyed"),
+    [
+        ({"id": "pay_1"}, True),
+        ([{"id": "pay_1"}], True),
+        ([[{"id": "pay_1"}]], True),
+        (["pay_1", {"id": "pay_1"}], True),
+        ({}, False),
+        ([{}], False),
+        ([], False),
+        ("pay_1", False),
+        (["pay_1", 1], False),
+    ],
+)
+def test_keys_of_an_object_anywhere_in_a_bound_argument_are_named(value: Any, keyed: bool) -> None:
+    step = {**STEP, "args": {"x": value}, "evidence_refs": ["e"], "estimated_tokens": 1}
+    tool = {"bound_args": {"x": ["k"]}, "args_schema": True}
+    said = [line for line in caveats(tool, [step], []) if line.startswith("keys of bound")]
+    assert said == (["keys of bound object arguments not checked: step 0"] if keyed else [])
+
+
+@pytest.mark.parametrize(
+    ("count", "shown"),
+    [
+        (1, "step 0"),
+        (2, "steps 0, 1"),
+        (9, "steps 0, 1, 2, 3, 4, 5, 6, 7, 8"),
+        (10, "steps 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"),
+        (11, "steps 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 1 more"),
+        (12, "steps 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"),
+    ],
+)
+def test_ten_steps_are_named_and_the_rest_is_counted(count: int, shown: str) -> None:
+    assert caveats({"args_schema": True}, [STEP] * count, [])[0] == (
+        f"tokens not estimated by the plan: {shown}"
+    )
+
+
+@pytest.mark.parametrize("count", [9, 10, 11, 12])
+def test_ten_outputs_are_named_and_the_rest_is_counted(count: int) -> None:
+    names = [f"o{number}" for number in range(count)]
+    step = {**STEP, "estimated_tokens": 1}
+    (said,) = caveats({"args_schema": True}, [step], names)
+    more = f" and {count - 10} more" if count > 10 else ""
+    assert said == f"outputs not traced to a step that lists them: {', '.join(names[:10])}{more}"

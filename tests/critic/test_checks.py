@@ -1,0 +1,63 @@
+"""Plans that small changes of the checks would judge wrongly, and that are rarely drawn."""
+
+import pytest
+
+from critic import CompiledContext, Refused
+from critic.surface import surface_of
+from tests.judging import judge
+from tests.model_facts import Json
+
+
+def proposal(tools: list[Json], steps: list[Json], **spec: object) -> Json:
+    return {
+        "ctx": {"trace_id": "t", "safety_mode": "destructive"},
+        "compiled": {"manifests": {"tool_manifest": tools, "evidence_manifest": []}},
+        "spec": {"id": "d", "required_outputs": [], **spec},
+        "plan": {"steps": steps, "declared_outputs": []},
+    }
+
+
+def tool(adapter: str, capability: str, mode: str = "destructive") -> Json:
+    return {"adapter_id": adapter, "capability_id": capability, "approval_mode": mode}
+
+
+def step(adapter: str, capability: str, **args: object) -> Json:
+    return {"kind": "tool", "adapter_id": adapter, "capability_id": capability, "args": args}
+
+
+def offenders(wire: Json) -> list[tuple[str, int | None]]:
+    verdict = judge(wire)
+    found = verdict.violations if isinstance(verdict, Refused) else ()
+    return [(one.check, one.offending_step) for one in found]
+
+
+@pytest.mark.parametrize("other", [("c", "b"), ("a", "d"), ("a.b", "c"), ("b", "a")])
+def test_another_destructive_tool_with_the_same_args_is_no_repetition(
+    other: tuple[str, str],
+) -> None:
+    first = ("a", "b.c") if other == ("a.b", "c") else ("a", "b")
+    tools = [tool(*first), tool(*other)]
+    assert offenders(proposal(tools, [step(*first, x=1), step(*other, x=1)])) == []
+    again = [step(*first, x=1), step(*other, x=1), step(*first, x=1.0), step(*other, x=2)]
+    assert offenders(proposal(tools, again)) == [("loop", 2)]
+
+
+def test_even_a_read_needs_approval_where_the_spec_wants_it_from_there() -> None:
+    tools = [tool("a", "b", "read_only")]
+    wire = proposal(tools, [step("a", "b")], approval_required_from="read_only")
+    assert offenders(wire) == [("approval", 0)]
+
+
+@pytest.mark.parametrize("mode", ["read_only", "destructive"])
+def test_a_reason_step_needs_no_approval(mode: str) -> None:
+    steps = [{"kind": "reason"}, step("a", "b"), {"kind": "reason"}]
+    wire = proposal([tool("a", "b", mode)], steps, approval_required_from="read_only")
+    assert offenders(wire) == [("approval", 1)]
+    assert offenders(proposal([], [{"kind": "reason"}], approval_required_from="read_only")) == []
+
+
+def test_the_surface_is_built_once_and_kept() -> None:
+    wire = proposal([tool("a", "b")], [])["compiled"]
+    compiled = CompiledContext(**wire)
+    assert surface_of(compiled) is surface_of(compiled)
+    assert surface_of(CompiledContext(**wire)) is not surface_of(compiled)
