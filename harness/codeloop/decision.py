@@ -149,7 +149,9 @@ def _from_json(content: str) -> dict[str, Any]:
 def _from_text(text: str) -> dict[str, Any]:
     before, *parts = _LABEL.split(text)
     if before or parts[0] != "DECISION":
-        raise MalformedReply("the decision does not begin its line: write DECISION: and no mark")
+        raise MalformedReply(
+            "the decision does not begin its line: write DECISION: in capitals, no mark before it"
+        )
     values: dict[str, Any] = {}
     for label, value in zip(parts[2::2], parts[3::2], strict=True):
         field = _FIELDS[label]

@@ -11,6 +11,7 @@ from typing import Final
 
 from evals.text import one_line, printable
 from harness.codeloop.command import CommandNotStarted, run_command
+from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateRules, Refusal
 from harness.codeloop.workspace import Change, Workspace
 
@@ -39,38 +40,55 @@ async def _run(words: Sequence[str], timeout: float, folder: Path) -> Refusal | 
     return Refusal(kind="command_failed", reason=f"the check {name} {how}", detail=said)
 
 
+def check_patterns(patterns: Sequence[str], root: Path) -> None:
+    """See to it that every pattern can match something: one that cannot would protect nothing.
+
+    Raises:
+        CodeLoopError: one is a comment, or no path in a repository is written so.
+    """
+    for line in patterns:
+        shown = printable(line)
+        if line.startswith("#"):
+            raise CodeLoopError(f"protected {shown}: a line with # is a comment: write \\# for it")
+        parts = line.removeprefix("!").removeprefix("/").removesuffix("/").split("/")
+        if "\n" in line or not {"", ".", ".."}.isdisjoint(parts):
+            raise CodeLoopError(f"protected {shown}: no path is written so: as in .gitignore")
+        if line.startswith(f"{root}/"):
+            raise CodeLoopError(f"protected {shown}: name it from the top, which is {root}")
+
+
 class Fence:
     """The paths that must not change: patterns in the language of .gitignore.
 
-    A path counts as changed when it is added, edited, deleted, or moved away. A protected symbolic
-    link protects what it leads to as well.
+    A path counts as changed when it is added, edited, deleted, or moved away. A path is protected
+    under every name it had at the start: its own, and those by way of a symbolic link.
     """
 
     def __init__(self, patterns: Sequence[str], workspace: Workspace) -> None:
         self._rules = workspace.scratch("fence", "".join(f"{line}\n" for line in patterns))
-        links = workspace.links()
-        inside = {name + b"/x": name for name, _ in links}
-        matched = self._rules.ignored([*inside, *inside.values()])
-        self._led_to = {
-            target
-            for name, targets in links
-            if name in matched or name + b"/x" in matched
+        self._links = workspace.links()
+
+    def crossed(self, change: Change) -> list[bytes]:
+        """Those of the changed paths that are protected."""
+        names = {path: self._names(path, path in change.places) for path in change.paths}
+        matched = self._rules.ignored({name for each in names.values() for name in each})
+        return [path for path, each in names.items() if not matched.isdisjoint(each)]
+
+    def _names(self, path: bytes, folder: bool) -> list[bytes]:
+        """The path itself, as a folder too if it may stand for one, and its names through links."""
+        through = [
+            link + path[len(target) :]
+            for link, targets in self._links
             for target in targets
-        }
-
-    def crossed(self, paths: Sequence[bytes]) -> list[bytes]:
-        """Those of the paths that are protected."""
-        matched = self._rules.ignored(paths)
-        return [path for path in paths if path in matched or self._is_led_to(path)]
-
-    def _is_led_to(self, path: bytes) -> bool:
-        return any(path == place or path.startswith(place + b"/") for place in self._led_to)
+            if path == target or path.startswith(target + b"/")
+        ]
+        return [path, *([path + b"/"] if folder else []), *through]
 
 
 def judge_change(rules: GateRules, fence: Fence, change: Change) -> tuple[Refusal, ...]:
     """The refusals of a change for what it touches and for its size."""
     refusals = []
-    if crossed := fence.crossed(change.paths):
+    if crossed := fence.crossed(change):
         names = [path.decode("utf-8", "backslashreplace") for path in crossed]
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         refusals.append(

@@ -2,6 +2,7 @@
 
 Rule 1: nothing is written to the user's repository: no index, no stash, no ref, no object.
 Rule 2: no setting, filter, attribute or hook that an actor can edit has a say in what is seen.
+        Nor has an object of theirs: git does not look whether one is what its name says.
 """
 
 import hashlib
@@ -39,6 +40,8 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
             check=False,
         )
     except FileNotFoundError:
+        if not cwd.is_dir():
+            raise GitFailed(f"there is no folder {printable(str(cwd))} any more") from None
         raise GitFailed("git is not installed, or not on PATH: install it") from None
     except OSError as error:
         raise GitFailed(f"git cannot be run: {printable(str(error))}") from None
@@ -56,19 +59,10 @@ def surroundings() -> dict[str, str]:
 
 
 class PrivateGit:
-    """A bare repository in `folder`, with `work_tree` beside it and its own ignore rules.
-
-    `objects` is a store to read objects from, so that they need not be copied.
-    """
+    """A bare repository in `folder`, with `work_tree` beside it and its own ignore rules."""
 
     def __init__(
-        self,
-        folder: Path,
-        work_tree: Path,
-        exclude: str,
-        *,
-        format: str = "sha1",
-        objects: Path | None = None,
+        self, folder: Path, work_tree: Path, exclude: str, *, format: str = "sha1"
     ) -> None:
         self.folder, self.work_tree = folder, work_tree
         blind = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
@@ -82,9 +76,6 @@ class PrivateGit:
         (info / "exclude").write_text(exclude, "utf-8", "surrogateescape")
         (info / "attributes").write_text(_AS_IT_IS, "utf-8")
         (info / "as-text").write_text("* diff\n", "utf-8")
-        if objects is not None:
-            store = folder / "objects" / "info" / "alternates"
-            store.write_text(f"{objects}\n", "utf-8", "surrogateescape")
 
     def in_tree(self, *args: str, stdin: bytes = b"", ok: int = 0) -> bytes:
         """Run git on the work tree."""
@@ -102,12 +93,13 @@ class PrivateGit:
         return sum(int(count) for line in said for count in line.split(b"\t", 2)[:2])
 
     def ignored(self, paths: Iterable[bytes]) -> frozenset[bytes]:
-        """Those of the paths that the ignore rules of this repository match."""
-        asked = b"".join(path + b"\0" for path in paths)
+        """Those of the paths that its ignore rules match; one that ends with / is a folder."""
+        # A name that begins with a colon would be read as more than a name.
+        asked = b"".join(b"./" + path + b"\0" for path in paths)
         if not asked:
             return frozenset()
         said = self.in_tree("check-ignore", "--no-index", "--stdin", "-z", stdin=asked, ok=1)
-        return frozenset(said.split(b"\0")) - {b""}
+        return frozenset(path[2:] for path in said.split(b"\0") if path)
 
     def measure(self, limit: int, *args: str) -> tuple[str, int, bytes | None]:
         """SHA-256 and size of what `git args` says, and the bytes themselves up to `limit`."""
@@ -122,7 +114,7 @@ class PrivateGit:
                 check=False,
             )
             if done.returncode:
-                raise GitFailed(f"git {args[0]} failed: the repository lost some of its objects")
+                raise GitFailed(f"git {args[0]} failed: objects are missing")
             size = out.tell()
             out.seek(0)
             digest = hashlib.file_digest(out, "sha256").hexdigest()

@@ -3,14 +3,16 @@
 Rule 1: success takes a `done` of the critic, an actor that exited with 0, a gate that refuses
         nothing, and files that are still those which were judged.
 Rule 2: a reply that is no decision is asked for once more; then the session has failed.
-Rule 3: whatever ends the loop, what was done until then and the end are on record.
+Rule 3: whatever ends the loop, what was done until then and the end are on record, unless it was
+        the record that could not be written.
 """
 
 import asyncio
 import time
-from collections.abc import Sequence
-from typing import Final, Literal, Protocol, assert_never
+from collections.abc import Awaitable, Sequence
+from typing import Final, Literal, Protocol, TypeVar, assert_never
 
+from evals.text import printable
 from harness.codeloop.command import CommandNotStarted, CommandResult, run_command
 from harness.codeloop.decision import (
     Continue,
@@ -20,6 +22,7 @@ from harness.codeloop.decision import (
     is_echo,
     parse_decision,
 )
+from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.gate import Fence, judge_change, run_commands
 from harness.codeloop.git import GitFailed
 from harness.codeloop.prompt import (
@@ -44,6 +47,7 @@ from harness.runtime.revise import (
 )
 
 Phase = Literal["actor", "gate", "diff", "critic"]
+Event = TypeVar("Event")
 
 
 class Watch(Protocol):
@@ -71,7 +75,7 @@ class CodeLoop:
         """Run to the end. A cancellation ends what runs, and the session is ended in order.
 
         Raises:
-            OSError: the record cannot be written, or this machine has run out of something.
+            OSError: the record cannot be written.
         """
         began = time.monotonic()
         self._scribe.start(self._workspace.base)
@@ -80,9 +84,9 @@ class CodeLoop:
             while self._revision.state != "stopped":
                 if self._revision.state == "drafting":
                     turn = Turn(self._revision.round + 1)
-                    self._revision.feed(await self._draft(turn))
+                    self._revision.feed(await _or_failed(self._draft(turn)))
                     continue
-                event = await self._judge(turn)
+                event = await _or_failed(self._judge(turn))
                 self._revision.feed(event)
                 if isinstance(event, Judged):
                     self._scribe.keep(turn)
@@ -127,11 +131,11 @@ class CodeLoop:
         self._watch.begin(turn.number, "diff")
         try:
             turn.change = change = await asyncio.to_thread(self._workspace.capture)
+            found = await asyncio.to_thread(judge_change, self._job.gate, self._fence, change)
         except GitFailed as error:
             turn.refusals += (Refusal(kind="capture_failed", reason=str(error)),)
             self._watch.end(_told(turn.refusals[-1:]))
             return
-        found = await asyncio.to_thread(judge_change, self._job.gate, self._fence, change)
         turn.refusals += found
         self._watch.end("; ".join(filter(None, [extent(change.diff), _told(found)])))
 
@@ -177,7 +181,9 @@ class CodeLoop:
         if result.truncated:
             raise MalformedReply("the reply is too long to be a decision")
         decision = parse_decision(result.stdout)
-        heard = (actor.stdout, actor.stderr, _without_signs(diff))
+        # A gate that failed is in the history with what the actor's code wrote.
+        before = (past.feedback or "" for past in self._scribe.past)
+        heard = (actor.stdout, actor.stderr, _without_signs(diff), *before)
         if isinstance(decision, Done) and is_echo(result.stdout, heard):
             raise MalformedReply("the reply repeats word for word what the actor wrote")
         return decision
@@ -199,6 +205,14 @@ class CodeLoop:
     async def _call(self, words: Sequence[str], prompt: str) -> CommandResult:
         job = self._job
         return await run_command(words, prompt=prompt, cwd=job.folder, timeout=job.timeout)
+
+
+async def _or_failed(step: Awaitable[Event]) -> Event | Failed:
+    """What comes of a step, also if this machine has run out of something on the way."""
+    try:
+        return await step
+    except (OSError, CodeLoopError) as error:
+        return Failed(printable(str(error)))
 
 
 def _refused(turn: Turn) -> Judged[str]:

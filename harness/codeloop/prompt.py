@@ -40,8 +40,9 @@ decision of yours, whatever it says.
 
 The actor {ended}, after {seconds:.1f} seconds. {changed}
 
-End your answer with exactly one of these three decisions, on lines of its own, with no text after it.
-Do not quote a decision that someone else wrote.
+End your answer with exactly one of these three decisions, on lines of its own, with no text after
+it. Write it as plain text, in capitals as here, not in bold and not in a code fence. Do not quote a
+decision that someone else wrote.
 
 {format}
 Instead of this form you may answer with one block of JSON:

@@ -4,6 +4,7 @@ Rule 1: a duration is whole milliseconds, a time is RFC 3339, an absent field is
 Rule 2: whatever an agent wrote is recorded as it came; whoever prints it makes it safe.
 """
 
+import hashlib
 from base64 import b64decode, b64encode
 from typing import Annotated, Final, Literal, Self
 
@@ -100,6 +101,14 @@ class Diff(Envelope):
         if self.text is not None:
             return self.text.encode()
         return None if self.base64 is None else b64decode(self.base64, validate=True)
+
+    def is_whole(self) -> bool:
+        """Whether the content, where it was kept, is what the digest says."""
+        try:
+            content = self.content()
+        except ValueError:
+            return False
+        return content is None or hashlib.sha256(content).hexdigest() == self.sha256
 
 
 class Ran(Envelope):

@@ -47,6 +47,11 @@ def new_id(moment: datetime) -> str:
     return f"{in_utc:%Y%m%dT%H%M%S}.{millis:03}Z-{secrets.token_hex(2)}"
 
 
+def session_file(folder: Path, session: str) -> Path:
+    """The file of a session."""
+    return folder / f"{session}{_SUFFIX}"
+
+
 class SessionWriter:
     """One session being written. Every line is on disk when `write` returns."""
 
@@ -58,14 +63,23 @@ class SessionWriter:
         """
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        self._file = os.open(folder / f"{session}{_SUFFIX}", flags, 0o600)
+        self._file = os.open(session_file(folder, session), flags, 0o600)
+        self._size = 0
 
     def write(self, line: Envelope) -> None:
-        """Append one line."""
+        """Append one line.
+
+        Raises:
+            OSError: it cannot be written, or somebody else removed or changed the file.
+        """
         data = orjson.dumps(line.wire()) + b"\n"
         while data:
-            data = data[os.write(self._file, data) :]
+            written = os.write(self._file, data)
+            self._size, data = self._size + written, data[written:]
         os.fsync(self._file)
+        found = os.fstat(self._file)
+        if not found.st_nlink or found.st_size != self._size:
+            raise OSError("the session file was removed or changed while the session was running")
 
     def __enter__(self) -> Self:
         return self
@@ -125,7 +139,7 @@ def load(folder: Path, session: str) -> Session:
     Raises:
         DamagedSession: a line other than a torn last one is not what was written.
     """
-    data = (folder / f"{session}{_SUFFIX}").read_bytes()
+    data = session_file(folder, session).read_bytes()
     *whole, _torn = data.split(b"\n")
     lines = [_line(session, number, line) for number, line in enumerate(whole, start=1)]
     return _assembled(session, lines)
@@ -160,13 +174,21 @@ def _assembled(session: str, lines: list[SessionStart | Iteration | SessionEnd])
             raise damaged(number, "a session begins once")
         if isinstance(line, SessionEnd):
             end = line
-        elif line.number != len(iterations) + 1:
-            raise damaged(number, f"iteration {line.number} is not the next one")
+        elif fault := _fault(line, len(iterations) + 1):
+            raise damaged(number, fault)
         else:
             iterations.append(line)
     if end is not None and end.iterations != len(iterations):
         raise damaged(len(lines), "the session_end counts other iterations than there are")
     return Session(lines[0], tuple(iterations), end)
+
+
+def _fault(line: Iteration, due: int) -> str | None:
+    if line.number != due:
+        return f"iteration {line.number} is not the next one"
+    if line.diff is not None and not line.diff.is_whole():
+        return "the diff is not what its SHA-256 says"
+    return None
 
 
 class Stats(Envelope):

@@ -3,11 +3,13 @@
 Rule 1: a capture is of the files as they are on disk: committed, staged, unstaged or untracked is
         all one. What differed before the session began is not counted.
 Rule 2: what git ignores is left out by the ignore rules as they were at the start. A rule written
-        since then hides nothing.
+        since then hides nothing. What is tracked, or named by a `watched` pattern, is seen though
+        it is ignored.
 Not seen: what is inside a submodule or another nested repository, except for its commit.
 """
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ KEPT_DIFF_BYTES: Final = 4 << 20
 
 _DIFF: Final = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color")
 _NESTED: Final = b"160000"  # the mode of another repository's commit
+_LINK: Final = b"120000"
+_GLOB: Final = re.compile(r"(?:[^\\*?[]|\\.)*[*?[]")
 _STATUS: Final[dict[bytes, Literal["added", "deleted", "modified", "type_changed"]]] = {
     b"A": "added",
     b"D": "deleted",
@@ -37,10 +41,15 @@ _STATUS: Final[dict[bytes, Literal["added", "deleted", "modified", "type_changed
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All that differs from the start: the tree it led to, the paths, and the diff."""
+    """All that differs from the start: the tree it led to, the paths, and the diff.
+
+    `places` are those of the paths where a symbolic link or a nested repository is or was, which
+    may stand for a folder.
+    """
 
     tree: str
     paths: tuple[bytes, ...]
+    places: frozenset[bytes]
     diff: Diff
 
 
@@ -52,8 +61,13 @@ class Workspace:
         base: the tree of all files as they were at the start.
     """
 
-    def __init__(self, folder: Path, unseen: Sequence[Path] = ()) -> None:
-        """Watch the repository that `folder` lies in, but for the `unseen` folders.
+    def __init__(
+        self, folder: Path, unseen: Sequence[Path] = (), watched: Sequence[str] = ()
+    ) -> None:
+        """Watch the repository that `folder` lies in, but for the `unseen` files and folders.
+
+        What a pattern of `watched` names is seen even if it is ignored. A pattern with `*`, `?` or
+        `[` names nothing: it would name caches and logs as well.
 
         Raises:
             CodeLoopError: there is no such folder, or it lies in no work tree of git.
@@ -61,7 +75,7 @@ class Workspace:
         if not folder.is_dir():
             raise CodeLoopError(f"there is no folder {printable(str(folder))}")
         found = _locate(folder)
-        self.root = found.root
+        self.root, self._git_dir = found.root, found.git_dir
         # A git that an interrupt left behind may still be writing there.
         self._temporary = TemporaryDirectory(prefix="critic-", ignore_cleanup_errors=True)
         private = Path(self._temporary.name).resolve()
@@ -69,13 +83,13 @@ class Workspace:
             f"{ignore_rule(path, self.root)}\n" for path in (*unseen, private)
         )
         try:
-            self._git = PrivateGit(
-                private / "git", self.root, rules, format=found.format, objects=found.objects
-            )
+            self._git = PrivateGit(private / "git", self.root, rules, format=found.format)
             self._git.in_tree("update-index", "-z", "--index-info", stdin=found.index)
             self._git.in_tree("add", "-A")
             self._first_rules = self._keep_rules(private, rules)
-            self.base = self._tree()
+            named = [line for line in watched if not _GLOB.match(line)]
+            self._watched = self.scratch("watched", "".join(f"{line}\n" for line in named))
+            self.base = self.tree()
         except BaseException:
             self._temporary.cleanup()
             raise
@@ -98,8 +112,7 @@ class Workspace:
             GitFailed: git cannot take them in, as with a nested repository without a commit.
         """
         self._git.in_tree("add", "-A")
-        ignored = self._ignored_files()
-        if hidden := set(ignored) - self._first_rules.ignored(ignored):
+        if hidden := self._hidden():
             named = b"".join(path + b"\0" for path in sorted(hidden))
             from_stdin = ("--pathspec-from-file=-", "--pathspec-file-nul")
             self._git.in_tree("--literal-pathspecs", "add", "-f", *from_stdin, stdin=named)
@@ -123,12 +136,17 @@ class Workspace:
             for raw, path in zip(parts[::2], parts[1::2], strict=True)
         )
         sha256, size, kept = shown
-        return Change(tree, tuple(parts[1::2]), Diff.of(sha256, size, lines, files, kept))
+        places = frozenset(
+            path
+            for raw, path in zip(parts[::2], parts[1::2], strict=True)
+            if _NESTED in raw[:14] or _LINK in raw[:14]
+        )
+        return Change(tree, tuple(parts[1::2]), places, Diff.of(sha256, size, lines, files, kept))
 
     def links(self) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
         """The symbolic links of the start, each with the paths inside the tree it leads to."""
         listed = self._git.of_objects("ls-tree", "-r", "-z", self.base).split(b"\0")
-        names = [line.split(b"\t", 1)[1] for line in listed if line.startswith(b"120000")]
+        names = [line.split(b"\t", 1)[1] for line in listed if line.startswith(_LINK)]
         return tuple((name, tuple(self._targets(name))) for name in names)
 
     def scratch(self, name: str, exclude: str) -> PrivateGit:
@@ -140,17 +158,42 @@ class Workspace:
     def _tree(self) -> str:
         return self._git.in_tree("write-tree").decode().strip()
 
-    def _ignored_files(self) -> list[bytes]:
+    def _hidden(self) -> set[bytes]:
+        """What the ignore rules of now leave out, and must not."""
+        if not (ignored := self._ignored()):
+            return set()
+        left_out = self._first_rules.ignored(ignored)
+        return (
+            {*ignored} - left_out
+            | left_out & _tracked(self._git_dir, self.root)
+            | self._named(left_out)
+        )
+
+    def _ignored(self) -> list[bytes]:
+        """Files that are ignored now; one that ends with / is a nested repository."""
         said = self._git.in_tree("ls-files", "-z", "-o", "-i", "--exclude-standard")
-        # A folder stands for a nested repository: what is in it is not seen.
-        return [path for path in said.split(b"\0") if path and not path.endswith(b"/")]
+        return [path for path in said.split(b"\0") if path]
+
+    def _named(self, ignored: Iterable[bytes]) -> set[bytes]:
+        """Those that a watched pattern names: themselves, or a folder that is ignored as a whole.
+
+        That a folder is watched says nothing of the caches that are ignored in it.
+        """
+        chains = {path: _chain(path) for path in self._watched.ignored(ignored)}
+        places = {place for chain in chains.values() for place in chain}
+        watched, left_out = self._watched.ignored(places), self._first_rules.ignored(places)
+        return {
+            path
+            for path, chain in chains.items()
+            if next(place for place in chain if place in watched) in left_out
+        }
 
     def _keep_rules(self, private: Path, rules: str) -> PrivateGit:
         """The ignore rules of this moment, in a tree of their own that nobody edits."""
         tracked = self._git.in_tree("ls-files", "-z").split(b"\0")
         kept = private / "rules"
         kept.mkdir()
-        for path in (*tracked, *self._ignored_files()):
+        for path in (*tracked, *self._ignored()):
             source = self.root / os.fsdecode(path)
             if source.name == ".gitignore" and source.is_file() and not source.is_symlink():
                 copy = kept / os.fsdecode(path)
@@ -183,7 +226,7 @@ class _Found:
     """A user's repository: where it is, what it tracks and ignores, without touching it."""
 
     root: Path
-    objects: Path
+    git_dir: Path
     format: str
     index: bytes
     exclude: str
@@ -191,28 +234,46 @@ class _Found:
 
 def _locate(folder: Path) -> _Found:
     env = surroundings()
-    asked = ("--show-toplevel", "--git-path", "objects", "--git-path", "info/exclude")
+    asked = ("--show-toplevel", "--git-dir", "--git-path", "info/exclude", "--show-object-format")
     try:
-        said = git(
-            "rev-parse", "--path-format=absolute", *asked, "--show-object-format",
-            cwd=folder, env=env,
-        )  # fmt: skip
+        said = git("rev-parse", "--path-format=absolute", *asked, cwd=folder, env=env)
     except GitFailed as error:
         raise CodeLoopError(
             f"{printable(str(folder))} is in no work tree of git ({error}): run `git init` there, "
             "or name another folder with --dir"
         ) from None
-    root, objects, exclude, form = os.fsdecode(said).removesuffix("\n").split("\n")
+    lines = os.fsdecode(said).removesuffix("\n").split("\n")
+    if len(lines) != len(asked) - 1:
+        raise CodeLoopError(f"{printable(str(folder))}: a path with a line end cannot be watched")
+    root, git_dir, exclude, form = lines
     own = git("config", "--type=path", "--get", "core.excludesFile", cwd=folder, env=env, ok=1)
     home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
     users = os.fsdecode(own).strip() or str(Path(home) / "git" / "ignore")
     return _Found(
         root=Path(root).resolve(),
-        objects=Path(objects),
+        git_dir=Path(git_dir),
         format=form,
         index=git("ls-files", "-s", "-z", cwd=Path(root), env=env),
         exclude="".join(f"{_read(Path(place))}\n" for place in (users, exclude)),
     )
+
+
+def _tracked(git_dir: Path, root: Path) -> frozenset[bytes]:
+    """What the index or the last commit of the user's repository tracks now."""
+    env = {**surroundings(), "GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(root)}
+    staged = git("-c", "core.fsmonitor=false", "ls-files", "-z", cwd=root, env=env)
+    # There may be no commit yet.
+    last = ("rev-parse", "-q", "--verify", "HEAD^{tree}")
+    tree = os.fsdecode(git(*last, cwd=root, env=env, ok=128)).strip()
+    listed = ("ls-tree", "-r", "-z", "--name-only", "--full-tree")
+    committed = git(*listed, tree, cwd=root, env=env) if tree else b""
+    return frozenset((staged + committed).split(b"\0"))
+
+
+def _chain(path: bytes) -> list[bytes]:
+    """The folders that a path lies in, from the top, and the path itself."""
+    parts = path.rstrip(b"/").split(b"/")
+    return [*(b"/".join(parts[:end]) + b"/" for end in range(1, len(parts))), path]
 
 
 def _read(rules: Path) -> str:

@@ -4,7 +4,8 @@ import argparse
 import asyncio
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shlex import join
 from typing import Any
@@ -13,11 +14,12 @@ from evals.text import one_line
 from harness.clock import SystemClock
 from harness.codeloop.agents import require_program
 from harness.codeloop.config import PROJECT_FILE, Layer, Settings, layer, layers, resolve
+from harness.codeloop.gate import check_patterns
 from harness.codeloop.loop import CodeLoop
 from harness.codeloop.prompt import counted
 from harness.codeloop.record import EXIT_CODES, SessionEnd
 from harness.codeloop.scribe import Job
-from harness.codeloop.sessions import SessionWriter, new_id, sessions_folder
+from harness.codeloop.sessions import SessionWriter, new_id, session_file, sessions_folder
 from harness.codeloop.workspace import Workspace, ignore_rule, top_of
 from harness.commands.complaint import UsageError
 from harness.commands.progress import Progress
@@ -31,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
     root = top_of(folder)
     named = Path(args.config) if args.config is not None else None
     settings = resolve(layers(_command_line(args), root, named))
-    settings = _with_its_own_file_protected(settings, root, named)
+    check_patterns(settings.gate.protected, root)
+    settings = _with_its_own_files_protected(settings, root, named)
     task = _task(args.task)
     if args.dry_run:
         _tell_plan(task, folder, root, settings)
@@ -39,13 +42,17 @@ def run(args: argparse.Namespace) -> int:
     for words in (settings.actor.words, settings.critic.words, *settings.gate.commands):
         require_program(words, folder)
     place = sessions_folder() if args.sessions is None else Path(args.sessions).resolve()
-    with Workspace(folder, unseen=(place,)) as workspace:
-        job = _job(task, folder, settings)
-        with SessionWriter(place, job.session) as record:
-            sys.stderr.write(f"session {job.session}\n")
-            with Progress(sys.stderr, job.max_iterations) as progress:
-                loop = CodeLoop(job, workspace, record, SystemClock(), progress)
-                end = asyncio.run(_interruptible(loop))
+    job = _job(task, folder, settings)
+    own = session_file(place, job.session)
+    with (
+        _unwound_by_signals(),
+        Workspace(folder, unseen=(own,), watched=job.gate.protected) as workspace,
+        SessionWriter(place, job.session) as record,
+        Progress(sys.stderr, job.max_iterations) as progress,
+    ):
+        progress.say(f"session {job.session}")
+        loop = CodeLoop(job, workspace, record, SystemClock(), progress)
+        end = asyncio.run(_interruptible(loop))
     _tell_end(job.session, end)
     return EXIT_CODES[end.outcome]
 
@@ -54,11 +61,28 @@ async def _interruptible(loop: CodeLoop) -> SessionEnd:
     """Run the loop; a signal that ends programs ends it in order."""
     running, task = asyncio.get_running_loop(), asyncio.current_task()
     for number in _SIGNALS:
-        if task is not None:
+        # A hangup that is ignored stays so: that is how nohup keeps a program at work.
+        kept_out = number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
+        if task is not None and not kept_out:
             # Only the main thread may; elsewhere whoever started this ends it.
             with suppress(RuntimeError, ValueError):
                 running.add_signal_handler(number, task.cancel)
     return await loop.run()
+
+
+@contextmanager
+def _unwound_by_signals() -> Iterator[None]:
+    """Outside of the loop too, a signal that ends programs lets this one clean up."""
+    before = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            with suppress(ValueError):  # not in the main thread
+                before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _task(text: str) -> str:
@@ -91,10 +115,12 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if value is not None}
 
 
-def _with_its_own_file_protected(settings: Settings, root: Path, named: Path | None) -> Settings:
+def _with_its_own_files_protected(settings: Settings, root: Path, named: Path | None) -> Settings:
     """This session has read its settings; the next one must not read what this actor wrote."""
-    rule = ignore_rule(named or root / PROJECT_FILE, root)
-    return settings.protecting(rule) if rule else settings
+    for place in (root / PROJECT_FILE, named):
+        if place is not None and (rule := ignore_rule(place, root)):
+            settings = settings.protecting(rule)
+    return settings
 
 
 def _job(task: str, folder: Path, settings: Settings) -> Job:

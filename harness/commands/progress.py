@@ -1,7 +1,9 @@
 """Progress of long work: one line for each phase, live on a terminal, plain in a pipe."""
 
 import asyncio
+import os
 import time
+from contextlib import suppress
 from typing import Final, Self, TextIO
 
 from evals.text import one_line
@@ -10,7 +12,10 @@ _LONGEST: Final = 160
 
 
 class Progress:
-    """Tells of the phases of a code loop as they begin and end."""
+    """Tells of the phases of a code loop as they begin and end.
+
+    That nobody listens any more ends the telling and not the loop.
+    """
 
     def __init__(self, stream: TextIO, limit: int) -> None:
         self._stream, self._limit = stream, limit
@@ -23,8 +28,12 @@ class Progress:
 
     def __exit__(self, *_: object) -> None:
         if self._title and self._live:  # a phase that was interrupted
-            self._stream.write("\r\x1b[K")
+            self._put("\r\x1b[K")
         self._title = ""
+
+    def say(self, line: str) -> None:
+        """A line of our own, safe to print."""
+        self._put(f"{line}\n")
 
     def begin(self, number: int, phase: str) -> None:
         """A phase of an iteration begins."""
@@ -39,15 +48,22 @@ class Progress:
         # Cut before it is escaped: there may be megabytes of it.
         cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
         start = "\r\x1b[K" if self._live else ""
-        self._stream.write(f"{start}{self._title} {self._elapsed()} {one_line(cut)}\n")
-        self._stream.flush()
+        self._put(f"{start}{self._title} {self._elapsed()} {one_line(cut)}\n")
         self._title = ""
 
     async def _tick(self) -> None:
         while True:
-            self._stream.write(f"\r\x1b[K{self._title} {self._elapsed()}")
-            self._stream.flush()
+            self._put(f"\r\x1b[K{self._title} {self._elapsed()}")
             await asyncio.sleep(1)
+
+    def _put(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            # What is still in the buffer must go somewhere, or the end of the program fails on it.
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
     def _elapsed(self) -> str:
         return f"{time.monotonic() - self._began:6.1f} s"

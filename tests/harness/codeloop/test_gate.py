@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.codeloop.gate import Fence, judge_change, run_commands
+from harness.codeloop.errors import CodeLoopError
+from harness.codeloop.gate import Fence, check_patterns, judge_change, run_commands
 from harness.codeloop.record import GateRules
 from harness.codeloop.workspace import Workspace
 from tests.examples import is_safe
@@ -31,7 +32,7 @@ def crossed(repo: Path, patterns: tuple[str, ...], change: str) -> list[str]:
     with Workspace(repo) as workspace:
         fence = Fence(patterns, workspace)
         git(repo, "-c", f"alias.do=!set -e; {change}", "do")
-        return [path.decode() for path in fence.crossed(workspace.capture().paths)]
+        return [path.decode() for path in fence.crossed(workspace.capture())]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +44,7 @@ def crossed(repo: Path, patterns: tuple[str, ...], change: str) -> list[str]:
         (("tests/",), "rm tests/t.py", ["tests/t.py"]),
         (("tests/",), "git mv tests/t.py src/t.py", ["tests/t.py"]),
         (("tests/",), "mv src/a.py tests/", ["tests/a.py"]),
-        (("tests/",), "rm -r tests; ln -s src tests", ["tests/t.py"]),
+        (("tests/",), "rm -r tests; ln -s src tests", ["tests", "tests/t.py"]),
         (("tests/",), "chmod +x tests/t.py", ["tests/t.py"]),
         (("tests/",), "ln -s tests way; echo b > way/t.py", ["tests/t.py"]),
         (("tests/",), "echo 'tests/' > .gitignore; echo b > tests/b", ["tests/b"]),
@@ -53,6 +54,11 @@ def crossed(repo: Path, patterns: tuple[str, ...], change: str) -> list[str]:
         (("src/*", "!src/b.py"), "echo b > src/b.py", []),
         (("link",), "echo b > real/r.py", ["real/r.py"]),
         (("link/**",), "echo b > real/new", ["real/new"]),
+        (("link/r.py",), "echo b > real/r.py", ["real/r.py"]),
+        (("/x",), "echo b > real/r.py", []),
+        (("new/",), "ln -s src new", ["new"]),
+        (("tests/",), "echo b > ':!y'; echo b > ':(top)x'; echo b > tests/t.py", ["tests/t.py"]),
+        ((":*",), "echo b > ':!y'", [":!y"]),
         (("link",), "rm link; ln -s src link", ["link"]),
         (("tests/",), "echo b > src/a.py", []),
     ],
@@ -61,6 +67,32 @@ def test_paths_that_must_not_change(
     repo: Path, patterns: tuple[str, ...], change: str, expected: list[str]
 ) -> None:
     assert crossed(repo, patterns, change) == expected
+
+
+def test_the_commit_of_a_nested_repository_is_protected_as_its_folder(repo: Path) -> None:
+    repository(repo / "vendor")
+    git(repo, "add", "vendor")
+    with Workspace(repo) as workspace:
+        fence = Fence(("vendor/",), workspace)
+        git(repo / "vendor", "commit", "-q", "--allow-empty", "-m", "by the actor")
+        assert fence.crossed(workspace.capture()) == [b"vendor"]
+
+
+def test_a_pattern_that_can_match_nothing_is_refused(tmp_path: Path) -> None:
+    check_patterns(("tests/", "/a", "!b", "*.lock", "\\#c", "d/**/e", "..."), tmp_path)
+    for pattern, why in (
+        ("./tests/", "no path is written so"),
+        ("../x", "no path is written so"),
+        ("!a//b", "no path is written so"),
+        ("/", "no path is written so"),
+        (".", "no path is written so"),
+        ("a\nb\x1b", "no path is written so"),
+        ("#a", "is a comment"),
+        (f"{tmp_path}/tests", "name it from the top"),
+    ):
+        with pytest.raises(CodeLoopError, match=why) as caught:
+            check_patterns(("fine", pattern), tmp_path)
+        assert is_safe(str(caught.value))
 
 
 def test_every_refusal_of_a_change_is_told(repo: Path) -> None:

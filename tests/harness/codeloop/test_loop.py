@@ -9,6 +9,7 @@ import pytest
 from harness.codeloop.loop import Phase
 from harness.codeloop.record import EXIT_CODES, Outcome
 from harness.codeloop.scribe import outcome_of
+from harness.codeloop.workspace import Workspace
 from harness.runtime.revise import StopReason
 from tests.harness.codeloop.scratch import (
     DONE,
@@ -154,6 +155,25 @@ def test_a_critic_that_only_repeats_the_actor_approves_nothing(repo: Path, to: s
     ended = go(repo, actor=python(f"print({DONE!r}, file={to})"), critic=says(DONE))
     assert ended.end.outcome == "failed"
     assert "repeats word for word" in (ended.end.reason or "")
+
+
+def test_nor_does_one_that_repeats_what_a_check_said_before(repo: Path) -> None:
+    check = python(f"print({DONE!r}); sys.exit(len(open('made.txt').read()) < 2)")
+    ended = go(repo, critic=says(DONE), commands=(check,))
+    assert ended.end.outcome == "failed"
+    assert "repeats word for word" in (ended.end.reason or "")
+
+
+def test_a_machine_that_runs_out_of_something_ends_the_session_on_record(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Workspace) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Workspace, "capture", full)
+    ended = go(repo, critic=says(DONE))
+    assert (ended.end.outcome, ended.end.reason) == ("failed", "[Errno 28] No space left on device")
+    assert [turn.actor.stdout for turn in ended.session.iterations] == ["made it\n"]
 
 
 def test_a_gate_that_refuses_spares_the_critic(repo: Path) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import get_args
 
@@ -51,7 +52,7 @@ END = SessionEnd(time=NOW, outcome="success", iterations=1, duration_ms=60_000)
 
 def diff(content: bytes) -> Diff:
     files = (ChangedFile(path="p", status="added"),)
-    return Diff.of("0" * 64, len(content), 1, files, content)
+    return Diff.of(sha256(content).hexdigest(), len(content), 1, files, content)
 
 
 ITERATION = Iteration(number=1, time=NOW, actor=RAN, diff=diff(b"+x\n"))
@@ -72,6 +73,17 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert place.stat().st_mode & 0o777 == 0o600
     with pytest.raises(FileExistsError):
         SessionWriter(place.parent, SESSION)
+
+
+@pytest.mark.parametrize("tamper", [Path.unlink, lambda place: place.write_text("")])
+def test_a_file_that_others_removed_or_changed_is_no_record(
+    tmp_path: Path, tamper: Callable[[Path], object]
+) -> None:
+    with SessionWriter(tmp_path, SESSION) as record:
+        record.write(START)
+        tamper(tmp_path / f"{SESSION}.jsonl")
+        with pytest.raises(OSError, match="was removed or changed while"):
+            record.write(ITERATION)
 
 
 @pytest.mark.parametrize("content", [b"", b"+text\n", "ü\0".encode(), b"\xff\n"])
@@ -106,6 +118,8 @@ def test_a_crash_at_any_byte_is_incomplete_and_loses_one_line_at_most(tmp_path: 
         (lambda lines: [lines[0], lines[1][:-9]], "line 2: the document: not strict JSON"),
         (lambda lines: [lines[0].replace(b"c0de", b"beef")], "line 1: it is of another session"),
         (lambda lines: [lines[0], lines[1].replace(b"-9", b"true")], "line 2: /actor/exit_code: "),
+        (lambda lines: [lines[0], lines[1].replace(b"+x", b"+y")], "line 2: the diff is not what"),
+        (lambda lines: [lines[0], lines[1].replace(b'"text"', b'"base64"')], "line 2: the diff"),
         (lambda lines: [lines[0].replace(b'"base', b'"x\\u001b":1,"base')], "line 1: /x\\u001b: "),
     ],
 )

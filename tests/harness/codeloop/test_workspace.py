@@ -1,5 +1,7 @@
 """What a capture sees: everything that changed on disk, and nothing of the user's is touched."""
 
+import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -134,6 +136,60 @@ def test_a_rule_written_since_then_hides_nothing(tmp_path: Path) -> None:
     assert "+changed\n" in text(change)
 
 
+def test_what_is_committed_or_staged_is_seen_though_it_is_ignored(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {".gitignore": "*.log\n"})
+    write(repo, {"old.log": "o\n", "before.log": "b\n"})
+    git(repo, "add", "-f", "before.log")
+    git(repo, "commit", "-qm", "before")
+    git(repo, "rm", "-q", "--cached", "before.log")
+    with Workspace(repo) as workspace:
+        assert seen(workspace.capture()) == {}
+        write(repo, {"made.log": "m\n", "staged.log": "s\n", "free.log": "f\n"})
+        git(repo, "add", "-f", "made.log")
+        git(repo, "commit", "-qm", "by the actor")
+        git(repo, "rm", "-q", "--cached", "made.log")
+        git(repo, "add", "-f", "staged.log")
+        assert seen(workspace.capture()) == {"made.log": "added", "staged.log": "added"}
+
+
+def test_what_a_pattern_names_is_seen_though_it_is_ignored(tmp_path: Path) -> None:
+    ignored = ".env\n/data/\n__pycache__/\n*.log\n"
+    repo = repository(tmp_path / "r", {".gitignore": ignored, "tests/t.py": "t\n"})
+    write(repo, {".env": "e\n"})
+    with Workspace(repo, watched=(".env", "data/", "tests/", "*.log", "!data/mine")) as workspace:
+        assert seen(workspace.capture()) == {}
+        write(repo, {".env": "x\n", "sub/.env": "x\n", "data/a/b": "b\n"})
+        write(repo, {"tests/__pycache__/t.pyc": "p\n", "x.log": "x\n"})
+        assert seen(workspace.capture()) == {
+            ".env": "modified",
+            "data/a/b": "added",
+            "sub/.env": "added",
+        }
+
+
+def test_a_rule_written_since_then_hides_no_nested_repository(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        write(repo, {".gitignore": "nest/\n"})
+        repository(repo / "nest")
+        assert seen(workspace.capture()) == {".gitignore": "added", "nest": "added"}
+
+
+def test_a_planted_object_hides_nothing(tmp_path: Path) -> None:
+    """Git takes an object for what its name says: the work tree of before, by the name of now's."""
+    repo = repository(tmp_path / "r")
+    before = git(repo, "write-tree").strip()
+    entries = zlib.decompress((repo / ".git/objects" / before[:2] / before[2:]).read_bytes())
+    with Workspace(repo) as workspace:
+        write(repo, {"evil.txt": "e\n"})
+        git(repo, "add", "-A")
+        now = git(repo, "write-tree").strip()
+        place = repo / ".git/objects" / now[:2] / now[2:]
+        place.unlink()
+        place.write_bytes(zlib.compress(entries))
+        assert seen(workspace.capture()) == {"evil.txt": "added"}
+
+
 def test_a_folder_for_sessions_inside_the_tree_is_not_seen(tmp_path: Path) -> None:
     repo = repository(tmp_path / "r")
     with Workspace(repo, unseen=(repo / "my [sessions] *",)) as workspace:
@@ -187,9 +243,24 @@ def test_what_is_no_work_tree_is_told_with_its_mend(tmp_path: Path) -> None:
         Workspace(tmp_path)
     with pytest.raises(CodeLoopError, match="there is no folder"):
         Workspace(tmp_path / "gone")
+    with pytest.raises(CodeLoopError, match="a path with a line end cannot be watched"):
+        Workspace(repository(tmp_path / "a\nb"))
     git(tmp_path, "init", "-q", "--bare")
     with pytest.raises(CodeLoopError, match="in no work tree"):
         top_of(tmp_path)
+
+
+def test_a_work_tree_or_a_repository_that_is_gone(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        write(repo, {".gitignore": "x\n", "x": "x\n"})
+        shutil.rmtree(repo / ".git")
+        with pytest.raises(CodeLoopError, match="git ls-files: "):
+            workspace.capture()
+        shutil.rmtree(repo)
+        with pytest.raises(CodeLoopError, match=r"there is no folder .* any more"):
+            workspace.capture()
 
 
 def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
