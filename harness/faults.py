@@ -3,8 +3,12 @@
 from typing import Any, Final
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from evals.text import one_line, pointer
+
+NOT_BLANK: Final = r"\S"
+"""The pattern of a text that says something."""
 
 # Characters of a message: pydantic repeats a wrong value of a closed set, of whatever length.
 _LONGEST: Final = 300
@@ -30,11 +34,11 @@ def explain(error: ValidationError, value: Any) -> tuple[str, str]:
 
     How many other places are at fault is said too.
     """
-    faults = error.errors(include_url=False, include_context=False, include_input=False)
+    faults = error.errors(include_url=False, include_input=False)
     places = {_place(fault["loc"], value): None for fault in faults}
     first = faults[0]
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-    return _place(first["loc"], value), one_line(_mend(first["type"], first["msg"])) + more
+    return _place(first["loc"], value), one_line(_mend(first)) + more
 
 
 def _place(location: tuple[int | str, ...], value: Any) -> str:
@@ -69,6 +73,8 @@ def _names_a_choice(
     return bool(before) and isinstance(before[-1], int) and places[-2:-1] == ["steps"]
 
 
-def _mend(kind: str, message: str) -> str:
-    known = _MENDS.get(kind, message)[:_LONGEST]
+def _mend(fault: ErrorDetails) -> str:
+    if fault.get("ctx", {}).get("pattern") == NOT_BLANK:
+        return "must not be blank"
+    known = _MENDS.get(fault["type"], fault["msg"])[:_LONGEST]
     return known[:1].lower() + known[1:] if known[1:2].islower() else known

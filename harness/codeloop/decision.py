@@ -16,9 +16,10 @@ from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
 from evals.text import printable
+from harness.faults import NOT_BLANK
 from harness.wire import InvalidInput, build, parse_json
 
-Said = Annotated[str, Field(pattern=r"\S")]
+Said = Annotated[str, Field(pattern=NOT_BLANK)]
 """Text that says something."""
 
 Confidence = Annotated[float, Field(ge=0, le=1)]

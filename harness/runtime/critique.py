@@ -12,6 +12,7 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from evals.envelope import ARRAY, Envelope
+from harness.faults import NOT_BLANK
 from harness.runtime.revise import Judgement, Malformed
 from harness.wire import InvalidInput, parse
 
@@ -24,7 +25,7 @@ _SCORE: Final = re.compile(
     r"score[ \t]*[:=][ \t]*(0(?:\.\d+)?|1(?:\.0+)?)", re.ASCII | re.IGNORECASE
 )
 
-Issue = Annotated[str, StringConstraints(pattern=r"\S")]
+Issue = Annotated[str, StringConstraints(pattern=NOT_BLANK)]
 
 
 class Critique(Envelope):

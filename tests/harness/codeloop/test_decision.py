@@ -117,7 +117,7 @@ def block(**fields: Any) -> str:
         (BLOCK.format("[]"), "no JSON object"),
         (BLOCK.format('{"type":"continue","type":"done","summary":"x","confidence":1}'), "strict"),
         (block(type="done", summary="x"), "/confidence"),
-        (block(type="done", summary=" ", confidence=1), "/summary"),
+        (block(type="done", summary=" ", confidence=1), "/summary: must not be blank"),
         (block(type="done", summary="x", confidence=True), "/confidence"),
         (block(type="done", summary="x", confidence="0.9"), "/confidence"),
         (block(type="done", summary="x", confidence=-0.1), "/confidence"),
