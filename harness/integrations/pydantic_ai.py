@@ -4,13 +4,13 @@ Needs the extra `agents`: `pip install 'plan-critic[agents]'`.
 """
 
 from collections.abc import AsyncGenerator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, aclosing, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from decimal import ROUND_CEILING, Decimal
 from typing import Any, Final
 
-from pydantic_ai import AgentRunResultEvent
+from pydantic_ai import AgentRunResult, AgentRunResultEvent
 from pydantic_ai.agent import AbstractAgent, AgentRunEvents
-from pydantic_ai.exceptions import AgentRunError
+from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     PartDeltaEvent,
     PartStartEvent,
@@ -32,8 +32,10 @@ from harness.runtime.agent import (
     Usage,
     describe,
 )
+from harness.runtime.journal import JournalError
 
 _MICROS: Final = 10**6
+_CUT_SHORT: Final = ("length", "content_filter", "error")
 
 
 class PydanticAIAgent:
@@ -61,37 +63,42 @@ class PydanticAIAgent:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """The run's text as it comes, its tools, and its result: interrupted where it failed.
+        """The run's text as it comes, its tools, and its result.
+
+        It is interrupted where the run failed, or the provider cut the last reply short.
 
         Raises:
             pydantic_ai.exceptions.UserError: the agent is not set up to be run.
+            JournalError: a journal in one of its tools refuses.
         """
         yield Event(kind="started", session_id=session_id)
         said: list[str] = []
-        run = self._run(prompt, session_id, budget, text_only)
-        async with run as events, aclosing(self._told(events, session_id, text_only)) as told:
+        async with self._run(prompt, session_id, budget, text_only) as events:
             try:
-                async for event in told:
+                while isinstance(event := await self._next(events, session_id, text_only), Event):
                     said.append(event.data.get("text", ""))
                     yield event
-            except AgentRunError as error:
+                result = _finished(events, event)
+            except (UserError, JournalError):
+                raise
+            except Exception as error:
                 result, kind = _ended(events, budget, error, "".join(said))
                 data = {"message": result.interruption_reason}
                 yield Event(kind=kind, session_id=session_id, data=data)
-                yield Event(kind="completed", session_id=session_id, result=result)
-
-    async def _told(
-        self, events: AgentRunEvents[Any], session_id: str, text_only: bool
-    ) -> AsyncGenerator[Event, None]:
-        # The run keeps the context it starts in, and it starts with its first event.
-        with self._without_tools() if text_only else nullcontext():
-            happened = await anext(events)
-        while not isinstance(happened, AgentRunResultEvent):
-            if (event := _event(session_id, happened)) is not None:
-                yield event
-            happened = await anext(events)
-        result = _result(events, _text(happened.result.output))
         yield Event(kind="completed", session_id=session_id, result=result)
+
+    async def _next(
+        self, events: AgentRunEvents[Any], session_id: str, text_only: bool
+    ) -> Event | AgentRunResult[Any]:
+        """The next event that the loops are told of, or what the run came to."""
+        while True:
+            # The run keeps the context it starts in, and it starts with its first event.
+            with self._without_tools() if text_only else nullcontext():
+                happened = await anext(events)
+            if isinstance(happened, AgentRunResultEvent):
+                return happened.result
+            if (event := _event(session_id, happened)) is not None:
+                return event
 
     def _run(
         self, prompt: str, session_id: str, budget: Budget, text_only: bool
@@ -143,8 +150,16 @@ def _result(events: AgentRunEvents[Any], output: str, **facts: Any) -> AgentResu
     return AgentResult(output=output, turns=used.requests, usage=_usage(used), **facts)
 
 
+def _finished(events: AgentRunEvents[Any], run: AgentRunResult[Any]) -> AgentResult:
+    output, reason = _text(run.output), run.response.finish_reason
+    if reason not in _CUT_SHORT:
+        return _result(events, output)
+    why = f"the model was cut short: {reason}"
+    return _result(events, output, interrupted=True, interruption_reason=why)
+
+
 def _ended(
-    events: AgentRunEvents[Any], budget: Budget, error: AgentRunError, said: str
+    events: AgentRunEvents[Any], budget: Budget, error: Exception, said: str
 ) -> tuple[AgentResult, EventKind]:
     limit = budget.exceeded_by(_usage(events.usage))
     facts: dict[str, Any] = {"interrupted": True, "interruption_reason": describe(error)}

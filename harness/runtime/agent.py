@@ -169,10 +169,10 @@ class EventStream(Protocol):
 
 @runtime_checkable
 class Accountable(Protocol):
-    """A stream that can be asked at any moment what the call came to so far."""
+    """A stream that can be asked at any moment what the call came to so far, if it can tell."""
 
     @property
-    def result(self) -> AgentResult: ...
+    def result(self) -> AgentResult | None: ...
 
 
 class Agent(Protocol):

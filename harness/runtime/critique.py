@@ -19,7 +19,7 @@ from harness.wire import InvalidInput, parse
 EMPTY_REPLY: Final = "the reply is empty"
 
 _LONGEST_REPLY: Final = 1 << 20  # bytes; a critique of a megabyte is none
-_FENCED: Final = re.compile(r"```(?:json)?[ \t]*\r?\n(.*)\n[ \t]*```", re.DOTALL)
+_FENCED: Final = re.compile(r"```(?:json)?\s(.*)```", re.DOTALL | re.IGNORECASE)
 _SCORE_LINE: Final = re.compile(r"score\s*[:=]", re.ASCII | re.IGNORECASE)
 _SCORE: Final = re.compile(
     r"score[ \t]*[:=][ \t]*(0(?:\.\d+)?|1(?:\.0+)?)", re.ASCII | re.IGNORECASE

@@ -69,8 +69,8 @@ class FileStore:
         self._file.close()
 
     def lines(self) -> list[bytes]:
-        """The whole lines that the file held when it was opened."""
-        return self._lines
+        """The whole lines that the file held when it was opened, and those since."""
+        return [*self._lines]
 
     def note(self) -> str | None:
         """That the last line was cut short, if it was."""
@@ -96,6 +96,8 @@ class FileStore:
         except (OSError, ValueError) as error:
             raise self._unavailable("written", error) from None
         self._end += len(line) + 1
+        self._lines.append(line)
+        self._cut = 0
 
     def _unavailable(self, what: str, error: Exception) -> JournalUnavailable:
         if isinstance(error, BlockingIOError):

@@ -2,7 +2,8 @@
 
 Rule 1: the deterministic verdict decides. An advisor can add findings and hold back a plan that
         verifies; it can never overrule a refusal.
-Rule 2: what is verified is a copy that nobody else holds, and so is what is approved.
+Rule 2: what is verified is a copy that nobody else holds, and so is what is approved. What a plan
+        is verified against is out of reach too: planner and advisor are given copies.
 Rule 3: a loop that is cut short has lost nothing: see `PlanLoop.revision`.
 """
 
@@ -21,6 +22,7 @@ from critic import (
     digest,
     verify,
 )
+from critic.advice import Advice
 from evals.text import printable
 from harness.runtime.agent import NO_USAGE, UNLIMITED, Budget, add_usage, describe
 from harness.runtime.journal import Journal, JournalError
@@ -56,6 +58,7 @@ from harness.runtime.revision import (
 )
 
 _Event = Event[Plan, Critique]
+_Inputs = tuple[RunContext, CompiledContext, DecisionSpec]
 
 
 class Options(TypedDict, total=False):
@@ -125,6 +128,7 @@ class PlanLoop:
         self._session: Final = ctx.trace_id if session is None else session
         self._usage = NO_USAGE
         self._error: Exception | None = None
+        self._copies: Final = dict[str, _Inputs]()
 
     @property
     def revision(self) -> PlanRevision:
@@ -183,13 +187,20 @@ class PlanLoop:
     async def _planner_reply(self, request: RevisionRequest | None) -> Json:
         async def call() -> Json:
             told = None if request is None else own_copy(request)
-            return planned(await settled(self._planner.plan(*self._inputs, told)))
+            return planned(await settled(self._planner.plan(*self._given("planner"), told)))
 
         if self._journal is None:
             return await call()
         inputs = {} if request is None else {"request": request.wire()}
         kept: Json = await self._journal.step(*self._step("planner", "plan", inputs), call)
         return kept
+
+    def _given(self, role: str) -> _Inputs:
+        """The inputs for somebody else to hold, whatever becomes of them there."""
+        if role not in self._copies:
+            ctx, compiled, spec = self._inputs
+            self._copies[role] = own_copy(ctx), own_copy(compiled), own_copy(spec)
+        return self._copies[role]
 
     def _request(self) -> RevisionRequest | None:
         """What to tell the planner; at first, nothing."""
@@ -212,7 +223,7 @@ class PlanLoop:
         advice = advise(*self._inputs, plan, verdict) if isinstance(verdict, Refused) else None
         last = len(machine.attempts) == machine.max_rounds
         limit = self._budget.exceeded_by(self._usage)
-        hopeless = advice is not None and (last or limit or advice.disposition == "reject")
+        hopeless = advice is not None and (last or limit or not _revisable(advice))
         if self._advisor is None or hopeless:
             return Judged(_judgement(Critique(verdict, advice, ())))
         if limit:
@@ -235,7 +246,8 @@ class PlanLoop:
         self, advisor: Advisor, plan: Plan, verdict: Verified | Refused
     ) -> Json:
         async def call() -> Json:
-            return reviewed(await settled(advisor.review(*self._inputs, own_copy(plan), verdict)))
+            given = self._given("advisor")
+            return reviewed(await settled(advisor.review(*given, own_copy(plan), verdict)))
 
         if self._journal is None:
             return await call()
@@ -257,10 +269,20 @@ def _judgement(critique: Critique) -> Judgement[Critique]:
     ruling: Ruling = "refused" if faults else "approved"
     violations = 0
     if isinstance(critique.verdict, Refused):
-        mendable = critique.advice is not None and critique.advice.disposition == "replan"
-        ruling = "refused" if mendable else "rejected"
+        revisable = critique.advice is not None and _revisable(critique.advice)
+        ruling = "refused" if revisable else "rejected"
         violations = len(critique.verdict.violations)
     return Judgement(ruling, (-violations, -len(faults)), critique)
+
+
+def _revisable(advice: Advice) -> bool:
+    """Whether it is the planner's turn.
+
+    An approval is of one exact plan, so a plan that needs other repairs as well is revised first,
+    and what is to be approved is the plan that lacks nothing else.
+    """
+    needed = {repair.by for repair in advice.repairs}
+    return advice.disposition == "replan" or needed == {"planner", "approver"}
 
 
 def _unadvised(critique: Critique, why: str) -> Judgement[Critique]:

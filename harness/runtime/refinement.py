@@ -8,11 +8,12 @@ Rule 3: an agent that raises, or was interrupted, ends the loop with a reason; n
 """
 
 import hashlib
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, Self, TypeVar, assert_never
 
+from evals.text import one_line
 from harness.runtime import revise
 from harness.runtime.agent import (
     NO_USAGE,
@@ -58,10 +59,8 @@ class Roles(Generic[Critique]):
 class _Call:
     role: Role
     round: int
-    agent: Agent
     session_id: str
-    prompt: str
-    text_only: bool
+    invocation: SubagentInvocation
 
 
 class Loop(Generic[Critique]):
@@ -142,20 +141,32 @@ class LoopStream(Generic[Critique]):
         self._text_only = text_only
         self._usage = NO_USAGE
         self._turns = 0
-        self._call: SubagentInvocation | None = None
+        self._call: _Call | None = None
         self._unfinished = ""
         self._warned = False
-        self._events = self._run()
+        self._ended = False
+        self._told = [self._event("started")]
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> Event:
-        return await anext(self._events)
+        while not self._told:
+            if self._ended:
+                raise StopAsyncIteration
+            try:
+                await self._go_on()
+            except BaseException:
+                await self.aclose()
+                raise
+        return self._told.pop(0)
 
     async def aclose(self) -> None:
         """Leave: the call that is going on is cancelled, and no other is made."""
-        await self._events.aclose()
+        self._ended = True
+        self._told.clear()
+        if self._call is not None:
+            await self._call.invocation.aclose()
 
     @property
     def attempts(self) -> tuple[revise.Attempt[str, Critique], ...]:
@@ -171,7 +182,7 @@ class LoopStream(Generic[Critique]):
         """
         revision, call = self._revision, self._call
         reason: revise.StopReason = revision.stop_reason or "cancelled"
-        going_on = None if call is None else call.result
+        going_on = None if call is None else call.invocation.result
         best = revision.best
         output = self._unfinished if best is None else best.draft
         if best is None and going_on is not None:
@@ -210,28 +221,30 @@ class LoopStream(Generic[Critique]):
     def _progress(self, what: str, **data: Any) -> Event:
         return self._event("architecture_event", event=what, **data)
 
-    async def _run(self) -> AsyncGenerator[Event, None]:
-        yield self._event("started")
-        async with aclosing(self._rounds()) as events:
-            async for event in events:
-                yield event
-        result = self.result
-        why = result.interruption_reason
-        yield self._progress("stopped", reason=result.stop_reason, round=result.round, why=why)
-        yield Event(kind="completed", session_id=self._session_id, result=result)
-
-    async def _rounds(self) -> AsyncGenerator[Event, None]:
-        revision = self._revision
-        while revision.state != "stopped":
-            if limit := self._budget.exceeded_by(self._usage):
-                revision.feed(revise.OverBudget(f"budget:{limit}"))
-                yield self._event("budget_exceeded", limit=limit, spent=self._usage.wire())
-                return
+    async def _go_on(self) -> None:
+        """One step of the run, which has something to tell or brings the next one nearer."""
+        revision, call = self._revision, self._call
+        if call is not None:
+            await self._hear(call)
+        elif revision.state == "stopped":
+            self._finish()
+        elif limit := self._budget.exceeded_by(self._usage):
+            revision.feed(revise.OverBudget(f"budget:{limit}"))
+            spent = self._usage.wire()
+            self._told.append(self._event("budget_exceeded", limit=limit, spent=spent))
+        else:
             if revision.state == "drafting":
-                yield self._progress("round_started", round=revision.round)
-            async with aclosing(self._ask(self._due())) as events:
-                async for event in events:
-                    yield event
+                self._told.append(self._progress("round_started", round=revision.round))
+            self._call = self._due()
+
+    def _finish(self) -> None:
+        result = self.result
+        reason, why = result.stop_reason, result.interruption_reason
+        self._told += (
+            self._progress("stopped", reason=reason, round=result.round, why=why),
+            Event(kind="completed", session_id=self._session_id, result=result),
+        )
+        self._ended = True
 
     def _due(self) -> _Call:
         revision, roles = self._revision, self._roles
@@ -250,20 +263,18 @@ class LoopStream(Generic[Critique]):
         if again:
             prompt = _AGAIN.format(prompt=prompt, why=revision.detail)
         session = f"{self._session_id}__{role}_{number}" + ("__again" if again else "")
-        return _Call(role, round_, agent, session, prompt, text_only)
-
-    async def _ask(self, call: _Call) -> AsyncGenerator[Event, None]:
-        self._call = invocation = SubagentInvocation(
-            call.agent,
-            call.prompt,
-            session_id=call.session_id,
-            budget=self._budget.after(self._usage),
-            text_only=call.text_only,
+        left = self._budget.after(self._usage)
+        invocation = SubagentInvocation(
+            agent, prompt, session_id=session, budget=left, text_only=text_only
         )
+        return _Call(role, round_, session, invocation)
+
+    async def _hear(self, call: _Call) -> None:
+        """The next event of a call, or its end."""
         try:
-            async with aclosing(invocation.events()) as events:
-                async for event in events:
-                    yield event
+            self._told.append(await anext(call.invocation))
+            return
+        except StopAsyncIteration:
             fault = None
         except JournalError as error:
             self._settle(call)
@@ -273,16 +284,15 @@ class LoopStream(Generic[Critique]):
             fault = describe(error)
         result = self._settle(call)
         if fault is None and result is not None:
-            for event in self._take(call, result):
-                yield event
+            self._told += self._take(call, result)
         else:
             self._revision.feed(revise.Failed(fault or "no result"))
             data = {"role": call.role, "round": call.round, "message": fault}
-            yield Event(kind="error", session_id=call.session_id, data=data)
+            self._told.append(Event(kind="error", session_id=call.session_id, data=data))
 
     def _settle(self, call: _Call) -> AgentResult | None:
         """Count what a call came to, once; keep what an actor had when it ended early."""
-        result = None if self._call is None else self._call.result
+        result = call.invocation.result
         self._call = None
         if result is not None:
             self._usage = add_usage(self._usage, result.usage)
@@ -298,14 +308,14 @@ class LoopStream(Generic[Critique]):
             self._warned = True
             told.append(self._event("budget_warning", spent=self._usage.wire()))
         if (why := result.interruption_reason) is not None:
-            broke = result.stop_reason == "budget"
+            why, broke = one_line(why), result.stop_reason == "budget"
             self._revision.feed(revise.OverBudget(why) if broke else revise.Failed(why))
             return told
         event: revise.Event[str, Critique]
         if call.role == "actor":
             event = _drafted(result.output)
         else:
-            read = self._roles.read(result.output, call.round)
+            read = _vouched(self._roles.read(result.output, call.round), result)
             event = revise.Judged(read) if isinstance(read, revise.Judgement) else read
         self._revision.feed(event)
         facts: dict[str, Any] = {"role": call.role, "round": call.round}
@@ -316,6 +326,16 @@ class LoopStream(Generic[Critique]):
             ruling = event.judgement.ruling
             told.append(self._progress("judged", round=call.round, ruling=ruling, **report))
         return told
+
+
+def _vouched(
+    read: revise.Judgement[Critique] | revise.Malformed, review: AgentResult
+) -> revise.Judgement[Critique] | revise.Malformed:
+    """A review that is the output of a loop approves only if that loop approved of it."""
+    refused = review.stop_reason is not None and not review.approved
+    if refused and isinstance(read, revise.Judgement) and read.ruling == "approved":
+        return revise.Malformed(f"its own critic did not approve it: {review.stop_reason}")
+    return read
 
 
 def _drafted(output: str) -> revise.Drafted[str] | revise.Malformed:

@@ -1,9 +1,8 @@
 """Calls of agents and models from within something else: forwarded, counted, journaled."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from evals.envelope import Envelope
 from evals.json_value import Text
@@ -27,6 +26,9 @@ class SubagentInvocation:
 
     The parent has a frame of its own, so `started` and `completed` are kept back; everything else
     is forwarded as it is. The call ends with the `completed` of its own session.
+
+    Its events come from an iterator, not from a generator: of generators within generators, the end
+    of an event loop or of their lives closes the inner ones while the outer ones still use them.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class SubagentInvocation:
         self._text_only = text_only
         self._stream: EventStream | None = None
         self._result: AgentResult | None = None
+        self._ended = False
 
     @property
     def result(self) -> AgentResult | None:
@@ -54,26 +57,51 @@ class SubagentInvocation:
             return self._stream.result
         return self._result
 
-    async def events(self) -> AsyncGenerator[Event, None]:
-        """The events within the frame.
+    def events(self) -> Self:
+        """The events within the frame; to be read once.
 
         Raises:
-            AgentFailed: the stream ended without a result.
-            Exception: whatever the agent raised.
+            AgentFailed: while it is read, the stream ended without a result.
+            Exception: while it is read, whatever the agent raised.
         """
-        self._stream = self._agent.stream(
-            self._prompt,
-            session_id=self._session_id,
-            budget=self._budget,
-            text_only=self._text_only,
-        )
-        async with aclosing(self._stream) as stream:
-            async for event in stream:
-                if event.kind == "completed" and event.session_id == self._session_id:
-                    self._result = event.result
-                    return
-                if event.kind not in ("started", "completed"):
-                    yield event
+        return self
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Event:
+        if self._ended:
+            raise StopAsyncIteration
+        try:
+            event = await self._next()
+        except BaseException:
+            await self.aclose()
+            raise
+        if event is None:
+            await self.aclose()
+            raise StopAsyncIteration
+        return event
+
+    async def aclose(self) -> None:
+        """Leave: the call that is going on is cancelled."""
+        self._ended = True
+        if self._stream is not None:
+            await self._stream.aclose()
+
+    async def _next(self) -> Event | None:
+        if self._stream is None:
+            self._stream = self._agent.stream(
+                self._prompt,
+                session_id=self._session_id,
+                budget=self._budget,
+                text_only=self._text_only,
+            )
+        async for event in self._stream:
+            if event.kind == "completed" and event.session_id == self._session_id:
+                self._result = event.result
+                return None
+            if event.kind not in ("started", "completed"):
+                return event
         raise AgentFailed("the agent ended without a result")
 
 

@@ -21,7 +21,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for data in (*_chunks(reply, stub.counts), "[DONE]"):
+        for data in (*_chunks(reply, stub.counts, stub.ended), "[DONE]"):
             self.wfile.write(f"data: {data}\n\n".encode())
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -29,7 +29,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Stub(ThreadingHTTPServer):
-    """Replies in order: a text, or the status of an error. Keeps what it was asked."""
+    """Replies in order: a text, or the status of an error. Keeps what it was asked.
+
+    Attributes:
+        ended: the reason that it gives for the end of a text.
+    """
 
     daemon_threads = True
 
@@ -37,6 +41,7 @@ class Stub(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.replies = replies
         self.counts = counts
+        self.ended = "stop"
         self.asked: list[dict[str, Any]] = []
 
     @property
@@ -57,11 +62,11 @@ def serving(*replies: str | int, counts: bool = True) -> Iterator[Stub]:
             thread.join()
 
 
-def _chunks(text: str, counts: bool) -> Iterator[str]:
+def _chunks(text: str, counts: bool, why: str) -> Iterator[str]:
     half = len(text) // 2
     deltas = [{"role": "assistant", "content": text[:half]}, {"content": text[half:]}, {}]
     for delta in deltas:
-        ended = None if delta else "stop"
+        ended = None if delta else why
         choices = [{"index": 0, "delta": delta, "finish_reason": ended}]
         yield json.dumps(_chunk(choices=choices))
     if counts:

@@ -17,6 +17,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from harness.integrations.pydantic_ai import PydanticAIAgent
 from harness.runtime.actor_critic import ActorCritic
 from harness.runtime.agent import NO_USAGE, AgentResult, Budget, Event, Usage
+from harness.runtime.journal import ReplayDivergence
 from harness.runtime.self_refine import SelfRefine
 from tests.harness.integrations.openai_stub import serving
 from tests.harness.runtime.scripted import verdict
@@ -132,6 +133,27 @@ def test_a_run_that_fails_is_interrupted_with_what_it_used() -> None:
     assert result.stop_reason is None
 
 
+def test_a_tool_that_raises_interrupts_with_what_was_used() -> None:
+    def broken() -> None:
+        raise KeyError("gone")
+
+    made, _ = agent({"broken": {}}, "never", tools=[broken])
+    events = events_of(made)
+    result = final(events)
+    assert [event.kind for event in events][-2:] == ["error", "completed"]
+    assert str(result.interruption_reason).startswith("KeyError: ")
+    assert result.turns == 1
+    assert result.usage.tokens
+
+
+def test_what_a_journal_in_a_tool_refuses_is_no_failure_of_the_run() -> None:
+    def diverging() -> None:
+        raise ReplayDivergence("other inputs")
+
+    with pytest.raises(ReplayDivergence):
+        events_of(agent({"diverging": {}}, "never", tools=[diverging])[0])
+
+
 def test_an_agent_that_cannot_be_run_raises() -> None:
     with pytest.raises(UserError):
         events_of(PydanticAIAgent(FrameworkAgent(), name="unset"))
@@ -224,3 +246,14 @@ def test_a_server_that_refuses() -> None:
     assert (result.stop_reason, result.round) == ("planner_error", 0)
     assert result.usage == NO_USAGE
     assert "400" in str(result.interruption_reason)
+
+
+@pytest.mark.parametrize("why", ["length", "content_filter"])
+def test_a_reply_that_is_cut_short_approves_nothing(why: str) -> None:
+    with serving("v0", "no issues") as stub:
+        stub.ended = why
+        draft = final(events_of(over_http(stub.url, "actor")))
+        review = final(events_of(SelfRefine(base=over_http(stub.url, "critic"))))
+    assert (draft.output, draft.interrupted) == ("v0", True)
+    assert str(draft.interruption_reason).endswith(why)
+    assert not review.approved

@@ -284,3 +284,33 @@ def test_ids_are_unique_and_usage_adds_up_however_loops_nest(
 def test_a_loop_can_be_run_again() -> None:
     loop = ActorCritic(actor=Scripted("a", "b"), critic=Scripted(GOOD, GOOD))
     assert [final(events_of(loop)).output for _ in range(2)] == ["a", "b"]
+
+
+def test_a_review_that_was_itself_refused_approves_nothing() -> None:
+    reviewer = Scripted(verdict(1.0), verdict(1.0))
+    critic = ActorCritic(actor=reviewer, critic=Scripted(BAD, BAD), max_rounds=1)
+    result = asyncio.run(ActorCritic(actor=Scripted("v0"), critic=critic).run("task"))
+    assert (result.output, result.stop_reason) == ("v0", "unrecoverable")
+    assert "did not approve it: max_rounds" in str(result.interruption_reason)
+    assert "max_rounds" in reviewer.calls[1].prompt  # it was asked again
+
+
+def test_a_review_that_was_itself_refused_can_refuse() -> None:
+    critic = ActorCritic(actor=Scripted(BAD), critic=Scripted(BAD), max_rounds=1)
+    loop = ActorCritic(actor=Scripted("v0"), critic=critic, max_rounds=1)
+    assert asyncio.run(loop.run("task")).stop_reason == "max_rounds"
+
+
+def test_the_reason_of_an_interruption_is_safe_to_print() -> None:
+    class Rude(Scripted):
+        def result(self, reply: str) -> AgentResult:
+            why = "\x1b[2J<b>\n" + reply
+            return AgentResult(
+                output="", usage=self.usage, interrupted=True, interruption_reason=why
+            )
+
+    result = asyncio.run(ActorCritic(actor=Rude("v0"), critic=Scripted()).run("task"))
+    reason = str(result.interruption_reason)
+    assert reason.isascii()
+    assert reason.isprintable()
+    assert "<" not in reason

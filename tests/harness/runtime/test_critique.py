@@ -83,3 +83,20 @@ def test_of_two_refusals_the_higher_score_is_the_better(
         assert one.merit > two.merit
     if score == other and issues:
         assert one.merit < two.merit
+
+
+@pytest.mark.parametrize(
+    "fenced",
+    [
+        "```JSON\n{}\n```",
+        "```json\r\n{}\r\n```",
+        "```json\n{}```",
+        "``` {} ```",
+        "\n```\n\n{}\n\n```",
+    ],
+)
+def test_one_fenced_object_is_read_however_it_is_fenced(fenced: str) -> None:
+    approval = '{"issues": [], "score": 1.0}'
+    assert isinstance(parse_critique(fenced.replace("{}", approval)), Critique)
+    assert isinstance(parse_critique(fenced.replace("{}", approval * 2)), Malformed)
+    assert isinstance(parse_critique(fenced.replace("{}", approval) * 2), Malformed)

@@ -1,5 +1,6 @@
 """Damage is an error with its line; a line that a crash cut short is left out and said."""
 
+import asyncio
 import os
 import stat
 from pathlib import Path
@@ -11,7 +12,7 @@ from harness.runtime.journal import (
     MemoryStore,
 )
 from harness.runtime.journal_file import FileStore, JournalUnavailable
-from tests.harness.runtime.journals import LINE, OTHER, changed, journal_of, step
+from tests.harness.runtime.journals import LINE, NEVER, OTHER, changed, journal_of, step
 
 DAMAGED = {
     "empty-line": b"",
@@ -106,3 +107,18 @@ def test_a_line_is_synced_before_it_counts(tmp_path: Path, monkeypatch: pytest.M
                 step(journal, "A", 1)
         assert step(journal, "A", 2) == 2
     assert len(path.read_bytes().splitlines()) == 1
+
+
+def test_a_second_journal_of_an_open_file_knows_what_the_first_kept(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    path.write_bytes(LINE + b"\n" + OTHER[:9])
+    with FileStore(path) as store:
+        first = journal_of(store)
+        assert len(first.notes) == 1
+        assert step(first, 1, "said") == "said"
+        second = journal_of(store)
+        assert second.notes == []
+        assert asyncio.run(second.step("S", "add", 1, NEVER)) == "said"
+    with FileStore(path) as store:
+        assert len(store.lines()) == 2
+        journal_of(store)

@@ -114,6 +114,17 @@ def test_an_approval_of_another_draft_is_not_found() -> None:
     assert stream.result.stop_reason == "unrecoverable"
 
 
+@pytest.mark.parametrize("then", [{"model": "b"}, {}, None])
+def test_a_change_of_what_else_replies_depend_on_is_a_divergence(then: Any) -> None:
+    store, settings = MemoryStore(), {"model": "a"}
+    first = Journaled(Scripted("v0"), journal_of(store), settings=settings)
+    recorded = events_of(first)
+    again = Journaled(Scripted(), journal_of(store), settings=settings)
+    assert events_of(again) == recorded
+    with pytest.raises(ReplayDivergence):
+        events_of(Journaled(Scripted(), journal_of(store), settings=then))
+
+
 def test_a_failed_call_of_a_loop_is_made_again() -> None:
     store = MemoryStore()
     actor = Scripted("v0", name="actor")

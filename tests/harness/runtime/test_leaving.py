@@ -1,13 +1,17 @@
 """A consumer may leave a loop at any moment, and has what there is."""
 
 import asyncio
-import gc
 from contextlib import aclosing
 from typing import Any
 
 import pytest
 
 from harness.runtime.actor_critic import ActorCritic
+from harness.runtime.agent import Agent
+from harness.runtime.journal import MemoryStore
+from harness.runtime.journaled import Journaled
+from harness.runtime.self_refine import SelfRefine
+from tests.harness.runtime.journals import journal_of
 from tests.harness.runtime.scripted import Scripted, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
@@ -55,7 +59,6 @@ def test_a_stream_that_nobody_closes_is_closed() -> None:
         async for event in ActorCritic(actor=actor, critic=Scripted()).stream("task"):
             if event.kind == "model_chunk":
                 break
-        gc.collect()
         await asyncio.sleep(0.01)
         assert actor.closed == 1
 
@@ -119,5 +122,58 @@ def test_what_was_malformed_before_is_no_reason_for_leaving() -> None:
                 if event.data.get("event") == "malformed":
                     break
         assert stream.result.interruption_reason == "cancelled:round_0"
+
+    asyncio.run(main())
+
+
+class Slow(Scripted):
+    """Takes its time to be closed, as whatever holds a process or a connection does."""
+
+    async def stream(self, prompt: str, **how: Any) -> Any:
+        async with aclosing(super().stream(prompt, **how)) as stream:
+            try:
+                async for event in stream:
+                    yield event
+            finally:
+                await asyncio.sleep(0.01)
+
+
+def nested(leaf: Agent, store: MemoryStore) -> ActorCritic:
+    journal = journal_of(store)
+    inner = ActorCritic(actor=SelfRefine(base=Journaled(leaf, journal)), critic=Scripted())
+    return ActorCritic(actor=Journaled(inner, journal), critic=Scripted())
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_the_end_of_the_event_loop_closes_what_was_left_in_silence(held: bool) -> None:
+    leaf, store = Slow("v0"), MemoryStore()
+    complaints: list[dict[str, Any]] = []
+
+    async def main() -> Any:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+        stream = nested(leaf, store).stream("task", session_id="P")
+        async for event in stream:
+            if event.kind == "model_chunk":
+                break
+        return stream if held else None
+
+    left = asyncio.run(main())
+    assert complaints == []
+    assert leaf.closed == 1
+    assert store.lines() == []  # it did not fail
+    if held:
+        assert left.result.interruption_reason == "cancelled:round_0"
+
+
+def test_a_journal_between_loops_hides_no_partial_result() -> None:
+    async def main() -> None:
+        inner = ActorCritic(actor=Scripted("v0"), critic=Scripted("never"))
+        journaled = Journaled(inner, journal_of(MemoryStore()))
+        stream = ActorCritic(actor=journaled, critic=Scripted()).stream("task", session_id="P")
+        async for event in stream:
+            if event.session_id == "P__actor_0__critic_1":
+                break
+        await stream.aclose()
+        assert (stream.result.output, stream.result.usage.tokens) == ("v0", 10)
 
     asyncio.run(main())

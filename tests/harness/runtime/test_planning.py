@@ -8,6 +8,7 @@ import pytest
 
 from critic import (
     Plan,
+    ReasonStep,
     Refused,
     apply_repairs,
     digest,
@@ -15,8 +16,9 @@ from critic import (
 from evals.canonical import canonical_bytes
 from harness.runtime.agent import Usage
 from harness.runtime.planning import revise_plan
+from harness.runtime.replies import own_copy, plan_of
 from harness.runtime.revision import Reply, RevisionRequest
-from harness.wire import parse
+from harness.wire import MAX_DOCUMENT_BYTES, parse
 from tests.examples import good_proposal, proposal_of, refused_proposal
 from tests.harness.runtime.plans import (
     GOOD,
@@ -200,6 +202,13 @@ def test_a_complaint_comes_with_what_was_wrong_before() -> None:
 @pytest.mark.parametrize("spell", [canonical_bytes, lambda plan: canonical_bytes(plan).decode()])
 def test_a_plan_may_come_as_json(spell: Callable[[Plan], Any]) -> None:
     assert revised(ScriptedPlanner(spell(GOOD.plan))).plan == GOOD.plan
+
+
+def test_what_is_told_and_what_was_replied_may_be_longer_than_a_document() -> None:
+    text = "a" * MAX_DOCUMENT_BYTES
+    plan = Plan(steps=(ReasonStep(summary=text),), declared_outputs=())
+    assert own_copy(plan) == plan
+    assert plan_of({"plan": plan.wire()}) == plan
 
 
 def test_the_function_is_the_loop_run_once() -> None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
-from critic import ApprovalMode, Finding, Plan, ToolStep
+from critic import ApprovalMode, CompiledContext, Finding, Plan, ToolStep
 from critic.advice import AskApproval
 from harness.runtime.agent import Budget, Usage
 from harness.runtime.revision import Reply
+from tests.examples import good_proposal, proposal_of
 from tests.harness.runtime.plans import (
     GOOD,
     ScriptedAdvisor,
@@ -102,6 +103,18 @@ def test_what_only_an_approver_can_do_ends_the_loop_and_is_asked_for() -> None:
     assert (len(planner.requests), advisor.asked) == (1, [])
 
 
+def test_what_is_to_be_approved_is_the_plan_that_lacks_nothing_else() -> None:
+    tier: ApprovalMode = "destructive"
+    spec = GOOD.spec.model_copy(update={"approval_required_from": tier})
+    planner, advisor = ScriptedPlanner(plan_with(1), GOOD.plan), ScriptedAdvisor([HINT])
+    revision = revised(planner, spec=spec, advisor=advisor)
+    assert (revision.stop_reason, revision.plan) == ("unrecoverable", None)
+    assert rulings(revision) == ["refused", "rejected"]
+    assert revision.outstanding == (AskApproval(tier=tier, steps=(1,)),)
+    assert revision.best_attempt is not None
+    assert revision.best_attempt.draft == GOOD.plan
+
+
 # --- what others may do with what they hold ---------------------------------------------------
 
 
@@ -145,6 +158,48 @@ def test_a_planner_cannot_change_the_attempt_it_is_told_of() -> None:
 
     revision = revised(Vandal(plan_with(1), GOOD.plan))
     assert revision.attempts[0].draft == plan_with(1)
+
+
+class Forger(ScriptedPlanner):
+    """Has the manifests say what it wants them to."""
+
+    def plan(self, *given: Any) -> Any:
+        _unbind(given[1])
+        return super().plan(*given)
+
+
+def _unbind(compiled: CompiledContext) -> None:
+    for tool in compiled.manifests.tool_manifest:
+        if tool.bound_args is not None:
+            tool.bound_args.clear()
+
+
+def test_a_planner_cannot_change_what_its_plan_is_verified_against() -> None:
+    world, made_up = proposal_of(good_proposal()), plan_with(0)
+    step = made_up.steps[1]
+    assert isinstance(step, ToolStep)
+    step.args["amount_inr"] = 24499
+    planner = Forger(made_up, made_up)
+    assert revised(planner, compiled=world.compiled).plan is None
+    # Nor anybody else who looks there afterwards: the canonical loop, say.
+    assert world == proposal_of(good_proposal())
+
+
+def test_an_advisor_changes_neither_what_is_verified_nor_what_the_planner_sees() -> None:
+    class Unbinding(ScriptedAdvisor):
+        def review(self, *given: Any) -> Any:
+            _unbind(given[1])
+            return super().review(*given)
+
+    class Looking(ScriptedPlanner):
+        def plan(self, *given: Any) -> Any:
+            assert given[1] == proposal_of(good_proposal()).compiled
+            return super().plan(*given)
+
+    world = proposal_of(good_proposal())
+    planner, advisor = Looking(plan_with(1), GOOD.plan), Unbinding([], [])
+    revision = revised(planner, compiled=world.compiled, advisor=advisor)
+    assert (revision.plan, world) == (GOOD.plan, proposal_of(good_proposal()))
 
 
 # --- money, and being cut short ---------------------------------------------------------------

@@ -65,6 +65,7 @@ def test_all_but_the_frame_is_forwarded() -> None:
     agent = Telling(event("started"), *inner, event("completed"))
     call = SubagentInvocation(agent, "task", session_id="S")
     assert heard(call) == inner
+    assert heard(call) == []  # it is over
     assert call.result is not None
     assert call.result.output == "S"
 
