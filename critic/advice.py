@@ -44,7 +44,10 @@ class _ByOperator(Envelope):
 
 
 class DropStep(_ByPlanner):
-    """Leave the step out: it may not run here, or it repeats an earlier one."""
+    """Leave the step out: it may not run here, or it repeats an earlier one, or nothing is lost.
+
+    Nothing is lost where there is no evidence for it, and no need of what it reads.
+    """
 
     kind: Literal["drop_step"] = "drop_step"
     step: Count
@@ -187,9 +190,10 @@ Disposition = Literal["replan", "reject"]
 
 
 class Advice(Envelope):
-    """What to do about a refusal: the planner can mend it, or no revision of the plan will do.
+    """What to do about a refusal: the planner can mend it, or no revision alone will do.
 
-    With `reject`, the repairs that are not the planner's say who must act first.
+    With `reject`, the repairs that are not the planner's say who else must act. An approver comes
+    after the planner, since an approval is of one exact plan.
     """
 
     disposition: Disposition

@@ -28,6 +28,7 @@ from critic.advice import (
     StepRepair,
     UnpinEvidence,
 )
+from evals.canonical import canonical_json
 from evals.plan import Plan, ReasonStep, Step, ToolStep
 
 
@@ -43,7 +44,8 @@ def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
 
     A step whose args only the planner can correct becomes a reason step in its place; an output
     that nothing can produce gets a reason step at the end; of evidence, the first candidate is
-    pinned; to shorten, the last steps go. What depended on a dropped step no longer does.
+    pinned; to shorten, calls made before go first, then reason steps, then others, of each the
+    last. What depended on a dropped step no longer does.
     Repairs of others, and of steps that the plan does not have, change nothing.
     """
     return mend(plan, repairs).plan
@@ -55,7 +57,9 @@ def mend(plan: Plan, repairs: Iterable[Repair]) -> Mended:
     for repair in repairs:
         changes.note(repair)
     kept = [at for at in range(len(plan.steps)) if at not in changes.dropped]
-    kept = kept[: max(0, len(kept) - changes.shorten_by)]
+    if changes.shorten_by:
+        spared = {*_spared(plan, kept)[: changes.shorten_by]}
+        kept = [at for at in kept if at not in spared]
     gone = {plan.steps[at].id for at in {*range(len(plan.steps))}.difference(kept)}
     steps = _untied([changes.edited(at, plan.steps[at]) for at in kept], gone - {None})
     named = {"plan_id": plan.plan_id, "trace_id": changes.trace_id}
@@ -162,6 +166,20 @@ class _Changes:
             refs = tuple(dict.fromkeys((*(last.evidence_refs or ()), *self.pins)))
             steps = [*steps[:-1], _rebuilt(last, type(last), evidence_refs=refs)]
         return tuple(steps)
+
+
+def _spared(plan: Plan, kept: list[int]) -> list[int]:
+    """The steps in the order in which they are the least missed."""
+    calls, missed = set[tuple[str, str, bytes]](), dict[int, int]()
+    for at in kept:
+        step = plan.steps[at]
+        if isinstance(step, ReasonStep):
+            missed[at] = 1
+            continue
+        call = (step.adapter_id, step.capability_id, canonical_json(step.args))
+        missed[at] = 0 if call in calls else 2
+        calls.add(call)
+    return sorted(kept, key=lambda at: (missed[at], -at))
 
 
 def _untied(steps: list[Step], gone: set[str | None]) -> list[Step]:

@@ -6,6 +6,7 @@ Rule 3: a repair is read from the facts at the place of a violation, never from 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final, assert_never
 
@@ -39,7 +40,7 @@ from critic.verdicts import Check, Refused, Violation
 from critic.verify import verify
 from evals.approval import approved_steps
 from evals.binding import scalars
-from evals.context import CompiledContext, DecisionSpec, RunContext
+from evals.context import CompiledContext, DecisionSpec, EvidenceItem, RunContext
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.evidence import resolve_pins
 from evals.instant import unexpired
@@ -59,7 +60,7 @@ def advise(
     """Repairs for every violation and for what follows from mending it, and who can do them.
 
     `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts.
-    `reject`: somebody else has to act first. A plan that changes loses its approvals.
+    `reject`: somebody else has to act as well. A plan that changes loses its approvals.
 
     Pure. Linear in the plan, the manifests and the violations; candidates are cut after five.
 
@@ -116,6 +117,7 @@ class _Pass:
         self._case = case
         self._origins = origins
         self._spared: dict[int, bool] = {}
+        self._pinned: dict[int, list[EvidenceItem]] = {}
 
     def repairs(self, violations: Iterable[Violation], known: Iterable[Repair]) -> list[Repair]:
         """Those not known yet. The size of the plan comes last, since other repairs change it."""
@@ -187,7 +189,7 @@ class _Pass:
             if candidates := self._means.pins(name):
                 yield PinEvidence(step=step, classification=name, candidates=candidates)
             elif name in tool.needs:
-                yield ObtainEvidence(step=step, classifications=(name,))
+                yield self._missing(step, tool, said, (name,))
             else:
                 yield DropClaim(step=step, classification=name)
 
@@ -211,8 +213,10 @@ class _Pass:
         self, step: int, tool: Tool, said: Mapping[str, Any], name: str
     ) -> Iterator[Repair]:
         means, allowed = self._means, tool.bound_args[name]
-        pins = resolve_pins(said["evidence_refs"] or (), means.surface.evidence, means.ctx.as_of)
-        pinned = [item.backing for item in pins.fresh if item.classification in allowed]
+        if step not in self._pinned:
+            refs = said["evidence_refs"] or ()
+            self._pinned[step] = resolve_pins(refs, means.surface.evidence, means.ctx.as_of).fresh
+        pinned = [one.backing for one in self._pinned[step] if one.classification in allowed]
         values = scalars(said["args"][name])
         unbacked = (one for one in values if not any(known.backs(one) for known in pinned))
         found = dict.fromkeys(means.backers(tool, name, value) for value in unbacked)
@@ -223,7 +227,29 @@ class _Pass:
             yield CorrectArgs(step=step, path=pointer("steps", step, "args", name))
         else:
             classes = tuple(dict.fromkeys(allowed))[:MOST_CANDIDATES]
-            yield ObtainEvidence(step=step, classifications=classes)
+            yield self._missing(step, tool, said, classes)
+
+    def _missing(
+        self, step: int, tool: Tool, said: Mapping[str, Any], classes: tuple[str, ...]
+    ) -> DropStep | ObtainEvidence:
+        """What to do where there is no evidence: a step that nothing needs is left out."""
+        idle = tool.mode == "read_only" and tool in self._superfluous
+        if idle and said["id"] not in self._depended_on:
+            return DropStep(step=step)
+        return ObtainEvidence(step=step, classifications=classes)
+
+    @cached_property
+    def _superfluous(self) -> set[Tool]:
+        """Tools that say what they give, none of it required, where others give all that is."""
+        required = {*self._case.spec.required_outputs}
+        if not required or unlisted_outputs(self._case, required):
+            return set()
+        tools = {tool for _, tool, _ in self._case.steps if not tool.traits & UNTRACED}
+        return {tool for tool in tools if tool.produces.isdisjoint(required)}
+
+    @cached_property
+    def _depended_on(self) -> set[str]:
+        return {name for _, _, said in self._case.steps for name in said["depends_on"] or ()}
 
     def _spares(self, step: int, tool: Tool, args: dict[str, Any]) -> bool:
         """Whether the tool can do without the arguments for which there is no evidence at all."""

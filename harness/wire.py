@@ -11,6 +11,7 @@ import orjson
 from pydantic import ValidationError
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
+from evals.canonical import canonical_bytes
 from evals.envelope import Envelope
 from evals.text import printable
 from harness.faults import explain
@@ -96,6 +97,12 @@ def build(model: type[E], value: Any) -> E:
     except ValidationError as error:
         path, message = explain(error, value)
         raise InvalidInput(path, message) from None
+
+
+def own_copy(envelope: E) -> E:
+    """The same envelope, and nobody else's. However large: it is no document from outside."""
+    data = canonical_bytes(envelope)
+    return parse(type(envelope), data, max_bytes=len(data))
 
 
 def verify_bytes(

@@ -16,7 +16,6 @@ from critic import (
     CompiledContext,
     CriticReport,
     DecisionSpec,
-    Plan,
     Proposal,
     Refused,
     Run,
@@ -27,11 +26,10 @@ from critic import (
     score,
     verify,
 )
-from harness.canonical import canonical_bytes
 from harness.log.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
-from harness.wire import parse
+from harness.wire import own_copy
 
 T = TypeVar("T")
 
@@ -81,17 +79,17 @@ async def run_canonical_loop(
         asyncio.CancelledError: cancelled; a decision whose execution had begun is recorded first.
         Exception: whatever the planner raised; nothing was executed.
     """
-    plan = await _settled(planner.plan(ctx, compiled, spec))
-    handed = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-    # What is verified and recorded is a plan that nobody else holds: the planner may go on
-    # changing its own, and the executor the one it is handed.
-    own = parse(Plan, canonical_bytes(handed.plan))
+    # Frozen as they are, envelopes hold JSON that can be changed in place. So the planner is handed
+    # copies of what it is judged by, the executor copies of what it is scored by, and what is
+    # verified and recorded is a plan that neither of them holds.
+    plan = await _settled(planner.plan(own_copy(ctx), own_copy(compiled), own_copy(spec)))
+    own = own_copy(Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan).plan)
     kept = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=own)
     verdict = verify(ctx, compiled, spec, own)
     turn = _Turn(kept, verdict, clock, log, intent, began=_aware(clock.now()))
     if isinstance(verdict, Refused) or executor is None:
         return await turn.record(None, turn.began)
-    return await turn.execute(executor, issue_permit(kept), handed)
+    return await turn.execute(executor, issue_permit(kept), own_copy(kept))
 
 
 def _aware(moment: datetime) -> datetime:

@@ -29,7 +29,6 @@ from harness.runtime.journal import Journal, JournalError
 from harness.runtime.replies import (
     Json,
     findings_of,
-    own_copy,
     plan_of,
     planned,
     reviewed,
@@ -56,6 +55,7 @@ from harness.runtime.revision import (
     RevisingPlanner,
     RevisionRequest,
 )
+from harness.wire import own_copy
 
 _Event = Event[Plan, Critique]
 _Inputs = tuple[RunContext, CompiledContext, DecisionSpec]

@@ -24,12 +24,6 @@ async def settled(value: Any) -> Any:
     return await value if isinstance(value, Awaitable) else value
 
 
-def own_copy(envelope: E) -> E:
-    """The same envelope, and nobody else's. However large: it is no document from outside."""
-    data = canonical_bytes(envelope)
-    return parse(type(envelope), data, max_bytes=len(data))
-
-
 def planned(answer: object) -> Json:
     """A planner's answer as JSON: `plan` or `malformed`, and `usage`."""
     content, usage = _unwrapped(answer)

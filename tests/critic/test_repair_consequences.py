@@ -1,17 +1,21 @@
 """What follows from a repair: voided approvals, lost outputs, room for what replaces them."""
 
+from typing import Any
+
 import pytest
 
-from critic import Repair, advise, apply_repairs, digest
-from critic.advice import AskApproval, GrantBudget, ObtainEvidence, SaveTokens
+from critic import Proposal, Repair, advise, apply_repairs, digest
+from critic.advice import AskApproval, GrantBudget, ObtainEvidence, SaveTokens, Shorten
 from tests.critic.advising import (
     ORDER,
+    REASON,
     WINDOW,
     advice_on,
     ctx_with,
     evidence_with,
     lookup_with,
     mended,
+    more_steps,
     plan_with,
     said,
     spec_with,
@@ -134,6 +138,92 @@ def test_values_that_stand_in_different_evidence_are_each_pinned() -> None:
     disposition, repairs = said(proposal_of(step_with(0, args={"x": [0, 1, 0]})(wire)))
     assert disposition == "replan"
     assert sorted(one["candidates"] for one in repairs) == [["e0"], ["e1"]]
+
+
+PROFILE: Json = {
+    "adapter_id": "adp_crm",
+    "capability_id": "profile",
+    "approval_mode": "read_only",
+    "produces": ["profile"],
+    "requires_evidence": ["consent"],
+}
+
+
+def with_profile(calls: Json, **changes: Any) -> Proposal:
+    """The refund, and a look at the profile, for which there is no evidence."""
+    wire = good_proposal()
+    known = wire["compiled"]["manifests"]["tool_manifest"]
+    wire = with_manifest(wire, "tool_manifest", [*known, {**PROFILE, **changes}])
+    names = {name: PROFILE[name] for name in ("adapter_id", "capability_id")}
+    first, *rest = wire["plan"]["steps"]
+    steps = [first, {"kind": "tool", **names, "id": "profile", **calls}, *rest]
+    return proposal_of(plan_with(steps=steps)(wire))
+
+
+UNASKED = {"requires_evidence": [], "bound_args": {"who": ["consent"]}, "args_schema": {}}
+NEEDED = {**UNASKED, "args_schema": {"required": ["who"]}}
+
+
+@pytest.mark.parametrize(("calls", "changes"), [({}, {}), ({"args": {"who": "Ada"}}, NEEDED)])
+def test_a_look_that_nothing_needs_and_no_evidence_allows_is_left_out(
+    calls: Json, changes: Json
+) -> None:
+    proposal = with_profile(calls, **changes)
+    assert said(proposal) == ("replan", [{"kind": "drop_step", "step": 1}])
+    assert judge_proposal(mended(proposal, advice_on(proposal)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"approval_mode": "network"},
+        {"produces": ["profile", "refund_amount_inr"]},
+        {"produces": None},
+    ],
+)
+def test_evidence_is_asked_for_where_something_would_be_lost(changes: Json) -> None:
+    expected = {"kind": "obtain_evidence", "step": 1, "classifications": ["consent"]}
+    present = {name: value for name, value in changes.items() if value is not None}
+    proposal = with_profile({}, **present)
+    if changes != present:
+        tools = [{**PROFILE}, *good_proposal()["compiled"]["manifests"]["tool_manifest"]]
+        del tools[0]["produces"]
+        proposal = proposal_of(with_manifest(proposal.wire(), "tool_manifest", tools))
+    assert said(proposal) == ("reject", [expected])
+
+
+def test_evidence_is_asked_for_what_a_later_step_builds_on() -> None:
+    wire = with_profile({}).wire()
+    proposal = proposal_of(step_with(2, depends_on=["lookup", "profile"])(wire))
+    assert [one["kind"] for one in said(proposal)[1]] == ["obtain_evidence"]
+
+
+@pytest.mark.parametrize("required", [[], ["summary"]])
+def test_evidence_is_asked_for_where_no_tool_is_known_to_give_what_is_required(
+    required: list[str],
+) -> None:
+    wire = spec_with(required_outputs=required)(with_profile({}).wire())
+    wire = more_steps(REASON)(plan_with(declared_outputs=required)(wire))
+    assert [one["kind"] for one in said(proposal_of(wire))[1]] == ["obtain_evidence"]
+
+
+def test_to_shorten_a_plan_what_is_missed_least_goes_first() -> None:
+    first, refund = good_proposal()["plan"]["steps"]
+    again = {name: value for name, value in first.items() if name != "id"}
+    other = {**again, "args": {"id": "ord_882"}}
+    steps = [first, REASON, again, other, {**REASON, "summary": "s"}, refund]
+    plan = proposal_of(plan_with(steps=steps)(good_proposal())).plan
+    left = [[*range(6)], [0, 1, 3, 4, 5], [0, 1, 3, 5], [0, 3, 5], [0, 3], [0], []]
+    for count, kept in enumerate(left):
+        shorter = apply_repairs(plan, [Shorten(steps=count)] if count else [])
+        assert shorter.steps == tuple(plan.steps[at] for at in kept)
+
+
+def test_a_plan_that_repeats_itself_is_mended_without_the_loss_of_its_purpose() -> None:
+    first, refund = good_proposal()["plan"]["steps"]
+    again = {name: value for name, value in first.items() if name != "id"}
+    proposal = proposal_of(plan_with(steps=[first, *[again] * 12, refund])(good_proposal()))
+    assert said(proposal) == ("replan", [{"kind": "shorten", "steps": 2}])
 
 
 def test_repairs_of_others_and_of_no_step_change_nothing() -> None:

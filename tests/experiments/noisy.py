@@ -2,8 +2,10 @@
 
 It has a passing plan in mind. Whenever it writes it down, it gets from none to four things wrong,
 each number as likely, spread over the five refusal kinds (`tests.experiments.slips`). Half of what
-it gets wrong are slips of the pen, which it sees when it looks there again; half are mistakes: it
-believes what it wrote, so that looking again only makes it try something else.
+it gets wrong in its steps are slips of the pen, which it sees when it looks there again; half are
+mistakes: it believes what it wrote, so that looking again only makes it try something else. What it
+gets wrong of the plan as a whole (its outputs, its trace) it always sees. Where a world gives no
+occasion for a kind of fault, it is one of another kind: few worlds have a tool above their mode.
 
 What it is told decides where it looks, and what it tries:
 

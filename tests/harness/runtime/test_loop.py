@@ -1,18 +1,20 @@
 """The canonical loop: nothing runs without a verdict, and whatever happened is on record."""
 
 import asyncio
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import pytest
 
 from critic import Plan, digest
-from evals.canonical import canonical_bytes
+from evals.canonical import canonical_bytes, canonical_json
 from harness.log.record import GENESIS
 from harness.runtime.loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
+from harness.wire import parse
 from tests.examples import HOSTILE, good_proposal, proposal_of, refused_proposal
 from tests.harness.runtime.world import (
     OUTPUTS,
@@ -210,6 +212,50 @@ def test_an_executor_that_redeems_nothing_is_on_record_all_the_same() -> None:
     assert outcome.report.status == "completed"
     assert log.only.run is not None
     assert len(log.only.run.calls) == 2
+
+
+def _unbind(compiled: Any) -> None:
+    for tool in compiled.manifests.tool_manifest:
+        (tool.bound_args or {}).clear()
+
+
+def _forge(compiled: Any) -> None:
+    for item in compiled.manifests.evidence_manifest:
+        if isinstance(item.content, dict):
+            item.content["forged"] = 99_999
+
+
+@pytest.mark.parametrize("tamper", [_unbind, _forge])
+def test_a_planner_cannot_change_what_it_is_judged_by(tamper: Callable[[Any], None]) -> None:
+    proposal = proposal_of(good_proposal())
+    forged = good_proposal()["plan"]
+    forged["steps"][1]["args"]["amount_inr"] = 99_999
+
+    class Tampering:
+        def plan(self, _ctx: Any, compiled: Any, _spec: Any) -> Plan:
+            tamper(compiled)
+            return parse(Plan, canonical_json(forged))
+
+    executor, given = Scripted(do_all), canonical_bytes(proposal)
+    outcome, _ = decided(executor, planner=Tampering(), proposal=proposal)
+    assert outcome.report.refused_at == "verify"
+    assert executor.asked == 0
+    assert canonical_bytes(proposal) == given
+
+
+def test_an_executor_cannot_change_what_it_is_scored_by() -> None:
+    proposal = proposal_of(good_proposal())
+
+    class Tampering(Scripted):
+        def execute(self, permit: Any, proposal: Any, record: Any) -> Execution:
+            done = super().execute(permit, proposal, record)
+            _unbind(proposal.compiled)
+            _forge(proposal.compiled)
+            return done
+
+    given = canonical_bytes(proposal)
+    _, log = decided(Tampering(do_all), proposal=proposal)
+    assert canonical_bytes(log.decisions[0].proposal) == given
 
 
 def test_a_proposal_that_was_changed_after_its_verdict_is_not_executed() -> None:

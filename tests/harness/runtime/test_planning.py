@@ -16,9 +16,9 @@ from critic import (
 from evals.canonical import canonical_bytes
 from harness.runtime.agent import Usage
 from harness.runtime.planning import revise_plan
-from harness.runtime.replies import own_copy, plan_of
+from harness.runtime.replies import plan_of
 from harness.runtime.revision import Reply, RevisionRequest
-from harness.wire import MAX_DOCUMENT_BYTES, parse
+from harness.wire import MAX_DOCUMENT_BYTES, own_copy, parse
 from tests.examples import good_proposal, proposal_of, refused_proposal
 from tests.harness.runtime.plans import (
     GOOD,
