@@ -39,7 +39,7 @@ from critic.surface import NO_PIN, UNTRACED, Tool, surface_of
 from critic.verdicts import Check, Refused, Violation
 from critic.verify import verify
 from evals.approval import approved_steps
-from evals.binding import scalars
+from evals.binding import scalars, unbacked
 from evals.context import CompiledContext, DecisionSpec, EvidenceItem, RunContext
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.evidence import resolve_pins
@@ -217,9 +217,8 @@ class _Pass:
             refs = said["evidence_refs"] or ()
             self._pinned[step] = resolve_pins(refs, means.surface.evidence, means.ctx.as_of).fresh
         pinned = [one.backing for one in self._pinned[step] if one.classification in allowed]
-        values = scalars(said["args"][name])
-        unbacked = (one for one in values if not any(known.backs(one) for known in pinned))
-        found = dict.fromkeys(means.backers(tool, name, value) for value in unbacked)
+        values = unbacked(list(scalars(said["args"][name])), pinned)
+        found = dict.fromkeys(means.backers(tool, name, value) for value in values)
         if () not in found:
             for candidates in found:
                 yield BackArgument(step=step, argument=name, candidates=candidates)

@@ -10,7 +10,7 @@ Rule 3: a token is a run of the characters an identifier may hold, less the punc
 """
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Final
 
 from evals.canonical import canonical_json
@@ -29,8 +29,10 @@ _TOKEN: Final = re.compile(
     rf"(?:(?<![-+.])[-+.]++(?=\d))?{_WORD}(?:[.:/#@+=~-]++{_WORD}|(?<=\d),(?=\d){_WORD})*+"
 )
 
-# Marks where a token begins and ends. A lone surrogate, which no valid JSON string can hold.
+# Marks where a token begins and ends, and what stands between two texts. Lone surrogates, which no
+# valid JSON string can hold.
 _EDGE: Final = "\ud800"
+_GAP: Final = "\ud801"
 
 
 def _marked(text: str) -> str:
@@ -70,25 +72,50 @@ def strings(value: Any) -> Iterator[str]:
 
 
 class Backing:
-    """The content of one evidence item, indexed once for look-ups in constant time."""
+    """Contents of evidence, indexed once for look-ups in constant time."""
 
-    __slots__ = ("_leaves", "_marked", "_text", "_tokens")
+    __slots__ = ("_leaves", "_marked", "_texts", "_tokens")
 
     def __init__(self, content: Any) -> None:
         is_text = type(content) is str
-        self._text: str | None = content if is_text else None
+        self._texts = frozenset([content] if is_text else ())
         self._marked = _marked(content) if is_text else ""
-        self._tokens = frozenset(_TOKEN.findall(content)) if is_text else frozenset()
+        self._tokens = frozenset(_TOKEN.findall(content) if is_text else ())
         # Absent content is None, as null is; neither has a leaf that could back anything.
         known = () if content is None else scalars(content)
         self._leaves = frozenset(map(_leaf_key, known))
 
+    @classmethod
+    def of_all(cls, backings: Sequence["Backing"]) -> "Backing":
+        """What backs a value that one of these does."""
+        joined = cls(None)
+        joined._texts = frozenset().union(*(one._texts for one in backings))
+        joined._marked = _GAP.join(one._marked for one in backings)
+        joined._tokens = frozenset().union(*(one._tokens for one in backings))
+        joined._leaves = frozenset().union(*(one._leaves for one in backings))
+        return joined
+
+    @property
+    def size(self) -> int:
+        """How many entries the index has."""
+        return len(self._leaves) + len(self._tokens)
+
     def backs(self, value: Any) -> bool:
-        """Whether the scalar `value` stands in the content."""
-        if self._text is None:
-            return _leaf_key(value) in self._leaves
+        """Whether the scalar `value` stands in one of the contents."""
+        if _leaf_key(value) in self._leaves:
+            return True
+        if not self._texts:
+            return False
         spelled = value if type(value) is str else canonical_json(value).decode()
         if spelled in self._tokens:
             return True
         marked = _marked(spelled)
-        return marked in self._marked if marked != spelled else spelled == self._text
+        return marked in self._marked if marked != spelled else spelled in self._texts
+
+
+def unbacked(values: Sequence[Any], backings: Sequence[Backing]) -> Iterator[Any]:
+    """Those of the scalars that none of the backings backs."""
+    # Many values against many pieces: one index of all is made sooner than each is asked for each.
+    if len(backings) > 1 and len(values) * len(backings) > sum(one.size for one in backings):
+        backings = [Backing.of_all(backings)]
+    return (value for value in values if not any(one.backs(value) for one in backings))

@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
-from evals.binding import Backing, scalars
+from evals.binding import Backing, scalars, unbacked
 from evals.context import EvidenceItem
 from evals.instant import unexpired
 
@@ -54,10 +54,10 @@ def unbacked_arguments(
     by_class: dict[str, list[Backing]] = {}
     for item in fresh:
         by_class.setdefault(item.classification, []).append(item.backing)
-    unbacked = []
+    names = []
     for name in sorted(name for name in bound_args if name in args):
         allowed = [by_class.get(cls, ()) for cls in dict.fromkeys(bound_args[name])]
         backings = list(chain.from_iterable(allowed))
-        if not all(any(known.backs(leaf) for known in backings) for leaf in scalars(args[name])):
-            unbacked.append(name)
-    return unbacked
+        if any(True for _ in unbacked(list(scalars(args[name])), backings)):
+            names.append(name)
+    return names

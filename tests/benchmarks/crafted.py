@@ -125,6 +125,17 @@ def _bound(values: list[str], text: str) -> Crafted:
     return _crafted([step], [tool], [item], ctx=_generous())
 
 
+def values_in_texts() -> Crafted:
+    """4,000 values of one argument, each in a text of its own: accepted."""
+    items = [
+        {"id": f"e{number}", "classification": CLASS, "content": f"ord_{number}"}
+        for number in range(CLASSES)
+    ]
+    args = {"x": [f"ord_{number}" for number in range(CLASSES)]}
+    step = _call(args=args, evidence_refs=_refs())
+    return _crafted([step], [_tool(bound_args={"x": [CLASS]})], items, ctx=_generous())
+
+
 def _text() -> str:
     return " ".join(f"ord_{number}" for number in range(WORDS_OF_TEXT))
 

@@ -87,6 +87,7 @@ def test_uneven_plans_have_caveats_of_their_own() -> None:
         crafted.tiny_calls,
         crafted.tiny_reasons,
         crafted.classes_met,
+        crafted.values_in_texts,
         crafted.classes_met_by_expiring,
         crafted.classes_demanded_by_step,
         crafted.values_in_text,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.binding import Backing, scalars, strings
+from evals.binding import Backing, scalars, strings, unbacked
 from evals.canonical import canonical_json
 from evals.context import EvidenceItem
 from evals.evidence import unbacked_arguments
@@ -26,6 +26,29 @@ json_content = json_values.values.filter(lambda value: type(value) is not str)
 def test_json_content_backs_exactly_its_leaves(content: Any, value: Any) -> None:
     leaves = [] if content is None else [canonical_json(leaf) for leaf in scalars(content)]
     assert Backing(content).backs(value) is (canonical_json(value) in leaves)
+
+
+texts = st.text("112ab_.,-+: (", max_size=8)
+
+
+@LAW
+@given(st.lists(st.one_of(texts, json_content)), st.lists(st.one_of(texts, json_values.scalars)))
+def test_many_pieces_back_what_one_of_them_does(contents: list[Any], values: list[Any]) -> None:
+    backings = [Backing(content) for content in contents]
+    alone = [any(one.backs(value) for one in backings) for value in values]
+    together = Backing.of_all(backings)
+    assert [together.backs(value) for value in values] == alone
+    expected = [value for value, backed in zip(values, alone, strict=True) if not backed]
+    left = list(unbacked(values, backings))
+    assert list(map(canonical_json, left)) == list(map(canonical_json, expected))
+
+
+@pytest.mark.parametrize("many", [1, 2, 50])
+def test_a_value_that_lies_across_two_texts_is_not_backed(many: int) -> None:
+    halves = [Backing("pay 1"), Backing("2 now")]
+    for value in ("1 2", "12", "pay 1\ud8012 now", "1", "2 now"):
+        left = list(unbacked([value] * many, halves))
+        assert len(left) == (0 if value in ("1", "2 now") else many)
 
 
 @LAW
