@@ -13,7 +13,7 @@ from evals.canonical import canonical_json
 from evals.schemas import compile_schema
 from harness.testing.bounds import Bounds, NoPlan, Pair, held_values
 from harness.testing.drawing import ABSENT, Json, chance, fields, pick, some
-from harness.testing.values import NoValue, value_for
+from harness.testing.values import NoValue, object_for
 
 Args = Mapping[Pair, st.SearchStrategy[Json]]
 """Strategies for the args of some tools, by (adapter_id, capability_id)."""
@@ -126,7 +126,7 @@ class Drafter:
         if own is not None:
             args = dict(self.draw(own))
         elif tool.args_schema is not None:
-            args = dict(value_for(self.draw, tool.args_schema))
+            args = object_for(self.draw, tool.args_schema)
         else:
             args = fields(self.draw, {"x": (ABSENT, "a", 1)})
             args |= dict.fromkeys(some(self.draw, list(tool.bound_args or ())), "a")

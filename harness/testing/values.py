@@ -57,6 +57,25 @@ def value_for(draw: st.DrawFn, schema: Any) -> Any:
     raise NoValue
 
 
+def object_for(draw: st.DrawFn, schema: Any) -> Json:
+    """An object that satisfies the schema. Args are objects, whether or not their schema says so.
+
+    Raises:
+        NoValue: none was found in a few tries.
+    """
+    whole = {} if schema is True else schema
+    if not isinstance(whole, dict) or "object" not in _kinds(whole.get("type", "object")):
+        raise NoValue
+    value = value_for(draw, {**whole, "type": "object"})
+    if not isinstance(value, dict):
+        raise NoValue
+    return value
+
+
+def _kinds(told: Any) -> list[Any]:
+    return told if isinstance(told, list) else [told]
+
+
 @lru_cache(maxsize=256)
 def _matching(pattern: str) -> st.SearchStrategy[str]:
     """Strings that match, of ASCII; the ends are left bare where the pattern leaves them open."""

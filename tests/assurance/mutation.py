@@ -62,13 +62,19 @@ _CASES: Final = {
     "critic/verdicts.py": ("consolidate",),
 }
 """Where the cases lie that are likeliest to notice a change of a file, or of its package."""
+_REPAIR: Final = (
+    "critic/test_repair_examples.py",
+    "critic/test_repair_consequences.py",
+    "critic/test_repair_evidence.py",
+    "critic/test_repair_room.py",
+)
 _NEAREST: Final = {
     "critic": ("critic/test_checks.py", "critic/test_caveats.py"),
     "critic/verdicts.py": ("critic/test_contradictions.py", "evals/test_fields.py"),
-    **dict.fromkeys(
-        ("critic/advice.py", "critic/means.py", "critic/mend.py", "critic/repair.py"),
-        ("critic/test_repair_examples.py", "critic/test_repair_consequences.py"),
-    ),
+    "critic/advice.py": ("critic/test_advice.py", "critic/test_means.py", *_REPAIR),
+    "critic/means.py": ("critic/test_means.py", *_REPAIR),
+    "critic/mend.py": ("critic/test_mend.py", *_REPAIR),
+    "critic/repair.py": _REPAIR,
     "critic/consolidate.py": ("critic/test_rationale.py", "critic/test_report.py"),
     "critic/score.py": ("critic/test_verdicts.py",),
     "critic/verify.py": ("critic/test_verdicts.py",),

@@ -258,6 +258,18 @@ def test_args_may_be_given() -> None:
     assert all(args == {"id": "ord_7"} for args in looked_up)
 
 
+@pytest.mark.parametrize("schema", [True, {}, {"x-note": 1}, {"type": ["object", "null"]}], ids=str)
+def test_args_are_objects_whatever_their_schema_leaves_open(schema: Any) -> None:
+    compiled, spec, ctx = FIXED
+    wire = compiled.wire()
+    for tool in wire["manifests"]["tool_manifest"]:
+        tool["args_schema"] = schema
+    loose = build(CompiledContext, wire)
+    plans = drawn_from(strategies.plans(loose, spec, ctx), FEW)
+    assert plans
+    assert all(verify(ctx, loose, spec, plan) for plan in plans)
+
+
 # Values of a schema.
 
 SCHEMAS: tuple[Any, ...] = (
