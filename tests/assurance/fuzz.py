@@ -26,7 +26,7 @@ FINDS: Final = FIXTURES / "fuzz"
 
 CHUNK: Final = 500
 QUICK: Final = (10_000_000, 60.0)
-FULL: Final = (10_000_000, 30 * 60.0)
+FULL: Final = (10_000_000, 20 * 60.0)
 _SLOW: Final = 5.0  # seconds of computing for one input of a few kilobytes
 
 _DRAWN: Final = [name for name, target in TARGETS.items() for _ in range(target.share)]

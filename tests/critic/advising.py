@@ -5,6 +5,7 @@ from typing import Any
 
 from critic import Proposal, Refused, advise, apply_repairs
 from critic.advice import Advice, AskApproval
+from tests.examples import proposal_of
 from tests.judging import judge_proposal, with_changes, with_manifest, with_step
 from tests.model_facts import Json
 
@@ -87,3 +88,31 @@ PRODUCE_BOTH = [
     {"kind": "produce_output", "output": name, "candidates": PRODUCERS}
     for name in ("refund_amount_inr", "refund_reason_class")
 ]
+
+
+def small(*, ctx: Json | None = None, **parts: Any) -> Proposal:
+    """A proposal of little: `tools` (their ids are their order), `items`, `steps`, the spec."""
+    tools = [
+        {"adapter_id": "a", "capability_id": f"c{at}", "approval_mode": "network", **tool}
+        for at, tool in enumerate(parts.pop("tools", []))
+    ]
+    manifests = {"tool_manifest": tools, "evidence_manifest": parts.pop("items", [])}
+    plan = {"steps": parts.pop("steps", []), "declared_outputs": parts.pop("declares", [])}
+    return proposal_of(
+        {
+            "ctx": {"trace_id": "t", "safety_mode": "destructive", **(ctx or {})},
+            "compiled": {"manifests": manifests},
+            "spec": {"id": "d", "required_outputs": [], **parts},
+            "plan": plan,
+        }
+    )
+
+
+def item(name: str, classification: str = "k", **said: Any) -> Json:
+    """A piece of evidence."""
+    return {"id": name, "classification": classification, **said}
+
+
+def call(tool: int = 0, **said: Any) -> Json:
+    """A step that calls a tool by its place in the manifest."""
+    return {"kind": "tool", "adapter_id": "a", "capability_id": f"c{tool}", **said}
