@@ -19,7 +19,7 @@ _END = "<!-- end of assurance -->\n"
 def rendered(kept: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
     """The Markdown table of the full run, with rows of the quick one where there is no other."""
     lines = ["| layer | run | tried | held | seconds | note |", "|---|---|---|---|---|---|"]
-    for name in dict.fromkeys(name for layers in kept.values() for name in layers):
+    for name in sorted({name for layers in kept.values() for name in layers}):
         mode = "full" if name in kept.get("full", {}) else "quick"
         lines += [
             f"| {row['layer']} | {mode} | {row['tried']:,} {row['unit']} | {row['held']:,} "
