@@ -7,6 +7,7 @@ from typing import Any, Final
 from critic.case import Case
 from critic.checks import unlisted_outputs
 from critic.surface import BOUND, UNSCHEMED, UNTRACED, Tool
+from evals.binding import scalars
 
 _NAMED_AT_MOST: Final = 10
 
@@ -27,6 +28,8 @@ def _caveats(case: Case) -> Iterator[str]:
         yield from _untraced(case)
     if not case.traits & BOUND:
         return
+    if bare := [at for at, tool, said in case.steps if _lacks_value(tool, said)]:
+        yield f"bound arguments without a value: {_steps(bare)}"
     if keyed := [at for at, tool, said in case.steps if _keyed(tool, said)]:
         yield f"keys of bound object arguments not checked: {_steps(keyed)}"
 
@@ -41,6 +44,12 @@ def _untraced(case: Case) -> Iterator[str]:
     extra = () if case.traits & UNTRACED else declared
     if unproducible := [name for name in extra if name in unlisted_names]:
         yield f"declared outputs that no step can produce: {_listing(unproducible)}"
+
+
+def _lacks_value(tool: Tool, said: Mapping[str, Any]) -> bool:
+    """Whether a bound argument is left out or empty, so that there was nothing to back."""
+    values = (scalars(said["args"].get(name, [])) for name in tool.bound_args)
+    return not all(any(True for _ in value) for value in values)
 
 
 def _keyed(tool: Tool, said: Mapping[str, Any]) -> bool:

@@ -28,7 +28,6 @@ class Means:
 
     def __init__(self, ctx: RunContext, surface: Surface, spec: DecisionSpec) -> None:
         self.ctx: Final = ctx
-        self.spec: Final = spec
         self.surface: Final = surface
         budget, spent = ctx.run_budget, ctx.spent
         self.steps_left: Final = (budget.max_steps if budget else DEFAULT_MAX_STEPS) - (

@@ -232,10 +232,12 @@ class _Pass:
         self, step: int, tool: Tool, said: Mapping[str, Any], classes: tuple[str, ...]
     ) -> DropStep | ObtainEvidence:
         """What to do where there is no evidence: a step that nothing needs is left out."""
-        idle = tool.mode == "read_only" and tool in self._superfluous
-        if idle and said["id"] not in self._depended_on:
+        if self._idle(tool) and said["id"] not in self._needed:
             return DropStep(step=step)
         return ObtainEvidence(step=step, classifications=classes)
+
+    def _idle(self, tool: Tool) -> bool:
+        return tool.mode == "read_only" and tool in self._superfluous
 
     @cached_property
     def _superfluous(self) -> set[Tool]:
@@ -247,8 +249,13 @@ class _Pass:
         return {tool for tool in tools if tool.produces.isdisjoint(required)}
 
     @cached_property
-    def _depended_on(self) -> set[str]:
-        return {name for _, _, said in self._case.steps for name in said["depends_on"] or ()}
+    def _needed(self) -> set[str]:
+        """Ids that steps depend on, but for steps that are idle and not needed themselves."""
+        needed = set[str]()
+        for _, tool, said in reversed(self._case.steps):
+            if not self._idle(tool) or said["id"] in needed:
+                needed.update(said["depends_on"] or ())
+        return needed
 
     def _spares(self, step: int, tool: Tool, args: dict[str, Any]) -> bool:
         """Whether the tool can do without the arguments for which there is no evidence at all."""

@@ -59,14 +59,5 @@ def tell(answers: Iterator[Replayed], *, as_json: bool) -> Counter[str]:
         if as_json:
             tqdm.write(ascii_json(answer.wire()), file=sys.stdout)
         elif not answer or answer.notes:
-            tqdm.write(describe(answer), file=sys.stdout)
+            tqdm.write(answer.text(), file=sys.stdout)
     return counts
-
-
-def describe(answer: Replayed) -> str:
-    """The answer for a person: one line, and under it reasons, differences and notes."""
-    lines = [f"record {answer.seq}: {answer.status}"]
-    lines += [f"  {reason}" for reason in answer.reasons]
-    lines += [f"  {difference.line()}" for difference in answer.differences]
-    lines += [f"  note: {note}" for note in answer.notes]
-    return "\n".join(lines)

@@ -53,6 +53,14 @@ class Replayed(Envelope):
     def __bool__(self) -> bool:
         return self.status == "same"
 
+    def text(self) -> str:
+        """For a person: one line, and under it reasons, differences and notes."""
+        lines = [f"record {self.seq}: {self.status}"]
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines += [f"  {difference.line()}" for difference in self.differences]
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join(lines)
+
 
 def _shown(value: object) -> str:
     if value is None:

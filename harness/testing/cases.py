@@ -11,7 +11,9 @@ import base64
 import binascii
 import difflib
 import json
+import os
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -304,5 +306,23 @@ def update_file(path: Path) -> bool:
     after = render(renewed(parse_case(before)))
     if after == before:
         return False
-    path.write_bytes(after)
+    replace_file(path, after)
     return True
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Give a file new content at once, so that no reader and no crash ever meets half of it.
+
+    A link stays a link, and permissions stay what they are.
+    """
+    target = path.resolve()
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    written = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+        written.chmod(target.stat().st_mode)
+        written.replace(target)
+    except BaseException:
+        written.unlink(missing_ok=True)
+        raise

@@ -220,13 +220,13 @@ def violations_name_real_places(trial: Trial) -> None:
         step, path = one.offending_step, one.path
         real = step is None or step < len(plan["steps"])
         trial.require(real, f"step {step} is blamed, of {len(plan['steps'])}: {one.reason}")
-        leads = path is None or _leads_somewhere(plan, path)
+        leads = path is None or leads_somewhere(plan, path)
         trial.require(leads, f"path {path} leads nowhere: {one.reason}")
         inside = step is None or path is None or f"{path}/".startswith(f"/steps/{step}/")
         trial.require(inside, f"path {path} is not in step {step}: {one.reason}")
 
 
-def _leads_somewhere(document: Any, pointer: str) -> bool:
+def leads_somewhere(document: Any, pointer: str) -> bool:
     """Whether a JSON pointer leads to a place in the document, or to a field that is left out."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
     for position, part in enumerate(parts):

@@ -1,7 +1,5 @@
 """Case files and records of a decision log as pytest items."""
 
-import os
-import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,7 +11,7 @@ from harness.log.errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.replay.outcome import Replayed
 from harness.replay.replay import replay
-from harness.testing.cases import Case, Contradiction, parse_case, problem, render, renewed
+from harness.testing.cases import Case, Contradiction, parse_case, problem, update_file
 from harness.testing.sources import is_log
 from harness.wire import InvalidInput
 
@@ -72,23 +70,21 @@ class CaseItem(ReplayItem):
             NotReplayed: the verdict is another one, or the file holds no case.
         """
         try:
-            data = self.path.read_bytes()
-            case = parse_case(data)
+            case = parse_case(self.path.read_bytes())
         except (InvalidInput, OSError) as error:
             raise NotReplayed(f"no case file: {error}") from None
         if self.update:
-            self._renew(case, data)
+            self._renew(case)
         elif fault := problem(case):
             advice = "" if fault.startswith("must be") else f"\n{_ADVICE}"
             raise NotReplayed(f"{case.title}\n{fault}{advice}")
 
-    def _renew(self, case: Case, before: bytes) -> None:
+    def _renew(self, case: Case) -> None:
         try:
-            after = render(renewed(case))
+            updated = update_file(self.path)
         except Contradiction as error:
             raise NotReplayed(f"{case.title}\nnot renewed: {error}") from None
-        if after != before:
-            replace_file(self.path, after)
+        if updated:
             self.user_properties.append((UPDATED, self.parent.nodeid if self.parent else ""))
 
 
@@ -115,7 +111,7 @@ class RecordItem(ReplayItem):
         if isinstance(answer, str):
             raise NotReplayed(answer)
         if answer is not None and not answer:
-            raise NotReplayed(_described(answer))
+            raise NotReplayed(answer.text())
 
 
 def _numbers(path: Path) -> list[str]:
@@ -144,29 +140,3 @@ def _answers(path: Path) -> dict[str, Replayed | str]:
     except LogError as error:
         answers["record-unreadable"] = str(error)
     return answers
-
-
-def _described(answer: Replayed) -> str:
-    lines = [f"record {answer.seq}: {answer.status}"]
-    lines += [f"  {reason}" for reason in answer.reasons]
-    lines += [f"  {difference.line()}" for difference in answer.differences]
-    lines += [f"  note: {note}" for note in answer.notes]
-    return "\n".join(lines)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Give a file new content at once, so that no reader and no crash ever meets half of it.
-
-    A link stays a link, and permissions stay what they are.
-    """
-    target = path.resolve()
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    written = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        written.chmod(target.stat().st_mode)
-        written.replace(target)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise

@@ -8,7 +8,6 @@ from typing import Final, NamedTuple
 
 from critic import Plan, Proposal, Run, consolidate, score, verify
 from evals.instant import parse_time
-from harness.commands.replay import describe
 from harness.log.errors import LogError
 from harness.log.record import (
     GENESIS,
@@ -138,8 +137,8 @@ def _replayed(log: Kept | SqlDecisionLog) -> None:
         answer.wire()
         if number > _MANY:
             raise Endless("replay of three records")
-        if not is_safe(describe(answer).replace("\n", "")):
-            raise Unsafe(describe(answer))
+        if not is_safe(answer.text().replace("\n", "")):
+            raise Unsafe(answer.text())
 
 
 def _log(data: bytes) -> None:

@@ -52,6 +52,31 @@ def test_keys_of_an_object_anywhere_in_a_bound_argument_are_named(value: Any, ke
 
 
 @pytest.mark.parametrize(
+    ("args", "bare"),
+    [
+        ({}, True),
+        ({"x": []}, True),
+        ({"x": {}}, True),
+        ({"x": [[], {"pay_1": []}]}, True),
+        ({"y": "pay_1"}, True),
+        ({"x": "pay_1"}, False),
+        ({"x": [[], 1]}, False),
+    ],
+)
+def test_a_bound_argument_with_nothing_to_back_is_named(args: Json, bare: bool) -> None:
+    step = {**STEP, "args": args, "evidence_refs": ["e"], "estimated_tokens": 1}
+    tool = {"bound_args": {"x": ["k"]}, "args_schema": True}
+    said = [line for line in caveats(tool, [step], []) if line.startswith("bound")]
+    assert said == (["bound arguments without a value: step 0"] if bare else [])
+
+
+def test_each_bound_argument_needs_a_value() -> None:
+    step = {**STEP, "args": {"x": 1}, "evidence_refs": ["e"], "estimated_tokens": 1}
+    tool = {"bound_args": {"w": ["k"], "x": ["k"], "y": ["k"]}, "args_schema": True}
+    assert caveats(tool, [step], []) == ("bound arguments without a value: step 0",)
+
+
+@pytest.mark.parametrize(
     ("count", "shown"),
     [
         (1, "step 0"),

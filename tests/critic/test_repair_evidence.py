@@ -85,3 +85,38 @@ def test_five_of_many_classes_are_named() -> None:
 def test_a_reason_step_can_produce_whatever_is_declared() -> None:
     proposal = small(tools=[{"produces": []}], steps=[call(), REASON], required_outputs=["o"])
     assert said(proposal) == ("replan", [{"kind": "declare_output", "output": "o"}])
+
+
+LOOKS: list[Json] = [
+    {"produces": ["r"]},
+    {"produces": ["looked"], "approval_mode": "read_only", "requires_evidence": ["gone"]},
+]
+
+
+def test_looks_that_only_one_another_need_are_left_out_together() -> None:
+    count = 20
+    looks = [
+        call(1, id=f"s{at}", depends_on=[f"s{at - 1}"][: at - 1]) for at in range(1, count + 1)
+    ]
+    proposal = small(
+        ctx={"run_budget": {"max_steps": 30, "bucket_tokens": 8000}},
+        tools=LOOKS,
+        steps=[call(), *looks],
+        declares=["r"],
+        required_outputs=["r"],
+    )
+    drops = [{"kind": "drop_step", "step": at} for at in range(1, count + 1)]
+    assert said(proposal) == ("replan", drops)
+    assert judge_proposal(mended(proposal, advice_on(proposal)))
+
+
+def test_looks_that_a_step_builds_on_stay() -> None:
+    looks = [call(1, id="look"), call(1, id="more", depends_on=["look"])]
+    proposal = small(
+        tools=LOOKS,
+        steps=[*looks, call(depends_on=["more"])],
+        declares=["r"],
+        required_outputs=["r"],
+    )
+    lacks = {"kind": "obtain_evidence", "classifications": ["gone"]}
+    assert said(proposal) == ("reject", [{**lacks, "step": 0}, {**lacks, "step": 1}])

@@ -6,11 +6,11 @@ some step. Nothing else: every other violation outlives any appended step.
 """
 
 from collections import Counter
-from typing import Any
 
 from hypothesis import example, given
 
 from critic import Proposal, Refused
+from harness.testing.lawbook import leads_somewhere
 from tests.judging import (
     LAW,
     approves_its_plan,
@@ -47,19 +47,6 @@ BARE: Json = {
 
 def appended(wire: Json, step: Json) -> Json:
     return with_changes(wire, "plan", steps=[*wire["plan"]["steps"], step])
-
-
-def resolves(document: Any, pointer: str) -> bool:
-    """Whether a JSON pointer leads to a place in the document, or to a field that is left out."""
-    parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
-    for position, part in enumerate(parts):
-        if isinstance(document, list) and part.isdecimal() and int(part) < len(document):
-            document = document[int(part)]
-        elif isinstance(document, dict) and part in document:
-            document = document[part]
-        else:
-            return isinstance(document, dict) and position == len(parts) - 1
-    return True
 
 
 @LAW
@@ -124,7 +111,7 @@ def test_every_violation_names_a_real_place(proposal: Proposal) -> None:
     for violation in verdict.violations if isinstance(verdict, Refused) else ():
         step, path = violation.offending_step, violation.path
         assert step is None or step < len(plan["steps"])
-        assert path is None or resolves(plan, path), path
+        assert path is None or leads_somewhere(plan, path), path
         if step is not None and path is not None:
             assert f"{path}/".startswith(f"/steps/{step}/")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.testing.replaying import replace_file
+from harness.testing.cases import replace_file
 from harness.testing.sources import NoSource, is_log, source_files
 from tests.harness.log.decisions import filled
 
