@@ -1,0 +1,9 @@
+"""What every test starts from."""
+
+import signal
+
+# A shell's background job ignores SIGINT, and one under nohup SIGHUP; so would every process that a
+# test starts and then interrupts. A handler that does nothing is not passed on.
+for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, lambda *_: None)
