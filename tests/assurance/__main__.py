@@ -49,19 +49,19 @@ def _held(name: str, *, quick: bool, dry: bool) -> bool:
     """Run one layer and tell its rows."""
     began = time.perf_counter()
     rows: list[Row] = import_module(f"tests.assurance.{name}").run(quick=quick)
-    seconds = (time.perf_counter() - began) / len(rows)
-    for row in rows:
-        sys.stdout.write(_line(row, seconds))
-        sys.stdout.flush()
+    seconds = time.perf_counter() - began
+    sys.stdout.writelines(map(_line, rows))
+    sys.stdout.write(f"       {name} took {seconds:,.1f} s\n")
+    sys.stdout.flush()
     if not dry:
         keep("quick" if quick else "full", name, rows, seconds)
     return all(row.met for row in rows)
 
 
-def _line(row: Row, seconds: float) -> str:
+def _line(row: Row) -> str:
     verdict = "ok    " if row.met else "FAILED"
     count = f"{row.held:,} of {row.tried:,} {row.unit}"
-    return f"{verdict} {row.layer:<34} {count:<40} {seconds:>7.1f} s  {row.note}\n"
+    return f"{verdict} {row.layer:<34} {count:<40} {row.note}\n"
 
 
 if __name__ == "__main__":

@@ -16,17 +16,21 @@ _LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 _END = "<!-- end of assurance -->\n"
 
 
-def rendered(kept: dict[str, dict[str, list[dict[str, Any]]]]) -> str:
+def rendered(kept: dict[str, dict[str, Any]]) -> str:
     """The Markdown table of the full run, with rows of the quick one where there is no other."""
     lines = ["| layer | run | tried | held | seconds | note |", "|---|---|---|---|---|---|"]
     for name in sorted({name for layers in kept.values() for name in layers}):
         mode = "full" if name in kept.get("full", {}) else "quick"
+        layer = kept[mode][name]
+        took = [f"{layer['seconds']:,.0f}", *[""] * len(layer["rows"])]
         lines += [
             f"| {row['layer']} | {mode} | {row['tried']:,} {row['unit']} | {row['held']:,} "
-            f"| {row['seconds']:.0f} | {row['note']} |"
-            for row in kept[mode][name]
+            f"| {seconds} | {row['note']} |"
+            for row, seconds in zip(layer["rows"], took, strict=False)
         ]
-    return "\n".join(lines) + "\n"
+    minutes = sum(layer["seconds"] for layer in kept.get("full", {}).values()) / 60
+    told = f"A layer's seconds stand in its first row; the full runs took {minutes:.0f} minutes."
+    return "\n".join([*lines, "", told]) + "\n"
 
 
 def shown() -> str:
@@ -37,8 +41,8 @@ def shown() -> str:
 def keep(mode: str, name: str, rows: list[Row], seconds: float) -> None:
     """Keep the rows of one layer, in place of those it had, and renew the README."""
     kept = orjson.loads(KEPT.read_bytes()) if KEPT.exists() else {}
-    timed = [{**row._asdict(), "seconds": round(seconds, 1)} for row in rows]
-    kept.setdefault(mode, {})[name] = timed
+    layer = {"seconds": round(seconds, 1), "rows": [row._asdict() for row in rows]}
+    kept.setdefault(mode, {})[name] = layer
     KEPT.write_bytes(orjson.dumps(kept, option=_LAYOUT) + b"\n")
     text = README.read_text(encoding="utf-8")
     before, _, rest = text.partition(_BEGIN)
