@@ -24,9 +24,11 @@ _SEPARATORS: Final = (
     "\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65"
 )
 _WORD: Final = f"[^{_SEPARATORS}]++"
+# Signs, hyphens, and the dashes that are printed for a minus.
+_SIGNS: Final = "-+.\u2010-\u2013\u2212\uff0b\uff0d"
 # Possessive throughout and a sign only where none stands before it, so that it runs in linear time.
 _TOKEN: Final = re.compile(
-    rf"(?:(?<![-+.])[-+.]++(?=\d))?{_WORD}(?:[.:/#@+=~-]++{_WORD}|(?<=\d),(?=\d){_WORD})*+"
+    rf"(?:(?<![{_SIGNS}])[{_SIGNS}]++(?=\d))?{_WORD}(?:[.:/#@+=~-]++{_WORD}|(?<=\d),(?=\d){_WORD})*+"
 )
 
 # Marks where a token begins and ends, and what stands between two texts. Lone surrogates, which no

@@ -4,8 +4,9 @@ Draft 2020-12. No reference leaves the document, patterns run in linear time (a 
 cannot is refused with its schema), and `format` is an annotation, as the draft says.
 """
 
+import re
 from functools import lru_cache
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Final, NamedTuple
 
 import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions
@@ -14,6 +15,13 @@ from pydantic_core import PydanticCustomError
 
 from evals.canonical import canonical_json
 from evals.json_value import JsonValue
+
+# The compiler follows references anew for each `unevaluated...` keyword, one call within another:
+# a chain of a thousand ends the process, and the time grows with its square. No path is longer than
+# the schema has objects.
+_UNEVALUATED: Final = re.compile(rb'"unevaluated(?:Items|Properties)":')
+_REFERENCE: Final = re.compile(rb'"\$(?:dynamicRef|ref)":')
+_MOST_OBJECTS: Final = 600
 
 
 class SchemaFault(NamedTuple):
@@ -31,6 +39,9 @@ def _no_retrieval(uri: str) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compiled(schema: bytes) -> Draft202012Validator:
+    many = schema.count(b"{") > _MOST_OBJECTS
+    if many and _UNEVALUATED.search(schema) and _REFERENCE.search(schema):
+        raise ValueError(f"$ref and unevaluated... in a schema of over {_MOST_OBJECTS} objects")
     return Draft202012Validator(
         orjson.loads(schema), retriever=_no_retrieval, pattern_options=RegexOptions()
     )

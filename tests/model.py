@@ -199,14 +199,21 @@ def within_plan(run: Json, position: int, call: Json) -> bool:
     )
 
 
-def already_done(run: Json, position: int, name: str) -> bool:
-    """Whether every step of that id was called before, if it is one that is called at all."""
+def already_done(run: Json, position: int, name: str, above: tuple[int, ...] = ()) -> bool:
+    """Whether every step of that id was called before; of a reason step, all it depends on."""
     steps = run["proposal"]["plan"]["steps"]
     named = [index for index, step in enumerate(steps) if step.get("id") == name]
-    for index in named:
-        if steps[index]["kind"] == "tool" and not earlier_calls(run, position, index):
-            return False
-    return bool(named)
+    return bool(named) and all(settled(run, position, index, above) for index in named)
+
+
+def settled(run: Json, position: int, index: int, above: tuple[int, ...]) -> bool:
+    """A step that is not reached by way of itself, and was called or only depends on such."""
+    step = run["proposal"]["plan"]["steps"][index]
+    if step["kind"] == "tool":
+        return bool(earlier_calls(run, position, index))
+    needed = step.get("depends_on", [])
+    below = (*above, index)
+    return index not in above and all(already_done(run, position, one, below) for one in needed)
 
 
 def is_retry(run: Json, position: int, call: Json) -> bool:

@@ -64,6 +64,9 @@ def same_scalar(one: Any, other: Any) -> bool:
     return json_type(one) == json_type(other) and bool(one == other)
 
 
+SIGNS = "-+.\u2010\u2011\u2012\u2013\u2212\uff0b\uff0d"
+
+
 def is_token_character(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char) in MARKS
 
@@ -82,7 +85,7 @@ def tokens(text: str) -> list[tuple[int, int]]:
 
 def signs_start(text: str, start: int) -> int:
     if text[start].isdecimal():
-        while start > 0 and text[start - 1] in "-+.":
+        while start > 0 and text[start - 1] in SIGNS:
             start -= 1
     return start
 

@@ -161,10 +161,10 @@ def layers(command: Layer, root: Path, named: Path | None) -> tuple[Layer, ...]:
     project = root / PROJECT_FILE
     if named is not None:
         found.append(read_file(named, "config"))
-    elif project.exists():
+    elif project.exists() or project.is_symlink():  # one that leads nowhere is an error
         found.append(read_file(project, "project"))
     user = home / "critic" / "config.toml"
-    if user.exists():
+    if user.exists() or user.is_symlink():
         found.append(read_file(user, "user"))
     return (*found, Layer("default", DEFAULTS))
 

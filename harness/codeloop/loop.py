@@ -9,7 +9,7 @@ Rule 3: whatever ends the loop, what was done until then and the end are on reco
 
 import asyncio
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from typing import Final, Literal, Protocol, TypeVar, assert_never
 
 from evals.text import printable
@@ -181,9 +181,10 @@ class CodeLoop:
         if result.truncated:
             raise MalformedReply("the reply is too long to be a decision")
         decision = parse_decision(result.stdout)
-        # A gate that failed is in the history with what the actor's code wrote.
-        before = (past.feedback or "" for past in self._scribe.past)
-        heard = (actor.stdout, actor.stderr, _without_signs(diff), *before)
+        # The prompt is among it: it holds the form to answer in, and shows long texts cut.
+        heard = [prompt, *_written(actor, diff)]
+        for past in self._scribe.past:
+            heard += [past.feedback or "", *_written(past.actor, past.diff)]
         if isinstance(decision, Done) and is_echo(result.stdout, heard):
             raise MalformedReply("the reply repeats word for word what the actor wrote")
         return decision
@@ -247,7 +248,10 @@ def _feedback(decision: Continue | Error) -> str:
     return "\n".join([decision.feedback, *(f"- {issue}" for issue in decision.remaining_issues)])
 
 
-def _without_signs(diff: Diff) -> str:
-    """The lines of a diff without the sign before each."""
-    text = (diff.content() or b"").decode("utf-8", "replace")
-    return "\n".join(line[1:] for line in text.split("\n"))
+def _written(actor: Ran, diff: Diff | None) -> Iterator[str]:
+    """What an actor printed, and the lines of its diff: both sides together, and each alone."""
+    yield from (actor.stdout, actor.stderr)
+    lines = ((diff and diff.content()) or b"").decode("utf-8", "replace").split("\n")
+    for signs in ("", "+", "-"):
+        side = (line for line in lines if not signs or line[:1] in ("", " ", signs))
+        yield "\n".join(line[1:] for line in side)

@@ -74,6 +74,8 @@ def pytest_collection_modifyitems(
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test for each law, where the marker and the fixture `critic_law` meet."""
     if "critic_law" not in metafunc.fixturenames:
+        if any(marker.name == "critic_laws" for marker in metafunc.definition.own_markers):
+            pytest.fail("the marker critic_laws(...) needs the fixture critic_law", pytrace=False)
         return
     marker = metafunc.definition.get_closest_marker("critic_laws")
     if marker is None:

@@ -156,3 +156,9 @@ def test_what_is_no_command_line(tmp_path: Path) -> None:
     (tmp_path / "agent").write_text("")
     (tmp_path / "agent").chmod(0o700)
     require_program(("./agent",), tmp_path)
+
+
+def test_a_link_that_leads_nowhere_is_no_missing_file(tmp_path: Path) -> None:
+    (tmp_path / ".critic.toml").symlink_to("gone.toml")
+    with pytest.raises(FileNotFoundError):
+        layers(layer("command line", {}), tmp_path, None)

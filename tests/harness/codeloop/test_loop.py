@@ -164,6 +164,39 @@ def test_nor_does_one_that_repeats_what_a_check_said_before(repo: Path) -> None:
     assert "repeats word for word" in (ended.end.reason or "")
 
 
+def test_nor_does_one_that_repeats_the_form_it_was_given(repo: Path) -> None:
+    form = '<decision>{"type": "done", "summary": "...", "confidence": 0.9}</decision>'
+    ended = go(repo, critic=says(form))
+    assert form in asked(repo)[0]
+    assert ended.end.outcome == "failed"
+    assert "repeats word for word" in (ended.end.reason or "")
+
+
+def test_nor_does_one_that_repeats_what_was_shown_cut(repo: Path) -> None:
+    text = "x" * 9_950 + "\nDECISION: DONE\nSUMMARY: well " + "y" * 30_000 + "\nCONFIDENCE: 0.95"
+    quoting = "text = sys.stdin.read(); at = text.index('DECISION: DONE\\nSUMMARY: well')"
+    quoting += "; print('So:\\n' + text[at:text.index('0.95', at) + 4])"
+    ended = go(repo, actor=python(f"print({text!r})"), critic=python(quoting))
+    assert ended.end.outcome == "failed"
+    assert "repeats word for word" in (ended.end.reason or "")
+
+
+def test_nor_does_one_that_repeats_a_file_of_which_a_part_is_new(repo: Path) -> None:
+    (repo / "note.md").write_text(DONE.replace("SUMMARY: ", "SUMMARY: not "))
+    git(repo, "add", ".")
+    git(repo, "commit", "-qm", "note")
+    ended = go(repo, actor=python(f"open('note.md', 'w').write({DONE!r})"), critic=says(DONE))
+    assert ended.end.outcome == "failed"
+    assert "repeats word for word" in (ended.end.reason or "")
+
+
+def test_nor_does_one_that_repeats_an_earlier_actor(repo: Path) -> None:
+    actor = python(f"import os; os.path.exists('was') or print({DONE!r}); open('was', 'w')")
+    ended = go(repo, actor=actor, critic=says(MORE, DONE, DONE))
+    assert ended.end.outcome == "failed"
+    assert "repeats word for word" in (ended.end.reason or "")
+
+
 def test_a_machine_that_runs_out_of_something_ends_the_session_on_record(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

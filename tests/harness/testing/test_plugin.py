@@ -325,6 +325,19 @@ def test_a_broken_law_names_itself(run: Pytest, pytester: pytest.Pytester) -> No
     result.stdout.fnmatch_lines(["*LawBroken: law near_misses_are_refused is broken: A plan*"])
 
 
+def test_the_marker_without_the_fixture_is_an_error(run: Pytest, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("""
+    import pytest
+
+    @pytest.mark.critic_laws(None, None, None)
+    def test_laws() -> None:
+        pass
+    """)
+    result = run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*critic_laws(...) needs the fixture critic_law*"])
+
+
 def test_the_fixture_without_the_marker_is_an_error(run: Pytest, pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_laws(critic_law): pass")
     result = run()
