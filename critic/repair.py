@@ -81,8 +81,12 @@ def advise(
         repairs += new
         mended = mend(plan, repairs)
         outcome = verify(ctx, compiled, spec, mended.plan)
-    case = prepare(ctx, means.surface, spec, plan)
-    repairs = [*_folded(repairs), *_approvals(means, case, repairs)]
+    case, kept = prepare(ctx, means.surface, spec, plan), set(mended.origins)
+    # What others were to do for a step that is left out by now is asked of nobody.
+    needed = [one for one in repairs if one.by == "planner" or _step_of(one) in {None, *kept}]
+    if len(needed) < len(repairs):
+        repairs, outcome = needed, verify(ctx, compiled, spec, mend(plan, needed).plan)
+    repairs = [*_folded(repairs), *_approvals(means, case, repairs, kept)]
     mendable = bool(outcome) and all(repair.by == "planner" for repair in repairs)
     return Advice(disposition="replan" if mendable else "reject", repairs=tuple(repairs))
 
@@ -96,14 +100,15 @@ def _folded(repairs: list[Repair]) -> list[Repair]:
     return folded
 
 
-def _approvals(means: Means, case: Case, repairs: Iterable[Repair]) -> Iterator[AskApproval]:
-    """What to have approved. An approval is bound to a digest: any change to the plan voids it."""
-    dropped = {repair.step for repair in repairs if isinstance(repair, DropStep)}
+def _approvals(
+    means: Means, case: Case, repairs: Iterable[Repair], kept: set[int]
+) -> Iterator[AskApproval]:
+    """What to have approved of the steps that are kept. Any change to the plan voids approvals."""
     changed = any(repair.by == "planner" for repair in repairs)
     held = () if changed else approved_steps(means.ctx, case.plan)
     asked: dict[ApprovalMode, list[int]] = {}
     for at, tool, _ in case.steps:
-        if tool.rank >= means.approved_from and at not in dropped and at not in held:
+        if tool.rank >= means.approved_from and at in kept and at not in held:
             asked.setdefault(tool.mode, []).append(at)
     for mode in sorted(asked, key=MODE_RANK.__getitem__):
         yield AskApproval(tier=mode, steps=tuple(asked[mode]))

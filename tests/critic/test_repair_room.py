@@ -95,3 +95,41 @@ def test_advice_that_never_settles_ends_all_the_same(monkeypatch: pytest.MonkeyP
     advice = advise(it.ctx, it.compiled, it.spec, it.plan, refusal)
     repairs = tuple(DropStep(step=at) for at in range(12))
     assert advice == Advice(disposition="reject", repairs=repairs)
+
+
+WRITES: list[Json] = [
+    {"approval_mode": "read_only", "produces": ["o"]},
+    {"approval_mode": "local_write", "requires_evidence": ["gone"]},
+]
+
+
+@pytest.mark.parametrize(
+    ("tools", "wanted"),
+    [
+        ([WRITES[0], {"approval_mode": "local_write"}], {"approval_required_from": "local_write"}),
+        (WRITES, {}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("budget", "repair"),
+    [
+        ({"max_steps": 1, "bucket_tokens": 8000}, {"kind": "shorten", "steps": 1}),
+        (
+            {"max_steps": 9, "bucket_tokens": 8000},
+            {"kind": "save_tokens", "tokens": 1000, "steps": [1]},
+        ),
+    ],
+)
+def test_nothing_is_asked_of_others_for_a_step_that_is_left_out(
+    tools: list[Json], wanted: Json, budget: Json, repair: Json
+) -> None:
+    tokens = 9000 if repair["kind"] == "save_tokens" else 1
+    proposal = small(
+        ctx={"run_budget": budget},
+        tools=tools,
+        steps=[call(), call(1, estimated_tokens=tokens)],
+        declares=["o"],
+        required_outputs=["o"],
+        **wanted,
+    )
+    assert said(proposal) == ("replan", [repair])
