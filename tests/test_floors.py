@@ -83,8 +83,8 @@ PURE = words("""
     harness.codeloop.decision harness.codeloop.prompt
 """)
 PURE_IMPORTS = words("""
-    collections.abc contextlib dataclasses datetime functools hashlib itertools math operator re
-    string types typing
+    collections collections.abc contextlib dataclasses datetime functools hashlib itertools math
+    operator re string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation; they start no event loop.

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import pytest
 
+from evals.text import printable
 from harness.log.errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.replay.outcome import Replayed
@@ -27,7 +28,10 @@ class NotReplayed(Exception):
 
 def collected(session: pytest.Session, path: Path, *, update: bool) -> Iterator[pytest.Item]:
     """The items of one case file or log."""
-    kind: type[pytest.File] = LogFile if is_log(path) else CaseFile
+    try:
+        kind: type[pytest.File] = LogFile if is_log(path) else CaseFile
+    except OSError:
+        kind = CaseFile  # its item fails, and says why
     parent = kind.from_parent(session, path=path)
     for item in parent.collect():
         if isinstance(item, CaseItem):
@@ -77,15 +81,19 @@ class CaseItem(ReplayItem):
             self._renew(case)
         elif fault := problem(case):
             advice = "" if fault.startswith("must be") else f"\n{_ADVICE}"
-            raise NotReplayed(f"{case.title}\n{fault}{advice}")
+            raise NotReplayed(f"{_title(case)}\n{fault}{advice}")
 
     def _renew(self, case: Case) -> None:
         try:
             updated = update_file(self.path)
-        except Contradiction as error:
-            raise NotReplayed(f"{case.title}\nnot renewed: {error}") from None
+        except (Contradiction, InvalidInput, OSError) as error:
+            raise NotReplayed(f"{_title(case)}\nnot renewed: {error}") from None
         if updated:
             self.user_properties.append((UPDATED, self.parent.nodeid if self.parent else ""))
+
+
+def _title(case: Case) -> str:
+    return printable(case.title)
 
 
 class LogFile(pytest.File):

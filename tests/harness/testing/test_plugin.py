@@ -212,6 +212,38 @@ def test_update_never_touches_must(run: Pytest, cases: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_a_file_that_cannot_be_read_or_written_is_a_failure_with_a_message(
+    run: Pytest, pytester: pytest.Pytester, cases: Path
+) -> None:
+    path = cases / "below" / "bad.json"
+    outdated(path)
+    before = path.read_bytes()
+    pytester.makeconftest("""
+    from harness.testing import cases, replaying
+
+    def refuse(path, *_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    cases.replace_file = replaying.is_log = refuse
+    """)
+    result = run("--critic-replay", "cases", "--critic-update")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["not renewed: *Permission denied*bad.json*"])
+    assert "Traceback" not in shown(result)
+    assert path.read_bytes() == before
+
+
+def test_the_title_of_a_hostile_case_is_escaped(run: Pytest, cases: Path) -> None:
+    path = cases / "below" / "bad.json"
+    outdated(path)
+    document = json.loads(path.read_bytes())
+    path.write_text(json.dumps({**document, "title": "\x1b[31mred"}))
+    result = run("--critic-replay", "cases")
+    result.assert_outcomes(passed=1, failed=1)
+    assert "\x1b" not in shown(result)
+    result.stdout.fnmatch_lines(["*u001b?31mred*"])
+
+
 def test_update_needs_something_to_update(run: Pytest) -> None:
     result = run("--critic-update")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
