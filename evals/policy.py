@@ -105,9 +105,9 @@ class _Settled:
 
     def __init__(self, plan: Plan) -> None:
         self._steps = plan.steps
-        self._open = Counter(step.id for step in plan.steps if step.id is not None)
+        self._open = Counter(step.id for step in plan.steps)
         self._owed: dict[int, int] = {}
-        self._waiting: dict[str, list[int]] = {}
+        self._waiting: dict[str | None, list[int]] = {}
         free = []
         for at, step in enumerate(plan.steps):
             if type(step) is ReasonStep:
@@ -118,7 +118,7 @@ class _Settled:
                 free += [] if needed else [at]
         self._settle(free)
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: str | None) -> bool:
         return self._open.get(name) == 0
 
     def call(self, at: int) -> None:
@@ -128,8 +128,6 @@ class _Settled:
     def _settle(self, steps: list[int]) -> None:
         while steps:
             name = self._steps[steps.pop()].id
-            if name is None:
-                continue
             self._open[name] -= 1
             for at in self._waiting.get(name, ()) if name in self else ():
                 self._owed[at] -= 1

@@ -132,9 +132,9 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
     slip(
         "order-not-kept",
         _POLICY,
-        "a call may come before one of those it depends on",
-        "not calls <= self._latest.keys()",
-        "calls.isdisjoint(self._latest) and bool(calls) and len(calls) > 1",
+        "a call may come before what it depends on by way of a reason step",
+        "free += [] if needed else [at]",
+        "free.append(at)",
     ),
     slip(
         "repeated-after-success",

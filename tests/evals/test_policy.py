@@ -1,0 +1,94 @@
+"""Order among calls where reason steps stand between them, ids repeat, or calls are out of place."""
+
+from typing import Any
+
+import pytest
+
+from critic import Run, score_run
+from tests.model_facts import Json
+
+TOOL: Json = {"kind": "tool", "adapter_id": "a", "capability_id": "b", "args": {}}
+REASON: Json = {"kind": "reason"}
+
+
+def violating(steps: list[Json], calls: list[Json]) -> list[int]:
+    """The positions of the calls that policy objects to."""
+    tool = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
+    proposal = {
+        "ctx": {"trace_id": "t", "safety_mode": "read_only"},
+        "compiled": {"manifests": {"tool_manifest": [tool], "evidence_manifest": []}},
+        "spec": {"id": "d", "required_outputs": []},
+        "plan": {"steps": steps, "declared_outputs": []},
+    }
+    made = [{"adapter_id": "a", "capability_id": "b", "args": {}, **call} for call in calls]
+    wire: dict[str, Any] = {"run_id": "r", "trace_id": "t", "proposal": proposal, "outputs": {}}
+    findings = score_run(Run(**wire, calls=made)).scores.policy.findings
+    return [int(one.message.split()[1]) for one in findings]
+
+
+def call(step: int, status: str = "completed", **said: Any) -> Json:
+    return {"step": step, "status": status, **said}
+
+
+BETWEEN = [
+    {**TOOL, "id": "a"},
+    {**TOOL, "id": "b"},
+    {**REASON, "id": "c", "depends_on": ["a", "b"]},
+    {**REASON, "id": "d", "depends_on": ["c"]},
+    {**TOOL, "depends_on": ["d"]},
+]
+
+
+@pytest.mark.parametrize(
+    ("order", "wrong"),
+    [
+        ([0, 1, 4], []),
+        ([1, 0, 4], []),
+        ([0, 4, 1], [1]),
+        ([1, 4], [1]),
+        ([4], [0]),
+        ([4, 0, 1], [0]),
+        ([0, 2, 4], [1, 2]),
+        ([0, 1, 2, 4], [2]),
+        ([0, 1, 9, 4], [2]),
+    ],
+)
+def test_a_reason_step_stands_for_all_that_it_depends_on(
+    order: list[int], wrong: list[int]
+) -> None:
+    assert violating(BETWEEN, [call(at) for at in order]) == wrong
+
+
+def test_a_step_called_twice_does_not_stand_for_another_of_its_id() -> None:
+    steps = [{**TOOL, "id": "a"}, {**TOOL, "id": "a"}, {**TOOL, "depends_on": ["a"]}]
+    again = [call(0, "failed"), call(0, attempt=2)]
+    assert violating(steps, [*again, call(2)]) == [2]
+    assert violating(steps, [*again, call(1), call(2)]) == []
+
+
+def test_reason_steps_that_wait_for_one_another_never_settle() -> None:
+    steps = [
+        {**REASON, "id": "a", "depends_on": ["b"]},
+        {**REASON, "id": "b", "depends_on": ["a"]},
+        {**TOOL, "depends_on": ["a"]},
+        {**REASON, "depends_on": ["a"]},
+        {**TOOL, "depends_on": []},
+    ]
+    assert violating(steps, [call(4), call(2)]) == [1]
+
+
+def test_a_call_on_a_reason_step_settles_nothing() -> None:
+    steps = [{**TOOL, "id": "a"}, {**REASON, "id": "b", "depends_on": ["a"]}]
+    steps.append({**TOOL, "depends_on": ["b"]})
+    assert violating(steps, [call(1), call(2)]) == [0, 1]
+
+
+def test_thousands_of_reason_steps_take_no_longer_than_they_are_many() -> None:
+    count = 20_000
+    steps = [{**TOOL, "id": "s0"}]
+    steps += [
+        {**REASON, "id": f"s{at}", "depends_on": [f"s{at - 1}", "s0"]} for at in range(1, count)
+    ]
+    steps.append({**TOOL, "depends_on": [f"s{count - 1}"]})
+    assert violating(steps, [call(count), call(0)]) == [0]
+    assert violating(steps, [call(0), call(count)]) == []
