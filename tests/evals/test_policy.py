@@ -21,8 +21,14 @@ def violating(steps: list[Json], calls: list[Json]) -> list[int]:
         "plan": {"steps": steps, "declared_outputs": []},
     }
     made = [{"adapter_id": "a", "capability_id": "b", "args": {}, **call} for call in calls]
-    wire: dict[str, Any] = {"run_id": "r", "trace_id": "t", "proposal": proposal, "outputs": {}}
-    findings = score_run(Run(**wire, calls=made)).scores.policy.findings
+    wire: dict[str, Any] = {
+        "run_id": "r",
+        "trace_id": "t",
+        "proposal": proposal,
+        "outputs": {},
+        "calls": made,
+    }
+    findings = score_run(Run(**wire)).scores.policy.findings
     return [int(one.message.split()[1]) for one in findings]
 
 
