@@ -1,4 +1,4 @@
-"""Order among calls where reason steps stand between them, ids repeat, or calls are out of place."""
+"""Order among calls with reason steps between them, with ids twice, or out of place."""
 
 from typing import Any
 
