@@ -1,9 +1,9 @@
 """The Critic: verify a plan before it runs, score the run, consolidate both into a report."""
 
-from critic.advice import Advice, Disposition, Repair
 from critic.consolidate import consolidate
-from critic.mend import apply_repairs
-from critic.repair import advise
+from critic.repairs.advise import advise
+from critic.repairs.apply import apply_repairs
+from critic.repairs.kinds import Advice, Disposition, Repair
 from critic.score import score
 from critic.verdicts import (
     RULESET_VERSION,

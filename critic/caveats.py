@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from critic.case import Case
 from critic.checks import unlisted_outputs
+from critic.prepared import Case
 from critic.surface import BOUND, UNSCHEMED, UNTRACED, Tool
 from evals.binding import scalars
 

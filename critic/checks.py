@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator
 
-from critic.case import Case
+from critic.prepared import Case
 from critic.surface import EVIDENCED, NO_PIN, OUTSIDE, SCHEMED, UNTRACED
 from critic.verdicts import Check, RefusalKind, Violation
 from evals.approval import approved_steps

@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from critic.case import prepare
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
+from critic.prepared import prepare
 from critic.surface import surface_of
 from critic.verdicts import Refused, Verified, Violation
 from evals.context import CompiledContext, DecisionSpec, RunContext

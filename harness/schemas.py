@@ -42,9 +42,9 @@ from critic import (
     VerifyVerdict,
     Violation,
 )
-from harness.log.record import DecisionRecord
-from harness.runtime.revision import RevisionRequest
-from harness.testing.cases import Case, ConsolidateInput
+from harness.cases import Case, ConsolidateInput
+from harness.loops.plan_types import RevisionRequest
+from harness.record import DecisionRecord
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 

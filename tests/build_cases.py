@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from harness.cases import Contradiction, case_files, update_file
 from harness.schemas import render, schemas
-from harness.testing.cases import Contradiction, case_files, update_file
 from harness.wire import InvalidInput
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.testing.cases import Command
+from harness.cases import Command
 from tests.assurance.conformance import module
 from tests.conformance import engine, second
 from tests.conformance.__main__ import differences, main, table

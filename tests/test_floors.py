@@ -29,57 +29,59 @@ FLOORS = {
         evals.utility evals.verdict
     """,
     "critic": """
-        critic critic.advice critic.case critic.caveats critic.checks critic.consolidate
-        critic.means critic.mend critic.repair critic.score
-        critic.surface critic.verdicts critic.verify
+        critic critic.caveats critic.checks critic.consolidate critic.prepared
+        critic.repairs critic.repairs.advise critic.repairs.apply critic.repairs.kinds
+        critic.repairs.options critic.score critic.surface critic.verdicts critic.verify
     """,
     "harness": """
-        harness harness.canonical harness.cli harness.clock harness.faults harness.schemas
-        harness.wire
-        harness.commands harness.commands.complaint harness.commands.demo harness.commands.doctor
-        harness.commands.documents harness.commands.judging harness.commands.log
-        harness.commands.output harness.commands.pipeline harness.commands.replay
-        harness.commands.run
-        harness.commands.schema harness.commands.score harness.commands.verify
-        harness.commands.loop harness.commands.progress harness.commands.sessions
-        harness.codeloop harness.codeloop.agents harness.codeloop.command harness.codeloop.config
+        harness harness.agents harness.agents.agent harness.agents.command
+        harness.agents.invocation harness.agents.journal harness.agents.journal_file
+        harness.agents.journaled harness.agents.model harness.agents.pydantic_ai
+        harness.agents.usage harness.canonical harness.cases harness.cli harness.clock
+        harness.codeloop harness.codeloop.agents harness.codeloop.config
         harness.codeloop.decision harness.codeloop.errors harness.codeloop.gate
         harness.codeloop.git harness.codeloop.loop harness.codeloop.prompt
         harness.codeloop.record harness.codeloop.scribe harness.codeloop.sessions
-        harness.codeloop.workspace
-        harness.integrations harness.integrations.command harness.integrations.pydantic_ai
-        harness.log harness.log.errors harness.log.record harness.log.sql harness.log.sqlite
-        harness.log.tables
-        harness.replay harness.replay.diff harness.replay.integrity harness.replay.outcome
-        harness.replay.recheck harness.replay.replay
-        harness.runtime harness.runtime.executors harness.runtime.loop harness.runtime.permit
-        harness.runtime.planners harness.runtime.ports harness.runtime.revise
-        harness.runtime.planning harness.runtime.replies harness.runtime.revision
-        harness.runtime.verifying
-        harness.runtime.actor_critic harness.runtime.agent harness.runtime.critique
-        harness.runtime.journal harness.runtime.journal_file harness.runtime.journaled
-        harness.runtime.refinement harness.runtime.self_refine harness.runtime.subagent
-        harness.runtime.templates
-        harness.testing harness.testing.bounds harness.testing.cases
-        harness.testing.drafting harness.testing.drawing harness.testing.evaluator_laws
-        harness.testing.given harness.testing.hostile harness.testing.lawbook
-        harness.testing.laws harness.testing.misses harness.testing.near
-        harness.testing.near_facts harness.testing.near_scope harness.testing.plugin
-        harness.testing.renaming harness.testing.replaying harness.testing.running
-        harness.testing.sources harness.testing.strategies harness.testing.trial
-        harness.testing.values harness.testing.worlds
+        harness.codeloop.workspace harness.commands harness.commands.complaint
+        harness.commands.demo harness.commands.doctor harness.commands.documents
+        harness.commands.judging harness.commands.log harness.commands.loop
+        harness.commands.output harness.commands.pipeline harness.commands.progress
+        harness.commands.replay harness.commands.run harness.commands.schema
+        harness.commands.score harness.commands.sessions harness.commands.verify
+        harness.errors harness.log harness.log.errors harness.log.sql harness.log.sqlite
+        harness.log.tables harness.loops harness.loops.actor_critic
+        harness.loops.critique harness.loops.model_loop harness.loops.plan_loop
+        harness.loops.plan_replies harness.loops.plan_types harness.loops.self_refine
+        harness.loops.templates harness.loops.verifying_planner harness.process
+        harness.record harness.replay harness.replay.diff harness.replay.engine
+        harness.replay.integrity harness.replay.recheck harness.replay.result
+        harness.runtime harness.runtime.executors harness.runtime.loop
+        harness.runtime.permit harness.runtime.planners harness.runtime.ports
+        harness.runtime.revise harness.schemas harness.testing harness.testing._draw
+        harness.testing._draw.bounds harness.testing._draw.hostile
+        harness.testing._draw.json_values harness.testing._draw.near_miss
+        harness.testing._draw.near_miss_facts harness.testing._draw.near_miss_scope
+        harness.testing._draw.near_misses harness.testing._draw.plans
+        harness.testing._draw.primitives harness.testing._draw.runs
+        harness.testing._draw.worlds harness.testing._draw.worlds_given
+        harness.testing._laws harness.testing._laws.evaluators
+        harness.testing._laws.renaming harness.testing._laws.trial
+        harness.testing._laws.verify harness.testing._pytest
+        harness.testing._pytest.items harness.testing._pytest.sources
+        harness.testing.laws harness.testing.plugin harness.testing.strategies
+        harness.wire
     """,
 }
 BELOW = {"evals": {"evals"}, "critic": {"evals", "critic"}, "harness": {*FLOORS}}
 
 PURE = words("""
-    evals critic harness.replay harness.log.record harness.canonical
+    evals critic harness.replay harness.record harness.canonical
     harness.runtime.loop harness.runtime.permit harness.runtime.ports harness.runtime.revise
-    harness.runtime.planning harness.runtime.replies harness.runtime.revision
-    harness.runtime.verifying
-    harness.runtime.actor_critic harness.runtime.agent harness.runtime.critique
-    harness.runtime.journal harness.runtime.journaled harness.runtime.refinement
-    harness.runtime.self_refine harness.runtime.subagent harness.runtime.templates
+    harness.loops.plan_loop harness.loops.plan_replies harness.loops.plan_types
+    harness.loops.verifying_planner
+    harness.loops.actor_critic harness.agents.agent harness.loops.critique
+    harness.agents.journal harness.agents.journaled harness.loops.model_loop
+    harness.loops.self_refine harness.agents.invocation harness.loops.templates
     harness.codeloop.decision harness.codeloop.prompt
 """)
 PURE_IMPORTS = words("""
@@ -88,7 +90,7 @@ PURE_IMPORTS = words("""
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation; they start no event loop.
-ALSO = {"harness.runtime.loop": {"asyncio"}, "harness.runtime.planning": {"asyncio"}}
+ALSO = {"harness.runtime.loop": {"asyncio"}, "harness.loops.plan_loop": {"asyncio"}}
 
 # What reaches the world or reads a clock without any import: by name, and as a method.
 IMPURE_NAMES = words("open print input breakpoint eval exec compile __import__ globals vars")

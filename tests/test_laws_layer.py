@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critic import Run
-from harness.testing.evaluator_laws import Judged
+from harness.testing._laws.evaluators import Judged
 from harness.testing.laws import LAWS
 from tests.assurance import laws
 from tests.assurance.laws import EVALUATED, Task, World, broken, tasks, worlds, worlds_of_cases

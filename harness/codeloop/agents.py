@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from evals.text import printable
-from harness.codeloop.command import CommandNotStarted
 from harness.codeloop.errors import CodeLoopError
+from harness.process import CommandNotStarted
 
 Role = Literal["actor", "critic"]
 

@@ -20,9 +20,8 @@ from evals.text import printable
 from harness.codeloop.agents import Role, command_line, split_command
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateRules, Limit, Seconds
-from harness.faults import NOT_BLANK
 from harness.runtime.revise import DEFAULT_MAX_ROUNDS
-from harness.wire import InvalidInput, build
+from harness.wire import NOT_BLANK, InvalidInput, build
 
 PROJECT_FILE: Final = ".critic.toml"
 

@@ -16,8 +16,7 @@ from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
 from evals.text import printable
-from harness.faults import NOT_BLANK
-from harness.wire import InvalidInput, build, parse_json
+from harness.wire import NOT_BLANK, InvalidInput, build, parse_json
 
 Said = Annotated[str, Field(pattern=NOT_BLANK)]
 """Text that says something."""

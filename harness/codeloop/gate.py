@@ -10,10 +10,10 @@ from shlex import join
 from typing import Final
 
 from evals.text import one_line, printable
-from harness.codeloop.command import CommandNotStarted, run_command
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateRules, Refusal
 from harness.codeloop.workspace import Change, Workspace
+from harness.process import CommandNotStarted, run_command
 
 # The end of what a failed command said is what tells of the failure.
 _DETAIL_CHARACTERS: Final = 4000

@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Iterator, Sequence
 from typing import Final, Literal, Protocol, TypeVar, assert_never
 
 from evals.text import printable
-from harness.codeloop.command import CommandNotStarted, CommandResult, run_command
 from harness.codeloop.decision import (
     Continue,
     Done,
@@ -22,7 +21,6 @@ from harness.codeloop.decision import (
     is_echo,
     parse_decision,
 )
-from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.gate import Fence, judge_change, run_commands
 from harness.codeloop.git import GitFailed
 from harness.codeloop.prompt import (
@@ -35,6 +33,8 @@ from harness.codeloop.prompt import (
 from harness.codeloop.record import Diff, Ran, Refusal, SessionEnd
 from harness.codeloop.scribe import Clock, Job, Record, Scribe, Turn, outcome_of, ran_of
 from harness.codeloop.workspace import Change, Workspace
+from harness.errors import HarnessError
+from harness.process import CommandNotStarted, CommandResult, run_command
 from harness.runtime.revise import (
     Cancelled,
     Drafted,
@@ -212,7 +212,7 @@ async def _or_failed(step: Awaitable[Event]) -> Event | Failed:
     """What comes of a step, also if this machine has run out of something on the way."""
     try:
         return await step
-    except (OSError, CodeLoopError) as error:
+    except (OSError, HarnessError) as error:
         return Failed(printable(str(error)))
 
 

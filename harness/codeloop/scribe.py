@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, Protocol, assert_never
 
 from evals.envelope import Envelope
-from harness.codeloop.command import CommandResult
 from harness.codeloop.decision import Continue, Done, Error
 from harness.codeloop.record import (
     GateRules,
@@ -18,6 +17,7 @@ from harness.codeloop.record import (
     SessionStart,
 )
 from harness.codeloop.workspace import Change
+from harness.process import CommandResult
 from harness.runtime.revise import StopReason
 
 

@@ -3,8 +3,7 @@
 import errno
 
 from evals.text import printable
-from harness.codeloop.errors import CodeLoopError
-from harness.log.errors import LogError
+from harness.errors import HarnessError
 from harness.runtime.loop import NotRecorded
 from harness.wire import InvalidInput
 
@@ -24,7 +23,7 @@ class UsageError(Exception):
 def explain(error: Exception) -> str:
     """The line to print for `error`. Safe for a terminal."""
     match error:
-        case UsageError() | LogError() | CodeLoopError():
+        case UsageError() | HarnessError():
             return str(error)
         case NotRecorded(__cause__=Exception() as cause):
             return f"a decision was made and is not on record: {explain(cause)}"

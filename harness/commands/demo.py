@@ -10,7 +10,7 @@ from evals.text import printable
 from harness.clock import FixedClock
 from harness.commands.pipeline import example, take_decision
 from harness.log.sql import SqlDecisionLog
-from harness.replay.replay import replay
+from harness.replay.engine import replay
 from harness.runtime.loop import Outcome
 from harness.wire import parse
 

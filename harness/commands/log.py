@@ -8,9 +8,9 @@ from evals.text import one_line
 from harness.commands.complaint import UsageError
 from harness.commands.output import ascii_json
 from harness.commands.replay import parse_head, tell, with_progress
-from harness.log.record import DecisionRecord
 from harness.log.sql import SqlDecisionLog
-from harness.replay.replay import replay
+from harness.record import DecisionRecord
+from harness.replay.engine import replay
 from harness.wire import InvalidInput, parse_json
 
 

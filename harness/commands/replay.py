@@ -10,11 +10,11 @@ from tqdm import tqdm
 
 from harness.commands.complaint import UsageError
 from harness.commands.output import ascii_json
-from harness.log.record import GENESIS
 from harness.log.sql import SqlDecisionLog
+from harness.record import GENESIS
+from harness.replay.engine import replay
 from harness.replay.integrity import is_digest
-from harness.replay.outcome import Replayed, ReplayStatus
-from harness.replay.replay import replay
+from harness.replay.result import Replayed, ReplayStatus
 
 
 def run(args: argparse.Namespace) -> int:

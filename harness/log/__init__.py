@@ -1,1 +1,25 @@
-"""The decision log: `record` is what is kept, `sql` is where, `errors` is how that can fail."""
+"""The decision log: append-only, chained by hashes, safe against crashes."""
+
+from harness.log.errors import (
+    LogBusy,
+    LogDamaged,
+    LogError,
+    LogFull,
+    LogUnavailable,
+    LogWriteFailed,
+    NotALog,
+    Unrecordable,
+)
+from harness.log.sql import SqlDecisionLog
+
+__all__ = [
+    "LogBusy",
+    "LogDamaged",
+    "LogError",
+    "LogFull",
+    "LogUnavailable",
+    "LogWriteFailed",
+    "NotALog",
+    "SqlDecisionLog",
+    "Unrecordable",
+]

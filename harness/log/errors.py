@@ -1,7 +1,9 @@
 """How a decision log can fail. Each message says what failed, where, and what to do."""
 
+from harness.errors import HarnessError
 
-class LogError(Exception):
+
+class LogError(HarnessError):
     """Base of all. The message is one line, safe to print.
 
     Raised by an append, it means that nothing was acknowledged.

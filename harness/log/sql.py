@@ -17,7 +17,9 @@ from sqlalchemy import Connection, Engine, LargeBinary, cast, insert, inspect, s
 
 from evals.text import printable
 from harness.log.errors import LogDamaged, LogUnavailable, LogWriteFailed, NotALog, Unrecordable
-from harness.log.record import (
+from harness.log.sqlite import WRITES, SqliteStore
+from harness.log.tables import FORMAT, inputs, log_format, metadata, records
+from harness.record import (
     GENESIS,
     Decision,
     DecisionRecord,
@@ -28,8 +30,6 @@ from harness.log.record import (
     draft,
     sealed,
 )
-from harness.log.sqlite import WRITES, SqliteStore
-from harness.log.tables import FORMAT, inputs, log_format, metadata, records
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse
 
 DEFAULT_TIMEOUT: Final = 60.0

@@ -5,7 +5,7 @@ from typing import Any
 
 from evals.text import pointer
 from harness.canonical import canonical_json
-from harness.replay.outcome import Difference
+from harness.replay.result import Difference
 
 _ABSENT: Any = object()
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from evals.text import printable
 from harness.canonical import canonical_json
-from harness.log.record import GENESIS, INPUTS, Head, RawRecord, record_hash
+from harness.record import GENESIS, INPUTS, Head, RawRecord, record_hash
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")

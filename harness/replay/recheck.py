@@ -22,10 +22,10 @@ from evals.plan import Plan, Proposal
 from evals.text import printable
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.log.record import INPUTS, DecisionRecord, Head, sha256
+from harness.record import INPUTS, DecisionRecord, Head, sha256
 from harness.replay.diff import differences
 from harness.replay.integrity import Document, Link, faults, link_fault
-from harness.replay.outcome import Difference, Replayed, ReplayStatus
+from harness.replay.result import Difference, Replayed, ReplayStatus
 from harness.wire import InvalidInput, build, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {

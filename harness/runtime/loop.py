@@ -26,7 +26,7 @@ from critic import (
     score,
     verify,
 )
-from harness.log.record import Decision, DecisionRecord
+from harness.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
 from harness.wire import own_copy

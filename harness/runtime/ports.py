@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, ToolCall
-from harness.log.record import Decision, DecisionRecord
+from harness.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit
 
 Recorder = Callable[[ToolCall], None]

@@ -21,10 +21,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, Proposal, RunContext, verify
-from harness.testing.bounds import bounds_of
-from harness.testing.drafting import Args
-from harness.testing.evaluator_laws import check_evaluator
-from harness.testing.lawbook import (
+from harness.testing._draw.bounds import bounds_of
+from harness.testing._draw.plans import Args
+from harness.testing._laws.evaluators import check_evaluator
+from harness.testing._laws.trial import LawBroken, NoVerdict, Trial, Verify
+from harness.testing._laws.verify import (
     ANY,
     OF_PASSING,
     Body,
@@ -37,7 +38,6 @@ from harness.testing.strategies import (
     proposals,
     valid_proposals,
 )
-from harness.testing.trial import LawBroken, NoVerdict, Trial, Verify
 
 __all__ = ["LAWS", "LawBroken", "Laws", "check_evaluator", "check_laws", "promise"]
 

@@ -48,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _source_files(config: pytest.Config, paths: list[str]) -> list[Path]:
-    from harness.testing.sources import NoSource, source_files  # noqa: PLC0415 - see the top
+    from harness.testing._pytest.sources import NoSource, source_files  # noqa: PLC0415 - see the top
 
     try:
         return source_files([config.invocation_params.dir / path for path in paths])
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(
     paths = config.getoption("--critic-replay")
     if not paths:
         return
-    from harness.testing.replaying import collected  # noqa: PLC0415 - see the top
+    from harness.testing._pytest.items import collected  # noqa: PLC0415 - see the top
 
     update = config.getoption("--critic-update")
     for path in _source_files(config, paths):
@@ -99,7 +99,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     """Name the case files that were rewritten, by whichever worker."""
     if not config.getoption("--critic-update"):
         return
-    from harness.testing.replaying import UPDATED  # noqa: PLC0415 - see the top
+    from harness.testing._pytest.items import UPDATED  # noqa: PLC0415 - see the top
 
     properties = [
         value

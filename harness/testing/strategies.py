@@ -8,7 +8,7 @@
 Whatever is not given is drawn. Everything shrinks to the smallest plan that a person would write:
 one step where one will do, no optional fields, short names. Args are made from `args_schema` and,
 where `bound_args` says so, from the content of evidence; for tools whose schema asks for more than
-`harness.testing.values` can make, give a strategy in `args`, by (adapter_id, capability_id).
+`harness.testing._draw.json_values` can make, give a strategy in `args`, by (adapter_id, capability_id).
 """
 
 from collections.abc import Mapping
@@ -32,15 +32,15 @@ from critic import (
     score,
     verify,
 )
-from harness.log.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
-from harness.testing.bounds import Bounds, NoPlan, bounds_of
-from harness.testing.drafting import Args, Drafter
-from harness.testing.drawing import chance, pick
-from harness.testing.given import Given, proposal_of
-from harness.testing.hostile import hostile_plan
-from harness.testing.misses import MISSES, Miss, fits, spoiled
-from harness.testing.running import a_run
-from harness.testing.worlds import a_context, a_manifest, a_spec
+from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
+from harness.testing._draw.bounds import Bounds, NoPlan, bounds_of
+from harness.testing._draw.hostile import hostile_plan
+from harness.testing._draw.near_misses import MISSES, Miss, fits, spoiled
+from harness.testing._draw.plans import Args, Drafter
+from harness.testing._draw.primitives import chance, pick
+from harness.testing._draw.runs import a_run
+from harness.testing._draw.worlds import a_context, a_manifest, a_spec
+from harness.testing._draw.worlds_given import Given, proposal_of
 from harness.wire import build
 
 __all__ = [
@@ -68,7 +68,7 @@ class NearMiss(NamedTuple):
     """A proposal with exactly one violation, and what that violation is."""
 
     way: str
-    """The name of the way to miss: see `harness.testing.misses.MISSES`."""
+    """The name of the way to miss: see `harness.testing._draw.near_misses.MISSES`."""
     check: Check
     kind: RefusalKind
     proposal: Proposal

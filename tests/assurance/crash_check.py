@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.log.errors import LogDamaged, LogError, LogUnavailable, NotALog
-from harness.log.record import DecisionRecord, Head
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
-from harness.replay.replay import RecordedLog, replay
+from harness.record import DecisionRecord, Head
+from harness.replay.engine import RecordedLog, replay
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import decision
 

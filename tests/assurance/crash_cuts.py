@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from harness.log.record import Head
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
+from harness.record import Head
 from tests.assurance.crash_check import READY, Writer, connecting, existing, outcome
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import decision, filled

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from harness.log.errors import LogError
-from harness.log.record import Head, RawRecord
 from harness.log.sql import SqlDecisionLog
+from harness.record import Head, RawRecord
+from harness.replay.engine import replay
 from harness.replay.integrity import read_document
-from harness.replay.replay import replay
 from tests.assurance.crash_check import worst
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import decision, filled

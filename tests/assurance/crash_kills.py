@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.log.errors import LogUnavailable
-from harness.log.record import Decision
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
+from harness.record import Decision
 from tests.assurance.crash_check import READY, Told, Writer, connecting, fault, tell, told_in
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import KINDS, decision

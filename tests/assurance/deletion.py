@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from critic import Proposal, Run, score, verify
-from harness.testing.cases import case_files, read_case
+from harness.cases import case_files, read_case
 from harness.wire import InvalidInput, build, parse_json
 from tests.assurance.exceptions import LIFTS, STAYS
 from tests.assurance.row import Row

@@ -29,7 +29,7 @@ def guarded(killer: Killer) -> str:
 
 def corpus(*first: str) -> str:
     """Every case file; those in the folders named `first` before the others."""
-    cases = import_module("harness.testing.cases")
+    cases = import_module("harness.cases")
     files = cases.case_files(ROOT / "fixtures" / "cases")
     for path in sorted(files, key=lambda path: path.parent.name not in first):
         case = cases.read_case(path)

@@ -24,8 +24,8 @@ from critic import (
     digest,
     verify,
 )
-from harness.testing.cases import Case, case_files, read_case
-from harness.testing.evaluator_laws import EVALUATOR_LAWS, OwnEvaluator
+from harness.cases import Case, case_files, read_case
+from harness.testing._laws.evaluators import EVALUATOR_LAWS, OwnEvaluator
 from harness.testing.laws import Laws, check_evaluator
 from harness.testing.strategies import runs
 from harness.wire import InvalidInput, parse

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from critic import Proposal, Run, consolidate, score_run, verify
-from harness.testing.cases import ConsolidateInput
+from harness.cases import ConsolidateInput
 from harness.wire import InvalidInput, build
 from tests.assurance.generator import drawing, make_proposal
 from tests.assurance.row import Row

@@ -13,8 +13,8 @@ import orjson
 from critic import Proposal, Run, consolidate, digest, score, verify
 from evals.instant import parse_time
 from harness.canonical import canonical_bytes, canonical_json
-from harness.log.record import GENESIS, Decision, Head, draft, sealed
-from harness.testing.cases import Case, case_files, read_case, run_case
+from harness.cases import Case, case_files, read_case, run_case
+from harness.record import GENESIS, Decision, Head, draft, sealed
 from harness.wire import parse
 
 CASES: Final = Path(__file__).resolve().parents[2] / "fixtures" / "cases"

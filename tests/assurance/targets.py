@@ -8,8 +8,10 @@ from typing import Final, NamedTuple
 
 from critic import Plan, Proposal, Run, consolidate, score, verify
 from evals.instant import parse_time
+from harness.cases import case_files, parse_case, read_case, run_case
 from harness.log.errors import LogError
-from harness.log.record import (
+from harness.log.sql import SqlDecisionLog
+from harness.record import (
     GENESIS,
     Decision,
     DecisionRecord,
@@ -18,9 +20,7 @@ from harness.log.record import (
     draft,
     sealed,
 )
-from harness.log.sql import SqlDecisionLog
-from harness.replay.replay import replay
-from harness.testing.cases import case_files, parse_case, read_case, run_case
+from harness.replay.engine import replay
 from harness.wire import InvalidInput, build, parse, parse_json, verify_bytes
 from tests.assurance.mutate import spelled
 from tests.examples import PLAN_B, PLAN_B_RUN, is_safe

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from harness.canonical import canonical_json
-from harness.testing.cases import Case, Command, Expectation, Fault, difference
+from harness.cases import Case, Command, Expectation, Fault, difference
 from harness.wire import InvalidInput, parse_json
 
 Json = dict[str, Any]

@@ -3,7 +3,7 @@
 import sys
 
 from critic import Proposal, Run, consolidate, score, verify
-from harness.testing.cases import Command, ConsolidateInput
+from harness.cases import Command, ConsolidateInput
 from harness.wire import parse
 from tests.conformance.serving import Json, serve
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
 from evals.text import printable
-from harness.testing.cases import Case, Command, case_files, read_case
+from harness.cases import Case, Command, case_files, read_case
 from tests.conformance.compare import Level, fault
 
 ROOT: Final = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ document invalid.
 import sys
 
 from critic import Proposal, Run
-from harness.testing.cases import Command, ConsolidateInput
+from harness.cases import Command, ConsolidateInput
 from harness.wire import parse
 from tests.conformance.serving import Json, serve
 from tests.model import score_model, verify_model

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from harness.testing.cases import Command
+from harness.cases import Command
 from harness.wire import InvalidInput
 from tests.conformance.kit import COMMANDS
 

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Final
 
-from harness.testing.cases import Command
+from harness.cases import Command
 from harness.wire import InvalidInput
 from tests.conformance import engine
 from tests.conformance.serving import Json, serve

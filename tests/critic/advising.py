@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from critic import Proposal, Refused, advise, apply_repairs
-from critic.advice import Advice, AskApproval
+from critic.repairs.kinds import Advice, AskApproval
 from tests.examples import proposal_of
 from tests.judging import judge_proposal, with_changes, with_manifest, with_step
 from tests.model_facts import Json

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from critic import means
-from critic.means import Means
+from critic.repairs import options as means
+from critic.repairs.options import Means
 from critic.surface import Tool, surface_of
 from tests.critic.advising import item, small
 from tests.model_facts import Json

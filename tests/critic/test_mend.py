@@ -3,7 +3,7 @@
 import pytest
 
 from critic import Plan, ReasonStep, Repair, ToolStep, apply_repairs
-from critic.advice import (
+from critic.repairs.kinds import (
     BackArgument,
     CorrectArgs,
     DeclareOutput,

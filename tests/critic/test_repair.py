@@ -6,11 +6,13 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from critic import Proposal, Repair, apply_repairs, digest, means, repair
-from critic.advice import Advice, Shorten
+from critic import Proposal, Repair, apply_repairs, digest
+from critic.repairs import advise as repair
+from critic.repairs import options as means
+from critic.repairs.kinds import Advice, Shorten
 from evals.binding import Backing
 from evals.canonical import canonical_bytes
-from harness.testing.misses import MISSES
+from harness.testing._draw.near_misses import MISSES
 from harness.testing.strategies import NearMiss, labelled_near_misses
 from harness.testing.strategies import proposals as drafted_proposals
 from harness.wire import parse

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critic import Proposal, Repair, advise, apply_repairs, digest
-from critic.advice import AskApproval, GrantBudget, ObtainEvidence, SaveTokens, Shorten
+from critic.repairs.kinds import AskApproval, GrantBudget, ObtainEvidence, SaveTokens, Shorten
 from tests.critic.advising import (
     ORDER,
     REASON,

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from critic import Refused, advise, repair, verify
-from critic.advice import Advice, DropStep
+from critic import Refused, advise, verify
+from critic.repairs import advise as repair
+from critic.repairs.kinds import Advice, DropStep
 from tests.critic.advising import REASON, advice_on, call, ctx_with, said, small, step_with
 from tests.examples import good_proposal, proposal_of
 from tests.judging import Verdict, judge_proposal

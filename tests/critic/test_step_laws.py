@@ -10,7 +10,7 @@ from collections import Counter
 from hypothesis import example, given
 
 from critic import Proposal, Refused
-from harness.testing.lawbook import leads_somewhere
+from harness.testing._laws.verify import leads_somewhere
 from tests.judging import (
     LAW,
     approves_its_plan,

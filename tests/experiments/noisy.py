@@ -29,7 +29,7 @@ from random import Random
 from typing import Any, Final, Literal, NamedTuple
 
 from critic import Plan, RefusalKind, Repair, Violation
-from harness.runtime.revision import RevisionRequest
+from harness.loops.plan_types import RevisionRequest
 from harness.wire import build
 from tests.experiments.slips import Draft, Line, World, differs, restore, slip
 from tests.model_facts import Json

@@ -17,7 +17,7 @@ from math import sqrt
 from random import Random
 from typing import Any, Final
 
-from harness.runtime.planning import revise_plan
+from harness.loops.plan_loop import revise_plan
 from tests.experiments.noisy import LEVELS, Level, Nature, NoisyPlanner
 from tests.experiments.shown import KEPT, kept, rendered, rewrite
 from tests.experiments.slips import World, world_of

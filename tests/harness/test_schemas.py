@@ -12,9 +12,9 @@ from jsonschema_rs import Draft202012Validator, meta
 import critic
 from critic import CriticReport, Proposal, Run
 from evals.envelope import Envelope
-from harness.log.record import Decision, DecisionRecord, Head, draft, sealed
+from harness.cases import Case, ConsolidateInput, case_files, read_case
+from harness.record import Decision, DecisionRecord, Head, draft, sealed
 from harness.schemas import DIALECT, Schema, render, schemas
-from harness.testing.cases import Case, ConsolidateInput, case_files, read_case
 from harness.wire import InvalidInput, build, parse_json
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -47,7 +47,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         (
             Edit(_SURFACE, "Tools({key: _tool", 'Tools({("", ".".join(key)): _tool'),
             Edit(
-                "critic/case.py",
+                "critic/prepared.py",
                 '_CALL: Final = itemgetter("adapter_id", "capability_id")',
                 "def _CALL(said: Mapping[str, Any]) -> tuple[str, str]:\n"
                 "    return \"\", f\"{said['adapter_id']}.{said['capability_id']}\"",

@@ -9,7 +9,7 @@ _LOOP: Final = "harness/runtime/loop.py"
 _PERMIT: Final = "harness/runtime/permit.py"
 _RECHECK: Final = "harness/replay/recheck.py"
 _INTEGRITY: Final = "harness/replay/integrity.py"
-_RECORD: Final = "harness/log/record.py"
+_RECORD: Final = "harness/record.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     slip(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.codeloop.command import (
+from harness.process import (
     KEPT_BYTES,
     TIMED_OUT,
     CommandNotStarted,
@@ -68,7 +68,7 @@ def test_output_is_told_as_it_comes() -> None:
 def test_a_timeout_ends_the_whole_group_even_if_it_does_not_want_to(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("harness.codeloop.command._GRACE_SECONDS", 0.1)
+    monkeypatch.setattr("harness.process._GRACE_SECONDS", 0.1)
     code = "trap '' TERM; sleep 60 & echo $! $$; wait; sleep 60"
     began = time.monotonic()
     told = run("sh", "-c", code, timeout=0.2)

@@ -8,6 +8,7 @@ import pytest
 from harness.codeloop.agents import command_line, require_program, split_command
 from harness.codeloop.config import Settings, layer, layers, resolve
 from harness.codeloop.errors import CodeLoopError
+from harness.process import CommandNotStarted
 from tests.examples import is_safe
 
 LAYERED = {
@@ -151,7 +152,7 @@ def test_what_is_no_command_line(tmp_path: Path) -> None:
     with pytest.raises(CodeLoopError, match="no critic: name one with --critic"):
         settings({"actor": {"agent": "a"}}, DEFAULTS)
     for words in (("no-such-agent",), ("./agent",)):
-        with pytest.raises(CodeLoopError, match="command not found"):
+        with pytest.raises(CommandNotStarted, match="command not found"):
             require_program(words, tmp_path)
     (tmp_path / "agent").write_text("")
     (tmp_path / "agent").chmod(0o700)

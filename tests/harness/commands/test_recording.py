@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harness.log.errors import LogFull
-from harness.log.record import RawRecord
 from harness.log.sql import SqlDecisionLog
-from harness.replay.replay import replay
+from harness.record import RawRecord
+from harness.replay.engine import replay
 from tests.examples import PLAN_A, PLAN_B, PLAN_B_RUN, good_run, is_safe
 from tests.harness.commands.lines import GOOD, REFUSED, read
 from tests.harness.console import Critic

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.integrations.command import CommandAgent
-from harness.runtime.actor_critic import ActorCritic
-from harness.runtime.agent import AgentFailed, AgentResult, Budget, Event, Usage
-from harness.runtime.subagent import run_agent
+from harness.agents.agent import AgentFailed, AgentResult, Event
+from harness.agents.command import CommandAgent
+from harness.agents.invocation import run_agent
+from harness.agents.usage import Budget, Usage
+from harness.loops.actor_critic import ActorCritic
 
 
 def python(code: str, *arguments: str) -> list[str]:

@@ -14,11 +14,12 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
-from harness.integrations.pydantic_ai import PydanticAIAgent
-from harness.runtime.actor_critic import ActorCritic
-from harness.runtime.agent import NO_USAGE, AgentResult, Budget, Event, Usage
-from harness.runtime.journal import ReplayDivergence
-from harness.runtime.self_refine import SelfRefine
+from harness.agents.agent import AgentResult, Event
+from harness.agents.journal import ReplayDivergence
+from harness.agents.pydantic_ai import PydanticAIAgent
+from harness.agents.usage import NO_USAGE, Budget, Usage
+from harness.loops.actor_critic import ActorCritic
+from harness.loops.self_refine import SelfRefine
 from tests.harness.integrations.openai_stub import serving
 from tests.harness.runtime.scripted import verdict
 

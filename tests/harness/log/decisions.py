@@ -11,8 +11,8 @@ from critic.score import score
 from critic.verify import verify
 from evals.plan import Proposal
 from evals.run import Run
-from harness.log.record import Decision, RunFacts
 from harness.log.sql import SqlDecisionLog
+from harness.record import Decision, RunFacts
 from harness.wire import build
 
 AS_OF = "2025-03-01T12:00:00Z"

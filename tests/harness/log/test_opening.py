@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from harness.log.errors import LogDamaged, LogUnavailable, NotALog
-from harness.log.record import GENESIS
 from harness.log.sql import SqlDecisionLog
+from harness.record import GENESIS
 from tests.harness.log.decisions import decision, filled, meddle, query
 from tests.harness.log.maker import SIZES
 

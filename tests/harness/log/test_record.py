@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from critic.verdicts import RULESET_VERSION
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, digest
-from harness.log.record import (
+from harness.record import (
     GENESIS,
     INPUTS,
     Decision,

@@ -16,10 +16,10 @@ import pytest
 
 from harness.canonical import canonical_bytes
 from harness.log.errors import LogBusy, LogFull, LogUnavailable, LogWriteFailed
-from harness.log.record import GENESIS, DecisionRecord
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
-from harness.replay.replay import replay
+from harness.record import GENESIS, DecisionRecord
+from harness.replay.engine import replay
 from tests.harness.log.decisions import decision, filled
 
 Start = Callable[..., subprocess.Popen[str]]

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from harness.log.errors import LogError
-from harness.log.record import Decision
 from harness.log.sql import SqlDecisionLog
+from harness.record import Decision
 from harness.wire import parse
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.canonical import canonical_json
-from harness.log.record import record_hash, sha256
+from harness.record import record_hash, sha256
 from tests.harness.log.decisions import body_of, meddle, query
 
 Edit = Callable[[dict[str, Any]], object]

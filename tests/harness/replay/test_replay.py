@@ -8,10 +8,10 @@ import pytest
 from critic.consolidate import consolidate
 from critic.verify import verify
 from harness.log.errors import LogDamaged
-from harness.log.record import GENESIS, INPUTS, Decision, Head, RunFacts
 from harness.log.sql import SqlDecisionLog
-from harness.replay.outcome import Replayed
-from harness.replay.replay import replay
+from harness.record import GENESIS, INPUTS, Decision, Head, RunFacts
+from harness.replay.engine import replay
+from harness.replay.result import Replayed
 from tests.harness.log.decisions import (
     KINDS,
     NOON,

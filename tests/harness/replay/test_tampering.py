@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from harness.canonical import canonical_json
-from harness.log.record import RawRecord, sha256
 from harness.log.sql import SqlDecisionLog
+from harness.record import RawRecord, sha256
+from harness.replay.engine import replay
 from harness.replay.integrity import START, read_document
-from harness.replay.outcome import Replayed
 from harness.replay.recheck import recheck
-from harness.replay.replay import replay
+from harness.replay.result import Replayed
 from tests.harness.log.decisions import body_of, decision, filled, meddle, put_body, query
 from tests.harness.replay.forging import edited, forged, forged_input
 

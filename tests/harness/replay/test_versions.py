@@ -9,8 +9,8 @@ import pytest
 import harness.replay.recheck as rechecking
 from critic.verify import verify
 from harness.log.sql import SqlDecisionLog
-from harness.replay.outcome import Difference, Replayed
-from harness.replay.replay import replay
+from harness.replay.engine import replay
+from harness.replay.result import Difference, Replayed
 from tests.harness.log.decisions import body_of, filled, meddle
 from tests.harness.replay.forging import edited, forged, forged_input
 

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from harness.agents.journal import Journal, Mode
 from harness.clock import FixedClock
-from harness.runtime.journal import Journal, Mode
 
 CLOCK = FixedClock(datetime(2026, 5, 9, 9, 30, tzinfo=UTC))
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from critic import Plan, Refused, Verified
-from harness.runtime.planning import PlanLoop
-from harness.runtime.revision import PlanRevision, RevisionRequest
+from harness.loops.plan_loop import PlanLoop
+from harness.loops.plan_types import PlanRevision, RevisionRequest
 from tests.examples import good_proposal, proposal_of
 from tests.judging import with_changes
 from tests.model_facts import Json

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness.runtime.agent import UNLIMITED, AgentResult, Budget, Event, Usage
+from harness.agents.agent import AgentResult, Event
+from harness.agents.usage import UNLIMITED, Budget, Usage
 
 CASES = Path(__file__).parents[3] / "fixtures" / "loops.jsonl"
 

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.actor_critic import ActorCritic
-from harness.runtime.agent import UNLIMITED, AgentResult, Budget, Event, Usage
+from harness.agents.agent import AgentResult, Event
+from harness.agents.usage import UNLIMITED, Budget, Usage
+from harness.loops.actor_critic import ActorCritic
 from tests.harness.runtime.scripted import Scripted, cases, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")

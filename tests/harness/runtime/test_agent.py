@@ -10,18 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from evals.json_value import SAFE_INTEGER
-from harness.runtime.agent import (
-    NO_USAGE,
-    UNLIMITED,
-    AgentFailed,
-    AgentResult,
-    Budget,
-    Event,
-    EventKind,
-    Usage,
-    add_usage,
-    describe,
-)
+from harness.agents.agent import AgentFailed, AgentResult, Event, EventKind, describe
+from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, Usage, add_usage
 from harness.wire import build
 
 COUNTS = st.integers(0, 10**6)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.log.record import Decision, DecisionRecord
+from harness.record import Decision, DecisionRecord
 from harness.runtime.executors import CallableExecutor, Tool
 from harness.runtime.loop import NotRecorded
 from harness.runtime.ports import Execution, Recorder

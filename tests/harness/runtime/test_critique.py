@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.critique import Critique, judge, parse_critique
+from harness.loops.critique import Critique, judge, parse_critique
 from harness.runtime.revise import Malformed
 from tests.harness.runtime.scripted import cases
 

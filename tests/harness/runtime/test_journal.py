@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.journal import (
+from harness.agents.journal import (
     MemoryStore,
     RecordedFailure,
     ReplayDivergence,
     Unrecordable,
 )
-from harness.runtime.journal_file import JournalUnavailable
+from harness.agents.journal_file import JournalUnavailable
 from tests.harness.runtime.journals import NEVER, journal_of, replies, step
 
 

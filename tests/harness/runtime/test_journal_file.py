@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.runtime.journal import (
+from harness.agents.journal import (
     JournalDamaged,
     MemoryStore,
 )
-from harness.runtime.journal_file import FileStore, JournalUnavailable
+from harness.agents.journal_file import FileStore, JournalUnavailable
 from tests.harness.runtime.journals import LINE, NEVER, OTHER, changed, journal_of, step
 
 DAMAGED = {

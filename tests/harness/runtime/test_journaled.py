@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.runtime.actor_critic import ActorCritic
-from harness.runtime.agent import Event
-from harness.runtime.journal import (
+from harness.agents.agent import Event
+from harness.agents.journal import (
     Journal,
     JournalDamaged,
     JournalError,
@@ -21,9 +20,10 @@ from harness.runtime.journal import (
     ReplayDivergence,
     Unrecordable,
 )
-from harness.runtime.journal_file import JournalUnavailable
-from harness.runtime.journaled import Journaled
-from harness.runtime.self_refine import SelfRefine
+from harness.agents.journal_file import JournalUnavailable
+from harness.agents.journaled import Journaled
+from harness.loops.actor_critic import ActorCritic
+from harness.loops.self_refine import SelfRefine
 from tests.harness.runtime.journals import Ticking, journal_of
 from tests.harness.runtime.scripted import Scripted, verdict
 
@@ -182,12 +182,12 @@ CRASHING = """
     import asyncio, os, sys
     from pathlib import Path
     from harness.clock import SystemClock
-    from harness.runtime.actor_critic import ActorCritic
-    from harness.runtime.journal import Journal
-    from harness.runtime.journal_file import FileStore
-    from harness.runtime.journaled import Journaled
-    from harness.runtime.subagent import ModelAgent, Reply
-    from harness.runtime.agent import NO_USAGE
+    from harness.loops.actor_critic import ActorCritic
+    from harness.agents.journal import Journal
+    from harness.agents.journal_file import FileStore
+    from harness.agents.journaled import Journaled
+    from harness.agents.model import ModelAgent, Reply
+    from harness.agents.usage import NO_USAGE
 
     path, crash_at = Path(sys.argv[1]), int(sys.argv[2])
     calls = 0

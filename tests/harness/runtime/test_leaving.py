@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.runtime.actor_critic import ActorCritic
-from harness.runtime.agent import Agent
-from harness.runtime.journal import MemoryStore
-from harness.runtime.journaled import Journaled
-from harness.runtime.self_refine import SelfRefine
+from harness.agents.agent import Agent
+from harness.agents.journal import MemoryStore
+from harness.agents.journaled import Journaled
+from harness.loops.actor_critic import ActorCritic
+from harness.loops.self_refine import SelfRefine
 from tests.harness.runtime.journals import journal_of
 from tests.harness.runtime.scripted import Scripted, verdict
 

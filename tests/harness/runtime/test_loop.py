@@ -9,7 +9,7 @@ import pytest
 
 from critic import Plan, digest
 from evals.canonical import canonical_bytes, canonical_json
-from harness.log.record import GENESIS
+from harness.record import GENESIS
 from harness.runtime.loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError
 from harness.runtime.planners import FixedPlanner

@@ -14,10 +14,10 @@ from critic import (
     digest,
 )
 from evals.canonical import canonical_bytes
-from harness.runtime.agent import Usage
-from harness.runtime.planning import revise_plan
-from harness.runtime.replies import plan_of
-from harness.runtime.revision import Reply, RevisionRequest
+from harness.agents.usage import Usage
+from harness.loops.plan_loop import revise_plan
+from harness.loops.plan_replies import plan_of
+from harness.loops.plan_types import Reply, RevisionRequest
 from harness.wire import MAX_DOCUMENT_BYTES, own_copy, parse
 from tests.examples import good_proposal, proposal_of, refused_proposal
 from tests.harness.runtime.plans import (

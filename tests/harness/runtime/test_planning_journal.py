@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.runtime.agent import Usage
-from harness.runtime.journal import Journal, MemoryStore, Mode, ReplayDivergence
-from harness.runtime.revision import PlanRevision, Reply
+from harness.agents.journal import Journal, MemoryStore, Mode, ReplayDivergence
+from harness.agents.usage import Usage
+from harness.loops.plan_types import PlanRevision, Reply
 from tests.harness.runtime.plans import (
     GOOD,
     AsyncPlanner,

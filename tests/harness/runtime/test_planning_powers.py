@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from critic import ApprovalMode, CompiledContext, Finding, Plan, ToolStep
-from critic.advice import AskApproval
-from harness.runtime.agent import Budget, Usage
-from harness.runtime.revision import Reply
+from critic.repairs.kinds import AskApproval
+from harness.agents.usage import Budget, Usage
+from harness.loops.plan_types import Reply
 from tests.examples import good_proposal, proposal_of
 from tests.harness.runtime.plans import (
     GOOD,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.critique import parse_score, says
+from harness.loops.critique import parse_score, says
 from tests.harness.runtime.scripted import cases
 
 DECIMALS = st.decimals(0, 1, places=4).map(lambda number: f"{number:f}")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.runtime.agent import AgentResult
-from harness.runtime.self_refine import SelfRefine
+from harness.agents.agent import AgentResult
+from harness.loops.self_refine import SelfRefine
 from tests.harness.runtime.scripted import Scripted, cases
 
 

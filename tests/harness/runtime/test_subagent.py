@@ -7,19 +7,13 @@ from typing import Any
 
 import pytest
 
+from harness.agents.agent import AgentFailed, AgentResult, Event
+from harness.agents.invocation import SubagentInvocation, run_agent
+from harness.agents.journal import Journal, MemoryStore, ReplayDivergence
+from harness.agents.model import Dependencies, Message, ModelAgent, Reply, text_only_model_call
+from harness.agents.usage import UNLIMITED, Usage
 from harness.clock import FixedClock
-from harness.runtime.actor_critic import ActorCritic
-from harness.runtime.agent import UNLIMITED, AgentFailed, AgentResult, Event, Usage
-from harness.runtime.journal import Journal, MemoryStore, ReplayDivergence
-from harness.runtime.subagent import (
-    Dependencies,
-    Message,
-    ModelAgent,
-    Reply,
-    SubagentInvocation,
-    run_agent,
-    text_only_model_call,
-)
+from harness.loops.actor_critic import ActorCritic
 from tests.harness.runtime.scripted import Call, Scripted, verdict
 
 ONE = Usage(tokens_in=1, tokens_out=1, cost_micros=0)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from critic import Finding
-from harness.runtime.verifying import NotApproved, VerifyingPlanner
+from harness.loops.verifying_planner import NotApproved, VerifyingPlanner
 from tests.harness.runtime.plans import GOOD, ScriptedAdvisor, ScriptedPlanner, plan_with
 from tests.harness.runtime.world import KeptLog, Scripted, do_all, turn
 

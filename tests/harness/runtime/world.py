@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from critic import Plan, Proposal, ToolCall
-from harness.log.record import GENESIS, Decision, DecisionRecord, Head, draft, sealed
+from harness.record import GENESIS, Decision, DecisionRecord, Head, draft, sealed
 from harness.runtime.loop import Outcome, run_canonical_loop
 from harness.runtime.permit import Permit
 from harness.runtime.planners import FixedPlanner

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.testing.cases import (
+from harness.cases import (
     Contradiction,
     case_files,
     contradiction,

@@ -12,7 +12,7 @@ import pytest
 
 from critic import Check, Proposal, RefusalKind, Run
 from evals.verdict import EvaluatorId, Status
-from harness.testing.cases import (
+from harness.cases import (
     Case,
     case_files,
     parse_case,

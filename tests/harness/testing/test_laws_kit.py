@@ -22,10 +22,10 @@ from critic import (
     verify,
 )
 from evals.latency import evaluate as judge_latency
-from harness.testing.evaluator_laws import EVALUATOR_LAWS, Judged, OwnEvaluator
+from harness.testing._laws.evaluators import EVALUATOR_LAWS, Judged, OwnEvaluator
+from harness.testing._laws.trial import Verdict, Verify
 from harness.testing.laws import LAWS, LawBroken, Laws, check_evaluator, check_laws, promise
 from harness.testing.strategies import runs
-from harness.testing.trial import Verdict, Verify
 from harness.wire import build
 from tests.examples import good_proposal
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from harness.cases import Case, Must, parse_case, render, renewed
 from harness.log.sql import SqlDecisionLog
-from harness.testing.cases import Case, Must, parse_case, render, renewed
 from harness.testing.laws import LAWS
 from tests.examples import good_proposal, refused_proposal
 from tests.harness.log.decisions import body_of, filled, meddle, put_body
@@ -219,7 +219,8 @@ def test_a_file_that_cannot_be_read_or_written_is_a_failure_with_a_message(
     outdated(path)
     before = path.read_bytes()
     pytester.makeconftest("""
-    from harness.testing import cases, replaying
+    from harness import cases
+    from harness.testing._pytest import items as replaying
 
     def refuse(path, *_):
         raise PermissionError(13, "Permission denied", str(path))

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from harness.testing.cases import replace_file
-from harness.testing.sources import NoSource, is_log, source_files
+from harness.cases import replace_file
+from harness.testing._pytest.sources import NoSource, is_log, source_files
 from tests.harness.log.decisions import filled
 
 

@@ -21,11 +21,11 @@ from critic import (
     verify,
 )
 from evals.schemas import compile_schema
-from harness.log.record import GENESIS, record_hash
+from harness.record import GENESIS, record_hash
 from harness.testing import strategies
-from harness.testing.misses import MISSES
+from harness.testing._draw.json_values import NoValue, value_for
+from harness.testing._draw.near_misses import MISSES
 from harness.testing.strategies import NearMiss, NoPlan
-from harness.testing.values import NoValue, value_for
 from harness.wire import build
 from tests.examples import good_proposal
 from tests.judging import judge_proposal

@@ -1,0 +1,100 @@
+"""What there is to mend a plan with: fresh evidence, tools within bounds, room that is left."""
+
+from functools import cached_property
+from typing import Any, Final
+
+from critic.repairs.kinds import MOST_CANDIDATES, Capability
+from critic.surface import Surface, Tool
+from evals.context import (
+    DEFAULT_BUCKET_TOKENS,
+    DEFAULT_MAX_STEPS,
+    DecisionSpec,
+    EvidenceItem,
+    RunContext,
+)
+from evals.envelope import MODE_RANK
+from evals.instant import unexpired
+
+# Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. What
+# is beyond this many looks (a text counts as one for each 4 KiB) is the planner's to find.
+_LOOKS: Final = 200_000
+_TEXT_PER_LOOK: Final = 4096
+
+_UNLIMITED: Final = len(MODE_RANK)
+
+
+class Means:
+    """The means of one proposal; nothing here depends on its plan."""
+
+    def __init__(self, ctx: RunContext, surface: Surface, spec: DecisionSpec) -> None:
+        self.ctx: Final = ctx
+        self.surface: Final = surface
+        budget, spent = ctx.run_budget, ctx.spent
+        self.steps_left: Final = (budget.max_steps if budget else DEFAULT_MAX_STEPS) - (
+            (spent.steps if spent else None) or 0
+        )
+        self.tokens_left: Final = (budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS) - (
+            (spent.tokens if spent else None) or 0
+        )
+        ceiling, tier = spec.approval_mode, spec.approval_required_from
+        limit = _UNLIMITED if ceiling is None else MODE_RANK[ceiling]
+        self.highest_rank: Final = min(MODE_RANK[ctx.safety_mode], limit)
+        """Steps above it may not run, whoever approves them."""
+        self.approved_from: Final = _UNLIMITED if tier is None else MODE_RANK[tier]
+        """Steps from this rank on need an approval."""
+        self._looks = _LOOKS
+        self._allowed: dict[tuple[Tool, str], list[EvidenceItem]] = {}
+        self._backers: dict[tuple[Tool, str, bool, Any], tuple[str, ...]] = {}
+
+    @cached_property
+    def fresh(self) -> dict[str, list[EvidenceItem]]:
+        """Unexpired evidence by class, in the order of the manifest."""
+        found: dict[str, list[EvidenceItem]] = {}
+        for item in self.surface.evidence.values():
+            if unexpired(item.expires_at, self.ctx.as_of):
+                found.setdefault(item.classification, []).append(item)
+        return found
+
+    def pins(self, name: str) -> tuple[str, ...]:
+        """Fresh evidence of a class."""
+        return tuple(item.id for item in self.fresh.get(name, ())[:MOST_CANDIDATES])
+
+    @cached_property
+    def _producers(self) -> dict[str, list[Capability]]:
+        found: dict[str, list[Capability]] = {}
+        highest = min(self.highest_rank, self.approved_from - 1)
+        for (adapter, capability), tool in self.surface.tools.items():
+            for output in tool.produces if tool.rank <= highest else ():
+                if len(listed := found.setdefault(output, [])) < MOST_CANDIDATES:
+                    listed.append(Capability(adapter_id=adapter, capability_id=capability))
+        return found
+
+    def producers(self, output: str) -> tuple[Capability, ...]:
+        """Tools that list the output, and that a plan may call without asking anybody."""
+        return tuple(self._producers.get(output, ()))
+
+    def allowed(self, tool: Tool, argument: str) -> list[EvidenceItem]:
+        """Fresh evidence that may back an argument which the tool binds."""
+        key = (tool, argument)
+        if key not in self._allowed:
+            classes = dict.fromkeys(tool.bound_args[argument])
+            self._allowed[key] = [item for name in classes for item in self.fresh.get(name, ())]
+        return self._allowed[key]
+
+    def backers(self, tool: Tool, argument: str, value: Any) -> tuple[str, ...]:
+        """Evidence that may back the argument and that a scalar stands in, as far as was looked."""
+        key = (tool, argument, type(value) is bool, value)
+        if key not in self._backers:
+            self._backers[key] = self._look(self.allowed(tool, argument), value)
+        return self._backers[key]
+
+    def _look(self, items: list[EvidenceItem], value: Any) -> tuple[str, ...]:
+        found: list[str] = []
+        for item in items:
+            text = len(item.content) if isinstance(item.content, str) else 0
+            self._looks -= 1 + text // _TEXT_PER_LOOK
+            if self._looks < 0 or len(found) == MOST_CANDIDATES:
+                break
+            if item.backing.backs(value):
+                found.append(item.id)
+        return tuple(found)

@@ -1,0 +1,5 @@
+"""The base of every error that the harness raises for a person to read."""
+
+
+class HarnessError(Exception):
+    """Something could not be done. The message is one line, safe to print, with what to do."""

@@ -1,1 +1,0 @@
-"""One small file per framework: what it has, behind the ports of this house."""

@@ -1,0 +1,1 @@
+"""How plans, worlds and runs are drawn. Private."""

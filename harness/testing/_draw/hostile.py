@@ -1,0 +1,104 @@
+"""Plans that mean harm or come from a confused planner: valid envelopes, and nothing else about
+them is to be trusted.
+
+They are spelled in the names of the manifest at hand, so that they meet the checks rather than
+bounce off the first one. Some of them pass: that is for the critic to say.
+"""
+
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from harness.testing._draw.bounds import Bounds
+from harness.testing._draw.near_miss import other
+from harness.testing._draw.plans import Drafter
+from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
+
+_: Final = ABSENT
+
+NASTY: Final = "<b>\n\u001b[31m'\u202e\u0000"
+_DEEP_LEVELS: Final = 60
+_LONG: Final = 60  # steps: well over the default limit of 12
+
+
+def _deep() -> Any:
+    value: Any = 1
+    for _level in range(_DEEP_LEVELS):
+        value = [value]
+    return value
+
+
+_VALUES: Final[tuple[Any, ...]] = (
+    1,
+    "a",
+    *(1.0, True, "1", -0.0, 2**53 - 1, 1e21, None, "", NASTY, "\ud7ff"),
+    *([], {}, [1, [2]], {NASTY: 1}, {"a": {"b": "c"}}),
+)
+
+
+def hostile_plan(drafter: Drafter) -> Json:
+    """Any plan at all, in the names that it would have to know to get through."""
+    draw, bounds = drafter.draw, drafter.bounds
+    names = _Names(bounds)
+    steps: list[Json] = []
+    for _step in range(draw(st.integers(0, 4))):
+        steps.append(_a_step(drafter, names, steps))
+    if steps and chance(draw) and chance(draw):
+        steps = [*steps, *(steps[-1] for _again in range(pick(draw, (1, _LONG))))]
+    trace = bounds.ctx.trace_id
+    table = {
+        "declared_outputs": (bounds.required, [], ["zz"], [*bounds.required, "zz", "zz"]),
+        "trace_id": (_, _, trace, other(trace)),
+        "plan_id": (_, "p"),
+    }
+    return {"steps": steps, **fields(draw, table)}
+
+
+class _Names:
+    """What a planner could know of a manifest, and what it might make up."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        manifests = bounds.compiled.manifests
+        known = [(tool.adapter_id, tool.capability_id) for tool in manifests.tool_manifest[:8]]
+        self.tools = manifests.tools
+        self.pairs = [*known, ("zz", "zz"), *((one, other(two)) for one, two in known[:2])]
+        refs = [item.id for item in manifests.evidence_manifest[:8]]
+        self.classes = [*bounds.fresh, "zz"][:8]
+        self.refs = [*refs, "zz", *(f"kg:{name}:1" for name in self.classes[:2])]
+
+
+def _a_step(drafter: Drafter, names: _Names, earlier: list[Json]) -> Json:
+    draw = drafter.draw
+    kind = pick(draw, ("known", "made up", "reason", "again"))
+    if kind == "again" and earlier:
+        return dict(pick(draw, earlier))
+    step: Json = {"kind": "reason", **fields(draw, {"summary": (_, NASTY)})}
+    if kind in ("known", "made up"):
+        pair = pick(draw, names.pairs)
+        tool = names.tools.get(pair)
+        step = (drafter.step(tool) if tool is not None and kind == "known" else None) or {
+            "kind": "tool",
+            "adapter_id": pair[0],
+            "capability_id": pair[1],
+            "args": _args(draw, list((tool and tool.bound_args) or ())),
+        }
+    return {**step, **_claims(draw, names)}
+
+
+def _args(draw: st.DrawFn, bound: list[str]) -> Json:
+    table: dict[str, tuple[Any, ...]] = {"x": (_, *_VALUES), NASTY: (_, _, _, 1)}
+    args = fields(draw, {**table, **dict.fromkeys(bound, (_, *_VALUES))})
+    return {**args, "deep": _deep()} if chance(draw) and chance(draw) else args
+
+
+def _claims(draw: st.DrawFn, names: _Names) -> Json:
+    """What a step may say of itself."""
+    refs, classes = names.refs, names.classes
+    table: dict[str, tuple[Any, ...]] = {
+        "id": (_, _, "s0", "s1"),
+        "depends_on": (_, _, [], ["s0"], ["s1", "s1", "zz"]),
+        "evidence_refs": (_, _, refs[:1], refs, refs[-1:], [*refs[:1], *refs[:1]]),
+        "requires_evidence": (_, _, [], classes[:1], classes),
+        "estimated_tokens": (_, _, 0, 1, 8001, 2**53 - 1),
+    }
+    return fields(draw, table)

@@ -1,0 +1,134 @@
+"""Near misses of what a plan may do: coverage, surface and approval, a function for each way.
+
+Each returns None where the manifest, spec and context at hand give no occasion for it.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from critic import ToolCapability
+from evals.schemas import compile_schema, schema_faults
+from harness.testing._draw.near_miss import Spoiled, any_plan, one_of, opened, other, usable
+from harness.testing._draw.plans import Drafter
+from harness.testing._draw.primitives import Json, pick
+
+STRANGE: Final[tuple[Any, ...]] = ("zz", 999999937, -1, None, [], {}, True, "", 0.5)
+"""Values that hardly any schema and any evidence expects, all of them."""
+
+# Coverage.
+
+
+def undeclared_output(drafter: Drafter) -> Spoiled | None:
+    required = drafter.bounds.required
+    if not required:
+        return None
+    plan = drafter.plan(drafter.steps())
+    left_out = pick(drafter.draw, required)
+    declared = [name for name in plan["declared_outputs"] if name != left_out]
+    return Spoiled({**plan, "declared_outputs": declared})
+
+
+def unproducible_output(drafter: Drafter) -> Spoiled | None:
+    bounds = drafter.bounds
+    listing = [tool for tool in usable(drafter) if tool.produces is not None]
+    for output in bounds.required:
+        others = [tool for tool in listing if output not in (tool.produces or ())]
+        needed = [name for name in bounds.required if name != output]
+        chosen: list[ToolCapability] = []
+        for name in needed:
+            chosen += [tool for tool in others if name in (tool.produces or ())][:1]
+        if not others or len(chosen) < len(needed):
+            continue
+        chosen = list({id(tool): tool for tool in chosen}.values())
+        steps = [drafter.step(tool) for tool in chosen or [pick(drafter.draw, others)]]
+        made = [step for step in steps if step is not None]
+        fits = len(made) <= bounds.steps_left and drafter.tokens(made) <= bounds.tokens_left
+        if len(made) == len(steps) and fits:
+            made[0]["evidence_refs"] = [*made[0].get("evidence_refs", ()), *bounds.pins]
+            return Spoiled(drafter.plan(made))
+    return None
+
+
+def foreign_trace(drafter: Drafter) -> Spoiled | None:
+    plan = drafter.plan(drafter.steps())
+    return Spoiled({**plan, "trace_id": other(drafter.bounds.ctx.trace_id)})
+
+
+# Surface.
+
+
+def unsurfaced_tool(drafter: Drafter) -> Spoiled | None:
+    found = any_plan(drafter)
+    if found is None:
+        return None
+    plan, at = found
+    step = plan["steps"][at]
+    names = (step.get("adapter_id", "a"), step.get("capability_id", "b"))
+    near = [(names[0], other(names[1])), (other(names[0]), names[1]), *_shifted(*names)]
+    tools = drafter.bounds.compiled.manifests.tools
+    pair = pick(drafter.draw, [one for one in near if one not in tools] or [("zz", "zz")])
+    kept = {name: value for name, value in step.items() if name not in ("summary", "kind")}
+    steps = list(plan["steps"])
+    steps[at] = {**kept, "kind": "tool", "adapter_id": pair[0], "capability_id": pair[1]}
+    return Spoiled({**plan, "steps": steps})
+
+
+def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
+    """The same joined name, parted elsewhere."""
+    head, dot, tail = capability.partition(".")
+    if dot and tail:
+        yield f"{adapter}.{head}", tail
+    head, dot, tail = adapter.rpartition(".")
+    if dot and head:
+        yield head, f"{tail}.{capability}"
+
+
+def broken_args(drafter: Drafter) -> Spoiled | None:
+    begun = opened(drafter, [tool for tool in usable(drafter) if tool.args_schema is not None])
+    if begun is None:
+        return None
+    plan, tool = begun
+    validator = compile_schema(tool.args_schema)
+    options = [
+        args
+        for args in _disturbed(plan["steps"][0].get("args", {}), tool)
+        if len(schema_faults(validator, args)) == 1
+    ]
+    return one_of(drafter, plan, options)
+
+
+def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
+    """The args with one missing, one of another shape, or one too many."""
+    for name in args:
+        yield {key: value for key, value in args.items() if key != name}
+    bound = tool.bound_args or {}
+    schema = tool.args_schema if isinstance(tool.args_schema, dict) else {}
+    for name in sorted({*args, *schema.get("properties", ())}):
+        if name not in bound:
+            yield from ({**args, name: value} for value in STRANGE)
+    yield {**args, "zz": 0}
+
+
+# Approval.
+
+
+def _over(drafter: Drafter, which: tuple[bool, bool, bool]) -> tuple[Json, ToolCapability] | None:
+    bounds = drafter.bounds
+    return opened(drafter, [tool for tool in bounds.tools if bounds.over(tool)[:2] == which[:2]])
+
+
+def over_safety_mode(drafter: Drafter) -> Spoiled | None:
+    begun = _over(drafter, (True, False, False))
+    return Spoiled(begun[0]) if begun else None
+
+
+def over_ceiling(drafter: Drafter) -> Spoiled | None:
+    begun = _over(drafter, (False, True, False))
+    return Spoiled(begun[0]) if begun else None
+
+
+def unapproved(drafter: Drafter) -> Spoiled | None:
+    over = drafter.bounds.over
+    tools = [tool for tool in drafter.bounds.tools if over(tool) == (False, False, True)]
+    begun = opened(drafter, tools)
+    return Spoiled(begun[0], unapproved=0) if begun else None

@@ -1,0 +1,92 @@
+"""What an executor may have done with a proposal, in wire form: faithfully, or not quite."""
+
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from critic import Proposal
+from harness.testing._draw.json_values import NoValue, value_for
+from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
+
+_: Final = ABSENT
+
+_STATUSES: Final = ("completed", "failed", "timed_out", "unknown")
+_MEASURES: Final = (_, 0, 1, 100, 100_000)
+_DEEDS: Final = ("again", "retry", "drop", "first", "args", "tool", "step", "measure", "stray")
+
+
+def a_run(draw: st.DrawFn, proposal: Proposal, *, faithful: bool) -> Json:
+    """A run of the proposal: every tool step called once and in order, or something else."""
+    wire = proposal.wire()
+    calls = _faithful_calls(wire)
+    outputs = _wanted_outputs(draw, wire["spec"])
+    ids = {"run_id": wire["ctx"].get("run_id", "r"), "trace_id": wire["ctx"]["trace_id"]}
+    if not faithful:
+        for _deed in range(draw(st.integers(0, 3))):
+            calls = _disturbed(draw, calls)
+        outputs = {**outputs, **fields(draw, {"o": (_, None, "a", ["abcdef"])})}
+        ids = {name: pick(draw, (value, f"{value}0")) for name, value in ids.items()}
+        ids = ids if chance(draw) else {**ids, "trace_id": wire["ctx"]["trace_id"]}
+    measures = dict.fromkeys(("wall_ms", "tokens", "cost_micros"), _MEASURES)
+    return {
+        "proposal": wire,
+        "calls": calls,
+        "outputs": outputs,
+        **ids,
+        **fields(draw, {**measures, "intent": (_, _, "to test")}),
+    }
+
+
+def _wanted_outputs(draw: st.DrawFn, spec: Json) -> Json:
+    """A value for every required output, valid where the schema lets one be found."""
+    schemas, outputs = spec.get("output_schemas", {}), {}
+    for name in spec["required_outputs"]:
+        try:
+            outputs[name] = value_for(draw, schemas[name]) if name in schemas else 1
+        except NoValue:
+            outputs[name] = 1
+    return outputs
+
+
+def _faithful_calls(proposal: Json) -> list[Json]:
+    return [
+        {
+            "step": at,
+            "adapter_id": step["adapter_id"],
+            "capability_id": step["capability_id"],
+            "args": step["args"],
+            "status": "completed",
+        }
+        for at, step in enumerate(proposal["plan"]["steps"])
+        if step["kind"] == "tool"
+    ]
+
+
+def _disturbed(draw: st.DrawFn, calls: list[Json]) -> list[Json]:
+    """The calls with one of them repeated, retried, dropped, moved, changed or made up."""
+    deed = pick(draw, _DEEDS)
+    stray = {"step": 0, "adapter_id": "zz", "capability_id": "zz", "args": {}}
+    if deed == "stray" or not calls:
+        return [*calls, {**stray, "status": pick(draw, _STATUSES)}]
+    at = pick(draw, range(len(calls)))
+    before, call, after = calls[:at], calls[at], calls[at + 1 :]
+    key = fields(draw, {"idempotency_key": (_, "i")})
+    failed = {**call, **key, "status": pick(draw, _STATUSES[1:])}
+    deeds: dict[str, list[Json]] = {
+        "again": [*calls, call],
+        "retry": [*before, failed, {**call, **key, "attempt": 2}, *after],
+        "drop": [*before, *after],
+        "first": [call, *before, *after],
+        "args": [*before, {**call, "args": {**call["args"], "zz": 1}}, *after],
+        "tool": [*before, {**call, "capability_id": "zz"}, *after],
+        "step": [*before, {**call, "step": call["step"] + 1}, *after],
+        "measure": [*before, {**call, **_measured(draw)}, *after],
+    }
+    return deeds[deed]
+
+
+def _measured(draw: st.DrawFn) -> dict[str, Any]:
+    return {
+        "status": pick(draw, _STATUSES),
+        **fields(draw, {"tokens": _MEASURES, "cost_micros": _MEASURES, "duration_ms": _MEASURES}),
+    }

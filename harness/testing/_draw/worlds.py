@@ -1,0 +1,204 @@
+"""Manifests, specs and contexts in wire form, drawn from a small alphabet.
+
+Small, so that things meet: tools whose joined names are one string, classes that are nearly the
+same, evidence that expires before and after the one instant that contexts know.
+"""
+
+from datetime import timedelta
+from typing import Any, Final
+
+from hypothesis import strategies as st
+
+from evals.envelope import MODE_RANK
+from evals.instant import format_time, parse_time
+from harness.testing._draw.primitives import ABSENT, Json, fields, pick
+
+_: Final = ABSENT
+
+NOW: Final = "2026-01-01T00:00:00Z"
+LATER: Final = "2026-01-02T00:00:00Z"
+EARLIER: Final = "2025-12-31T00:00:00Z"
+
+MODES: Final = tuple(MODE_RANK)
+PAIRS: Final = (("a", "b"), ("a", "b.c"), ("a.b", "c"), ("b", "a"))
+REFS: Final = ("e", "f", "g")
+CLASSES: Final = ("k", "m")
+OUTPUTS: Final = ("o", "p")
+
+_SCHEMAS: Final = (
+    {"type": "object"},
+    {"type": "object", "required": ["x"], "properties": {"x": {"type": "string"}}},
+    {"properties": {"x": {"type": "integer", "minimum": 1}}, "additionalProperties": False},
+    {"required": ["x"], "properties": {"x": {"enum": ["v", 1]}, "y": {"type": "array"}}},
+)
+_CONTENTS: Final = ("v", {"id": "v", "n": 1}, [1, "v", None], "order v of 2 items", 1)
+
+TOOL: Final = {
+    "approval_mode": MODES,
+    "requires_evidence": (_, _, ["k"], ["k", "m"]),
+    "bound_args": (_, _, {"x": ["k"]}, {"x": ["m", "k"], "y": ["k"]}),
+    "args_schema": (_, *_SCHEMAS),
+    "produces": (_, ["o"], [], ["o", "p"]),
+    "min_tokens": (_, _, 1, 1000),
+}
+ITEM: Final = {
+    "classification": CLASSES,
+    "content": (_, *_CONTENTS),
+    "expires_at": (_, _, LATER, EARLIER),
+}
+CTX: Final = {
+    "safety_mode": MODES,
+    "run_id": (_, _, "r"),
+}
+BUDGET: Final = {
+    "max_steps": (_, 12, 1, 2, 4),
+    "bucket_tokens": (_, 8000, 2000),
+    "wall_ms": (_, _, 100),
+    "cost_micros": (_, _, 100),
+}
+SPENT: Final = {"steps": (_, 0, 1), "tokens": (_, 0, 500)}
+
+
+def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
+    """Up to four tools and three evidence items."""
+    pairs = PAIRS[: draw(st.integers(least, len(PAIRS)))]
+    refs = REFS[: draw(st.integers(0, len(REFS)))]
+    tools = [
+        {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)} for pair in pairs
+    ]
+    items = [{"id": ref, **fields(draw, ITEM)} for ref in refs]
+    return {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
+
+
+def a_context(draw: st.DrawFn, compiled: Json | None = None) -> Json:
+    """A context that leaves room for a step; evidence of the manifest may have expired by then."""
+    budget, spent = fields(draw, BUDGET), fields(draw, SPENT)
+    if spent.get("steps", 0) >= budget.get("max_steps", 12):
+        del spent["steps"]
+    return {
+        "trace_id": "t",
+        **fields(draw, {**CTX, "as_of": moments(compiled)}),
+        **({"run_budget": budget} if budget else {}),
+        **({"spent": spent} if spent else {}),
+    }
+
+
+def moments(compiled: Json | None) -> tuple[Any, ...]:
+    """Times to judge a manifest at: while its evidence is fresh, none, and later."""
+    items = compiled["manifests"]["evidence_manifest"] if compiled else ()
+    expiries = sorted(parse_time(item["expires_at"]) for item in items if "expires_at" in item)
+    if not expiries:
+        return _, NOW
+    second = timedelta(seconds=1)
+    return format_time(expiries[0] - second), _, format_time(expiries[-1])
+
+
+def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
+    """A spec in the terms of a manifest, if one is given."""
+    manifests = (compiled or {}).get("manifests", {})
+    tools = manifests.get("tool_manifest", ())
+    items = manifests.get("evidence_manifest", ())
+    made = list(dict.fromkeys(name for tool in tools for name in tool.get("produces", ())))
+    outputs = made[:3] or list(OUTPUTS)
+    classes = list(dict.fromkeys(item["classification"] for item in items))[:3]
+    table = {
+        "required_evidence": (_, _, _, classes[:1], classes) if classes else (_,),
+        "approval_mode": (_, _, *MODES),
+        "approval_required_from": (_, _, *MODES),
+        "output_schemas": (_, _, {outputs[0]: {"type": "integer"}}),
+        "confined_evidence": (_, _, classes[:1]),
+    }
+    required = pick(draw, ([], outputs[:1], outputs))
+    return {"id": "d", "required_outputs": required, **fields(draw, table)}
+
+
+# What a near miss may need: the least that gives an occasion for it. A world holds the parts that
+# are there to be changed.
+
+
+def furnish(world: Json, known: Json, miss: str) -> None:
+    """Change a world, as far as it may be changed, so that there is an occasion for a miss.
+
+    Args:
+        world: `compiled`, `spec` and `ctx` in wire form, those of them that are not fixed.
+        known: the manifest, fixed or not.
+        miss: the name of the way to miss.
+    """
+    need = _NEEDS.get(miss, {})
+    if "compiled" in world:
+        manifests = world["compiled"]["manifests"]
+        if "tool" in need:
+            manifests["tool_manifest"].append({**_EXTRA, **need["tool"]})
+        if "item" in need:
+            manifests["evidence_manifest"].append({"id": "h", **need["item"]})
+    if "spec" in world:
+        _furnish_spec(world["spec"], known, need)
+    if "ctx" in world:
+        _furnish_context(world["ctx"], known, need)
+
+
+def _furnish_spec(spec: Json, known: Json, need: Json) -> None:
+    lifted = ("approval_mode", "required_evidence") if "mode" in need or "item" in need else ()
+    for name in lifted:
+        spec.pop(name, None)
+    spec.update(need.get("spec", {}))
+    if "outputs" in need:
+        spec["required_outputs"] = spec["required_outputs"][: need["outputs"]] or ["o"]
+    items = known["manifests"]["evidence_manifest"]
+    if need.get("class") and items:
+        spec["required_evidence"] = [items[-1]["classification"]]
+
+
+def _furnish_context(ctx: Json, known: Json, need: Json) -> None:
+    if need.get("mode") == "low" and ctx["safety_mode"] == "destructive":
+        ctx["safety_mode"] = "delegated"
+    elif need.get("mode") == "high":
+        ctx["safety_mode"] = "destructive"
+    if need.get("room"):
+        ctx.pop("run_budget", None)
+    if need.get("short"):
+        spent = ctx.get("spent", {}).get("steps", 0)
+        ctx["run_budget"] = {**ctx.get("run_budget", {}), "max_steps": spent + 1}
+    at = moments(known)[-1 if "stale" in need else 0]
+    if "item" in need and at is not ABSENT:
+        ctx["as_of"] = at
+
+
+_EXTRA: Final = {"adapter_id": "c", "capability_id": "d", "approval_mode": "read_only"}
+_NEEDS: Final[dict[str, Json]] = {
+    "undeclared_output": {"outputs": 9},
+    "unproducible_output": {"outputs": 1, "tool": {"produces": []}},
+    "broken_args": {"tool": {"args_schema": _SCHEMAS[1]}},
+    "over_safety_mode": {"tool": {"approval_mode": "destructive"}, "mode": "low"},
+    "over_ceiling": {
+        "tool": {"approval_mode": "network"},
+        "mode": "high",
+        "spec": {"approval_mode": "read_only"},
+    },
+    "unapproved": {
+        "tool": {"approval_mode": "network"},
+        "mode": "high",
+        "spec": {"approval_required_from": "network"},
+    },
+    "unpinned_class": {
+        "tool": {"requires_evidence": ["k"]},
+        "item": {"classification": "k"},
+        "mode": "high",
+    },
+    "expired_ref": {"item": {"classification": "k", "expires_at": EARLIER}, "stale": True},
+    "unbacked_argument": {
+        "tool": {"bound_args": {"x": ["k"]}},
+        "item": {"classification": "k", "content": "v"},
+        "mode": "high",
+    },
+    "unpinned_spec_class": {"item": {"classification": "k"}, "class": True},
+    "repeated_id": {"room": True},
+    "too_many_steps": {"short": True},
+    "repeated_call": {"tool": {"approval_mode": "destructive"}, "mode": "high", "room": True},
+}
+"""By the name of the near miss: an extra tool and evidence item for the manifest, the least safety
+mode, fields of the spec, how many outputs to require at most. Those that are missing need nothing.
+"""
+
+FURNISHED: Final = frozenset(name for name, need in _NEEDS.items() if "tool" in need)
+"""The near misses that bring a tool along, so that a drawn manifest may have none of its own."""

@@ -1,0 +1,149 @@
+"""Laws for one's own evaluators: functions from a run to a verdict with score, status, findings."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Protocol
+
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from critic import Finding, Run
+from evals.canonical import canonical_bytes
+from evals.scorecard import evaluated
+from evals.verdict import Status, status_of
+from harness.testing._laws.trial import LawBroken
+from harness.testing.strategies import runs
+
+
+class Judged(Protocol):
+    """What an evaluator returns: `critic.EvaluatorVerdict`, or something of that shape."""
+
+    @property
+    def score(self) -> float: ...
+    @property
+    def status(self) -> Status: ...
+    @property
+    def findings(self) -> Iterable[Finding]: ...
+
+
+OwnEvaluator = Callable[[Run], Judged]
+Guard = Callable[[OwnEvaluator, Run], Judged]
+"""Runs an evaluator and turns a crash into a verdict."""
+
+
+def engine_guard(evaluator: OwnEvaluator, run: Run) -> Judged:
+    """What `score` does with an evaluator that raises. The id it is given does not matter here."""
+    return evaluated("policy", evaluator, run)  # type: ignore[arg-type]
+
+
+class _Crashed(Exception):
+    """The evaluator raised: a matter of one law, on which the others are silent."""
+
+
+def _answer(evaluator: OwnEvaluator, run: Run) -> Judged:
+    try:
+        return evaluator(run)
+    except Exception as error:
+        raise _Crashed from error
+
+
+def _spelled(verdict: Judged) -> str:
+    return repr((verdict.score, verdict.status, tuple(verdict.findings)))
+
+
+def is_deterministic(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+    """The same run gets the same verdict, and so does a copy of it."""
+    first = _spelled(_answer(evaluator, run))
+    for again in (run, run.model_copy(deep=True)):
+        other = _spelled(_answer(evaluator, again))
+        _require(other == first, f"first {first}, then {other}", run)
+
+
+def status_follows_findings(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+    """The status is fail with any error, else warn with any warning, else pass."""
+    verdict = _answer(evaluator, run)
+    derived = status_of(verdict.findings)
+    _require(verdict.status == derived, f"status {verdict.status}, findings say {derived}", run)
+
+
+def score_is_a_share(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+    """The score is a number from 0 to 1."""
+    score: Any = _answer(evaluator, run).score
+    share = type(score) in (int, float) and 0 <= score <= 1
+    _require(share, f"score {score!r}", run)
+
+
+def run_stays_as_it_is(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+    """The evaluator does not change the run that it judges."""
+    before = canonical_bytes(run)
+    judged = run.model_copy(deep=True)
+    _answer(evaluator, judged)
+    _require(canonical_bytes(judged) == before, "the run was changed", run)
+
+
+def a_crash_is_a_fail(evaluator: OwnEvaluator, run: Run, guard: Guard) -> None:
+    """Where the evaluator raises, the run has failed, with score 0."""
+    try:
+        evaluator(run)
+    except Exception as error:
+        verdict = guard(evaluator, run)
+        failed = verdict.status == "fail" and verdict.score == 0
+        crash = f"it raised {type(error).__name__}"
+        _require(failed, f"{crash} and has status {verdict.status}, score {verdict.score}", run)
+
+
+EVALUATOR_LAWS: Final = (
+    is_deterministic,
+    status_follows_findings,
+    score_is_a_share,
+    run_stays_as_it_is,
+    a_crash_is_a_fail,
+)
+
+
+def _require(holds: bool, what: str, run: Run) -> None:
+    if not holds:
+        raise LawBroken(f"{what}\nrun: {canonical_bytes(run).decode()}")
+
+
+def check_evaluator(
+    evaluator: OwnEvaluator,
+    *,
+    runs: st.SearchStrategy[Run] = runs(),  # noqa: B008 - strategies are values
+    guard: Guard = engine_guard,
+    settings: hypothesis_settings | None = None,
+) -> None:
+    """Check every law of evaluators, on drawn runs.
+
+    Args:
+        runs: the runs to judge, for example `strategies.runs(compiled, spec, ctx)`.
+        guard: what runs the evaluator in production, if not `critic.score`.
+        settings: Hypothesis settings; the current profile without a deadline, unless given.
+
+    Raises:
+        LawBroken: a law does not hold.
+    """
+    chosen = settings or hypothesis_settings(deadline=None)
+    for law in EVALUATOR_LAWS:
+        _check(law, evaluator, runs, guard, chosen)
+
+
+def _check(
+    law: Callable[[OwnEvaluator, Run, Guard], None],
+    evaluator: OwnEvaluator,
+    source: st.SearchStrategy[Run],
+    guard: Guard,
+    settings: hypothesis_settings,
+) -> None:
+    def tried(run: Run) -> None:
+        try:
+            law(evaluator, run, guard)
+        except _Crashed:
+            return
+        except LawBroken as broken:
+            told = f"law {law.__name__} is broken: {law.__doc__}\n{broken}"
+            raise LawBroken(told) from None
+
+    # Hypothesis keeps failures by the name of the test, and each law has its own.
+    tried.__name__ = tried.__qualname__ = law.__name__
+    settings(given(source)(tried))()

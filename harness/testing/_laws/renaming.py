@@ -1,0 +1,76 @@
+"""A proposal under other names: every id, class and output of it, and none of its contents."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from critic import Plan, digest
+from harness.testing._draw.primitives import Json
+from harness.wire import build
+
+# Fields that hold one name, or a list of them, wherever in a proposal they occur.
+_NAMED: Final = frozenset(
+    {
+        *("trace_id", "run_id", "tenant_id", "adapter_id", "capability_id", "id", "plan_id"),
+        *("classification", "requires_evidence", "produces", "required_outputs", "evidence_refs"),
+        *("required_evidence", "confined_evidence", "depends_on", "declared_outputs"),
+    }
+)
+_CONTENTS: Final = frozenset({"args", "args_schema", "content", "snapshot", "subject", "approvals"})
+
+
+def renamed(wire: Json) -> tuple[Json, dict[str, str]]:
+    """The proposal in new names, and the old name of each new one.
+
+    Approvals of the plan become approvals of the renamed plan.
+    """
+    names: dict[str, str] = {}
+    altered = _walk(wire, names)
+    before, after = (digest(build(Plan, one["plan"])) for one in (wire, altered))
+    approvals = wire["ctx"].get("approvals")
+    if approvals:
+        signed = [
+            {**one, "plan_digest": one["plan_digest"].replace(before, after)} for one in approvals
+        ]
+        altered["ctx"] = {**altered["ctx"], "approvals": signed}
+    return altered, {new: old for old, new in names.items()}
+
+
+def named_back(value: Any, names: dict[str, str]) -> Any:
+    """A JSON value with the new names in its strings replaced by the old ones."""
+    if isinstance(value, dict):
+        return {name: named_back(part, names) for name, part in value.items()}
+    if isinstance(value, list):
+        return [named_back(part, names) for part in value]
+    if isinstance(value, str):
+        for new in sorted(names):
+            value = value.replace(new, names[new])
+    return value
+
+
+def _walk(value: Json, names: dict[str, str]) -> Json:
+    return dict(_fields(value, names))
+
+
+def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
+    for name, part in value.items():
+        if name in _CONTENTS:
+            yield name, part
+        elif name in _NAMED:
+            yield name, _new(part, names)
+        elif name == "bound_args":
+            yield name, {argument: _new(classes, names) for argument, classes in part.items()}
+        elif name == "output_schemas":
+            yield name, {_new(output, names): schema for output, schema in part.items()}
+        elif isinstance(part, dict):
+            yield name, _walk(part, names)
+        elif isinstance(part, list):
+            yield name, [_walk(one, names) for one in part]
+        else:
+            yield name, part
+
+
+def _new(old: Any, names: dict[str, str]) -> Any:
+    if isinstance(old, list):
+        return [_new(one, names) for one in old]
+    # All of one length, and like nothing else, so that they can be found again in a reason.
+    return names.setdefault(old, f"Zq{len(names):05}qZ")

@@ -1,0 +1,1 @@
+"""The items of the pytest plugin. Private."""
