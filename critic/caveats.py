@@ -5,26 +5,26 @@ from functools import lru_cache
 from typing import Any, Final
 
 from critic.checks import unlisted_outputs
-from critic.prepared import Case
-from critic.surface import BOUND, UNSCHEMED, UNTRACED, Tool
+from critic.prepared import PreparedPlan
+from critic.surface import BOUND, PRODUCES_ANYTHING, UNSCHEMED, ToolEntry
 from evals.binding import scalars
 
 _NAMED_AT_MOST: Final = 10
 
 
-def caveats_of(case: Case) -> tuple[str, ...]:
+def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
     """One line for each kind of thing that was not checked, with the steps it concerns."""
     return tuple(_caveats(case))
 
 
-def _caveats(case: Case) -> Iterator[str]:
+def _caveats(case: PreparedPlan) -> Iterator[str]:
     if case.traits & UNSCHEMED:
         calls = [at for at, tool, _ in case.steps if tool.traits & UNSCHEMED]
         yield f"args not checked, no args_schema: {_steps(calls)}"
     if unestimated := [at for at, _, said in case.steps if said["estimated_tokens"] is None]:
         yield f"tokens not estimated by the plan: {_steps(unestimated)}"
     declared, required = case.plan.declared_outputs, case.spec.required_outputs
-    if case.traits & UNTRACED or len(set(declared)) != len(set(required)):
+    if case.traits & PRODUCES_ANYTHING or len(set(declared)) != len(set(required)):
         yield from _untraced(case)
     if not case.traits & BOUND:
         return
@@ -34,25 +34,25 @@ def _caveats(case: Case) -> Iterator[str]:
         yield f"keys of bound object arguments not checked: {_steps(keyed)}"
 
 
-def _untraced(case: Case) -> Iterator[str]:
+def _untraced(case: PreparedPlan) -> Iterator[str]:
     required = dict.fromkeys(case.spec.required_outputs)
     declared = dict.fromkeys(case.plan.declared_outputs)
     # Of a plan that passes, the required outputs are among the declared ones.
     unlisted_names = unlisted_outputs(case, set(declared))
     if unlisted := [name for name in required if name in unlisted_names]:
         yield f"outputs not traced to a step that lists them: {_listing(unlisted)}"
-    extra = () if case.traits & UNTRACED else declared
+    extra = () if case.traits & PRODUCES_ANYTHING else declared
     if unproducible := [name for name in extra if name in unlisted_names]:
         yield f"declared outputs that no step can produce: {_listing(unproducible)}"
 
 
-def _lacks_value(tool: Tool, said: Mapping[str, Any]) -> bool:
+def _lacks_value(tool: ToolEntry, said: Mapping[str, Any]) -> bool:
     """Whether a bound argument is left out or empty, so that there was nothing to back."""
     values = (scalars(said["args"].get(name, [])) for name in tool.bound_args)
     return not all(any(True for _ in value) for value in values)
 
 
-def _keyed(tool: Tool, said: Mapping[str, Any]) -> bool:
+def _keyed(tool: ToolEntry, said: Mapping[str, Any]) -> bool:
     bound = tool.bound_args
     return any(_holds_object(said["args"][name]) for name in bound if name in said["args"])
 

@@ -14,17 +14,23 @@ from typing import Any, Final
 
 from jsonschema_rs import Draft202012Validator
 
-from critic.prepared import Case
-from critic.surface import EVIDENCED, NO_PIN, OUTSIDE, SCHEMED, UNTRACED
+from critic.prepared import PreparedPlan
+from critic.surface import (
+    HAS_ARGS_SCHEMA,
+    NEEDS_EVIDENCE,
+    NO_PIN,
+    NOT_IN_MANIFEST,
+    PRODUCES_ANYTHING,
+)
 from critic.verdicts import Check, RefusalKind, Violation
 from evals.approval import approved_steps
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
+from evals.escaping import escape_name, pointer
 from evals.evidence import resolve_pins, unbacked_arguments
-from evals.instant import unexpired
 from evals.schemas import schema_faults
-from evals.text import pointer, printable
+from evals.timestamps import unexpired
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 
@@ -40,10 +46,10 @@ def _violation(
 # 1. Coverage: every required output is declared, and something can produce it.
 
 
-def check_coverage(case: Case) -> Iterator[Violation]:
+def check_coverage(case: PreparedPlan) -> Iterator[Violation]:
     required = set(case.spec.required_outputs)
     undeclared = required.difference(case.plan.declared_outputs)
-    unlisted = () if case.traits & UNTRACED else unlisted_outputs(case, required)
+    unlisted = () if case.traits & PRODUCES_ANYTHING else unlisted_outputs(case, required)
     if undeclared or unlisted:
         for output in dict.fromkeys(case.spec.required_outputs):
             if output in undeclared:
@@ -56,10 +62,10 @@ def check_coverage(case: Case) -> Iterator[Violation]:
         yield _violation("coverage", "violates_decision_spec", reason, None, "/trace_id")
 
 
-def unlisted_outputs(case: Case, outputs: set[str]) -> set[str]:
+def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
     """Those of `outputs` that no tool of the plan lists.
 
-    An UNTRACED step may produce them all the same: a reason step, and a tool that lists nothing.
+    A reason step, or a tool that lists nothing, may produce them all the same.
     A step outside the surface is left to the surface check.
     """
     # What each tool lists is taken once for all the steps that call it: there may be many.
@@ -73,11 +79,11 @@ def _uncovered(reason: str) -> Violation:
 # 2. Surface: every tool step calls a surfaced capability, with args that satisfy its schema.
 
 
-def check_surface(case: Case) -> Iterator[Violation]:
-    if not case.traits & (OUTSIDE | SCHEMED):
+def check_surface(case: PreparedPlan) -> Iterator[Violation]:
+    if not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
     for index, tool, said in case.steps:
-        if tool.traits & OUTSIDE:
+        if tool.traits & NOT_IN_MANIFEST:
             name = f"{said['adapter_id']}.{said['capability_id']}"
             reason = f"plan step {index} calls {name} which is not in the surface"
             yield _violation("surface", "violates_decision_spec", reason, index, f"/steps/{index}")
@@ -89,8 +95,8 @@ def _schema_violations(
     index: int, args: dict[str, Any], validator: Draft202012Validator
 ) -> Iterator[Violation]:
     for fault in schema_faults(validator, args):
-        place = printable(pointer(*fault.path)) or "their root"
-        keywords = printable(", ".join(fault.keywords))
+        place = escape_name(pointer(*fault.path)) or "their root"
+        keywords = escape_name(", ".join(fault.keywords))
         reason = f"step {index} args do not satisfy the args_schema at {place} ({keywords})"
         path = pointer("steps", index, "args", *fault.path)
         yield _violation("surface", "violates_decision_spec", reason, index, path)
@@ -99,7 +105,7 @@ def _schema_violations(
 # 3. Approval: no step goes above the safety mode, the spec's ceiling, or what was approved.
 
 
-def check_approval(case: Case) -> Iterator[Violation]:
+def check_approval(case: PreparedPlan) -> Iterator[Violation]:
     limit = MODE_RANK[case.ctx.safety_mode]
     ceiling, tier = case.spec.approval_mode, case.spec.approval_required_from
     ceiling_rank = _DESTRUCTIVE if ceiling is None else MODE_RANK[ceiling]
@@ -127,13 +133,13 @@ def _unapproved(index: int, reason: str) -> Violation:
 # 4. Evidence: every class is pinned by a ref that exists and is fresh, and backs the bound args.
 
 
-def check_evidence(case: Case) -> Iterator[Violation]:
+def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
     pins, as_of = case.surface.pins, case.ctx.as_of
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
     for index, tool, said in case.steps:
         own, refs = said["requires_evidence"], said["evidence_refs"]
-        if not refs and not own and not tool.traits & EVIDENCED:
+        if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
             continue
         held: set[str | None] = set()
         for ref in refs or ():
@@ -150,7 +156,7 @@ def check_evidence(case: Case) -> Iterator[Violation]:
             yield _violation("evidence", "missing_evidence", reason, None, "/steps")
 
 
-def _step_evidence(case: Case, index: int, held: set[str | None]) -> Iterator[Violation]:
+def _step_evidence(case: PreparedPlan, index: int, held: set[str | None]) -> Iterator[Violation]:
     """What the evidence of one step lacks, in full."""
     _, tool, said = case.steps[index]
     pins = resolve_pins(said["evidence_refs"] or (), case.surface.evidence, case.ctx.as_of)
@@ -164,7 +170,7 @@ def _step_evidence(case: Case, index: int, held: set[str | None]) -> Iterator[Vi
     if not tool.bound_args:
         return
     for argument in unbacked_arguments(tool.bound_args, said["args"], pins.fresh):
-        reason = f"argument {printable(argument)} is not backed by pinned evidence"
+        reason = f"argument {escape_name(argument)} is not backed by pinned evidence"
         yield _unevidenced(index, reason, pointer("steps", index, "args", argument))
 
 
@@ -175,7 +181,7 @@ def _unevidenced(index: int, reason: str, path: str) -> Violation:
 # 5. Loop: the plan ends, repeats nothing destructive, and stays within steps and tokens.
 
 
-def check_loop(case: Case) -> Iterator[Violation]:
+def check_loop(case: PreparedPlan) -> Iterator[Violation]:
     budget, spent = case.ctx.run_budget, case.ctx.spent
     steps_before = (spent.steps if spent else None) or 0
     if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
@@ -191,7 +197,7 @@ def check_loop(case: Case) -> Iterator[Violation]:
         yield _violation("loop", "budget_exceeded", reason, None, "/steps")
 
 
-def planned_tokens(case: Case) -> int:
+def planned_tokens(case: PreparedPlan) -> int:
     """The tokens the steps will take: each its own estimate, or its capability's least if more."""
     total = 0
     for _, tool, said in case.steps:
@@ -200,7 +206,7 @@ def planned_tokens(case: Case) -> int:
     return total
 
 
-def _order_faults(case: Case) -> Iterator[Violation]:
+def _order_faults(case: PreparedPlan) -> Iterator[Violation]:
     earlier: set[str] = set()
     for index, _, said in case.steps:
         own, depends_on = said["id"], said["depends_on"]
@@ -224,7 +230,7 @@ def _late_dependencies(
         named.add(needed)
 
 
-def _repeats(case: Case) -> Iterator[Violation]:
+def _repeats(case: PreparedPlan) -> Iterator[Violation]:
     calls = [step for step in case.steps if step[1].rank == _DESTRUCTIVE]
     if len(calls) < 2:
         return
@@ -241,7 +247,7 @@ def _looping(index: int, reason: str, path: str) -> Violation:
     return _violation("loop", "loop_guard", f"step {index} {reason}", index, path)
 
 
-CHECKS: Final[tuple[Callable[[Case], Iterator[Violation]], ...]] = (
+CHECKS: Final[tuple[Callable[[PreparedPlan], Iterator[Violation]], ...]] = (
     check_coverage,
     check_surface,
     check_approval,

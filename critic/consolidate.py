@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any, Final, assert_never
 
 from critic.verdicts import CriticReport, Refused, ScoreVerdict, Verified, outcome
-from evals.text import one_line
+from evals.escaping import escape_line
 from evals.verdict import EvaluatorVerdict
 
 LONGEST_RATIONALE: Final = 500
@@ -67,7 +67,7 @@ def _failure(verdict: EvaluatorVerdict, longest: int) -> str:
 
 def _capped(lead: str, parts: list[str], between: str, longest: int = LONGEST_RATIONALE) -> str:
     """`lead` and as many whole parts as fit, with the number of those left out."""
-    parts = list(map(one_line, parts))
+    parts = list(map(escape_line, parts))
     whole = lead + between.join(parts)
     if len(whole) <= longest:
         return whole

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
-from critic.surface import NO_TOOL, Surface, Tool
+from critic.surface import NO_TOOL, Surface, ToolEntry
 from evals.context import DecisionSpec, RunContext
 from evals.plan import Plan
 
@@ -17,7 +17,7 @@ _CALL: Final = itemgetter("adapter_id", "capability_id")
 
 
 @dataclass(slots=True, eq=False)
-class Case:
+class PreparedPlan:
     """The inputs of `verify`. `steps` are triples: index, tool, and the step's fields by name.
 
     `traits` holds the bits (see `critic.surface`) of all the tools.
@@ -27,11 +27,11 @@ class Case:
     surface: Surface
     spec: DecisionSpec
     plan: Plan
-    steps: Sequence[tuple[int, Tool, Mapping[str, Any]]]
+    steps: Sequence[tuple[int, ToolEntry, Mapping[str, Any]]]
     traits: int
 
 
-def prepare(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -> Case:
+def prepare_plan(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -> PreparedPlan:
     """Look up the tool of every step, once for all checks."""
     fields = [step.__dict__ for step in plan.steps]
     known = surface.tools
@@ -43,4 +43,4 @@ def prepare(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -
     for tool in tools:
         traits |= tool.traits
     steps = list(zip(range(len(tools)), tools, fields, strict=True))
-    return Case(ctx, surface, spec, plan, steps, traits)
+    return PreparedPlan(ctx, surface, spec, plan, steps, traits)

@@ -16,10 +16,10 @@ from evals.schemas import compile_schema
 
 # Traits: bits that say which checks a step makes necessary, so that a plan pays for no others.
 # The lowest five are the approval mode, 1 << rank, so that any mode above a limit shows at once.
-SCHEMED: Final = 1 << 5
-EVIDENCED: Final = 1 << 6
-UNTRACED: Final = 1 << 7
-OUTSIDE: Final = 1 << 8
+HAS_ARGS_SCHEMA: Final = 1 << 5
+NEEDS_EVIDENCE: Final = 1 << 6
+PRODUCES_ANYTHING: Final = 1 << 7
+NOT_IN_MANIFEST: Final = 1 << 8
 UNSCHEMED: Final = 1 << 9
 BOUND: Final = 1 << 10
 
@@ -27,7 +27,7 @@ _KEPT_AS = "_surface"
 
 
 @dataclass(slots=True, eq=False)
-class Tool:
+class ToolEntry:
     """One capability, as the checks need it. Slots, since every check reads them at every step."""
 
     name: str
@@ -43,17 +43,19 @@ class Tool:
     traits: int
 
 
-NO_TOOL: Final = Tool("", "read_only", -1, (), frozenset(), {}, None, frozenset(), 0, UNTRACED)
+NO_TOOL: Final = ToolEntry(
+    "", "read_only", -1, (), frozenset(), {}, None, frozenset(), 0, PRODUCES_ANYTHING
+)
 """Stands beside a reason step: no effect, no demands, and any output may come of it."""
 
-UNKNOWN_TOOL: Final = replace(NO_TOOL, traits=UNTRACED | OUTSIDE)
+UNKNOWN_TOOL: Final = replace(NO_TOOL, traits=PRODUCES_ANYTHING | NOT_IN_MANIFEST)
 """Stands beside a step outside the surface, which the surface check refuses."""
 
 
-class Tools(dict[tuple[str, str], Tool]):
+class Tools(dict[tuple[str, str], ToolEntry]):
     """Tools by (adapter_id, capability_id). Whatever is not in it is the unknown tool."""
 
-    def __missing__(self, _call: tuple[str, str]) -> Tool:
+    def __missing__(self, _call: tuple[str, str]) -> ToolEntry:
         return UNKNOWN_TOOL
 
 
@@ -61,7 +63,7 @@ Pin = tuple[str | None, datetime | None]
 """What pinning a piece of evidence is worth: its class, and until when."""
 
 NO_PIN: Final[Pin] = (None, None)
-"""What a ref is worth behind which there is nothing."""
+"""The pin of a ref that is not in the manifest."""
 
 
 class Surface(NamedTuple):
@@ -86,13 +88,13 @@ def surface_of(compiled: CompiledContext) -> Surface:
     return kept
 
 
-def _tool(entry: ToolCapability) -> Tool:
+def _tool(entry: ToolCapability) -> ToolEntry:
     rank = MODE_RANK[entry.approval_mode]
     schemed = entry.args_schema is not None
-    evidenced = EVIDENCED if entry.requires_evidence or entry.bound_args else 0
-    untraced = UNTRACED if entry.produces is None else 0
+    evidenced = NEEDS_EVIDENCE if entry.requires_evidence or entry.bound_args else 0
+    untraced = PRODUCES_ANYTHING if entry.produces is None else 0
     bound = BOUND if entry.bound_args else 0
-    return Tool(
+    return ToolEntry(
         name=f"{entry.adapter_id}.{entry.capability_id}",
         mode=entry.approval_mode,
         rank=rank,
@@ -102,5 +104,9 @@ def _tool(entry: ToolCapability) -> Tool:
         validator=compile_schema(entry.args_schema) if schemed else None,
         produces=frozenset(entry.produces or ()),
         min_tokens=entry.min_tokens or 0,
-        traits=1 << rank | (SCHEMED if schemed else UNSCHEMED) | evidenced | untraced | bound,
+        traits=1 << rank
+        | (HAS_ARGS_SCHEMA if schemed else UNSCHEMED)
+        | evidenced
+        | untraced
+        | bound,
     )

@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
-from evals.instant import Time
 from evals.json_value import Text
 from evals.scorecard import Scorecard
+from evals.timestamps import Time
 
 RULESET_VERSION = "1"
 """Raised by every change that makes `verify` or `consolidate` answer differently for any input."""

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
-from critic.prepared import prepare
+from critic.prepared import prepare_plan
 from critic.surface import surface_of
 from critic.verdicts import Refused, Verified, Violation
 from evals.context import CompiledContext, DecisionSpec, RunContext
@@ -28,7 +28,7 @@ def verify(
     _require_exact(compiled, CompiledContext)
     _require_exact(spec, DecisionSpec)
     _require_exact(plan, Plan)
-    case = prepare(ctx, surface_of(compiled), spec, plan)
+    case = prepare_plan(ctx, surface_of(compiled), spec, plan)
     violations: list[Violation] = []
     for check in CHECKS:
         violations += check(case)

@@ -4,8 +4,8 @@ from collections.abc import Container
 
 from evals.canonical import digest
 from evals.context import RunContext
-from evals.instant import unexpired
 from evals.plan import Plan
+from evals.timestamps import unexpired
 
 
 def approved_steps(ctx: RunContext, plan: Plan) -> Container[int]:

@@ -73,7 +73,7 @@ def strings(value: Any) -> Iterator[str]:
             yield current
 
 
-class Backing:
+class ContentIndex:
     """Contents of evidence, indexed once for look-ups in constant time."""
 
     __slots__ = ("_leaves", "_marked", "_texts", "_tokens")
@@ -88,7 +88,7 @@ class Backing:
         self._leaves = frozenset(map(_leaf_key, known))
 
     @classmethod
-    def of_all(cls, backings: Sequence["Backing"]) -> "Backing":
+    def of_all(cls, backings: Sequence["ContentIndex"]) -> "ContentIndex":
         """What backs a value that one of these does."""
         joined = cls(None)
         joined._texts = frozenset().union(*(one._texts for one in backings))
@@ -115,9 +115,9 @@ class Backing:
         return marked in self._marked if marked != spelled else spelled in self._texts
 
 
-def unbacked(values: Sequence[Any], backings: Sequence[Backing]) -> Iterator[Any]:
+def unbacked(values: Sequence[Any], backings: Sequence[ContentIndex]) -> Iterator[Any]:
     """Those of the scalars that none of the backings backs."""
     # Many values against many pieces: one index of all is made sooner than each is asked for each.
     if len(backings) > 1 and len(values) * len(backings) > sum(one.size for one in backings):
-        backings = [Backing.of_all(backings)]
+        backings = [ContentIndex.of_all(backings)]
     return (value for value in values if not any(one.backs(value) for one in backings))

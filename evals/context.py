@@ -11,11 +11,11 @@ from typing import Annotated, Self
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.binding import Backing
+from evals.binding import ContentIndex
 from evals.envelope import ARRAY, OPTIONAL, ApprovalMode, Count, Envelope, EvidenceRef, Identifier
-from evals.instant import Time
 from evals.json_value import PresentJson, Text
 from evals.schemas import JsonSchema
+from evals.timestamps import Time
 
 # Twelve steps and 8,000 tokens are the defaults of the published critic this one grew from.
 DEFAULT_MAX_STEPS = 12
@@ -91,9 +91,9 @@ class EvidenceItem(Envelope):
     subject: Annotated[Text | None, OPTIONAL] = None
 
     @cached_property
-    def backing(self) -> Backing:
+    def backing(self) -> ContentIndex:
         """The content, indexed for the question whether it backs a value."""
-        return Backing(self.content)
+        return ContentIndex(self.content)
 
 
 class Manifests(Envelope):

@@ -2,7 +2,7 @@
 
 from evals.measure import Measured, against_budget, no_budget
 from evals.run import Run
-from evals.verdict import EvaluatorVerdict, judged
+from evals.verdict import EvaluatorVerdict, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
@@ -12,7 +12,7 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     """
     measures = [_tokens(run), _money(run)]
     findings = [measure.finding for measure in measures if measure.finding]
-    return judged("cost", run.trace_id, min(measure.score for measure in measures), findings)
+    return make_verdict("cost", run.trace_id, min(measure.score for measure in measures), findings)
 
 
 def _tokens(run: Run) -> Measured:

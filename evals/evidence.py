@@ -5,9 +5,9 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
-from evals.binding import Backing, scalars, unbacked
+from evals.binding import ContentIndex, scalars, unbacked
 from evals.context import EvidenceItem
-from evals.instant import unexpired
+from evals.timestamps import unexpired
 
 
 class PinFault(NamedTuple):
@@ -51,7 +51,7 @@ def unbacked_arguments(
     bound_args: Mapping[str, Iterable[str]], args: Mapping[str, Any], fresh: Iterable[EvidenceItem]
 ) -> list[str]:
     """The bound arguments in `args` with a value that no fresh item of an allowed class backs."""
-    by_class: dict[str, list[Backing]] = {}
+    by_class: dict[str, list[ContentIndex]] = {}
     for item in fresh:
         by_class.setdefault(item.classification, []).append(item.backing)
     names = []

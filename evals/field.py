@@ -8,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 
-class Checked:
+class CustomType:
     """Annotation: `check` returns the value to keep or raises a PydanticCustomError.
 
     `schema` is the JSON Schema of what is accepted, `dump` turns the value into its wire string.

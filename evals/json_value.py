@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 from pydantic import Field
 from pydantic_core import PydanticCustomError
 
-from evals.field import Checked
+from evals.field import CustomType
 
 SAFE_INTEGER: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exact (RFC 7493 section 2.2)."""
@@ -93,13 +93,13 @@ def _check_object(value: Any) -> Any:
     return value
 
 
-JsonValue = Annotated[Any, Checked(_check, {})]
+JsonValue = Annotated[Any, CustomType(_check, {})]
 """Any JSON value, null among them."""
 
-PresentJson = Annotated[Any, Checked(_check_present, {"not": {"type": "null"}})]
+PresentJson = Annotated[Any, CustomType(_check_present, {"not": {"type": "null"}})]
 """Any JSON value but null, for optional fields: null would be a second way to say absent."""
 
-JsonObject = Annotated[dict[str, Any], Checked(_check_object, {"type": "object"})]
+JsonObject = Annotated[dict[str, Any], CustomType(_check_object, {"type": "object"})]
 """A JSON object."""
 
 # Any length will do; but to measure it the string must have a UTF-8 form, so no lone surrogates.

@@ -2,7 +2,7 @@
 
 from evals.measure import against_budget, no_budget
 from evals.run import Run
-from evals.verdict import EvaluatorVerdict, judged
+from evals.verdict import EvaluatorVerdict, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
@@ -13,4 +13,4 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     else:
         measured = against_budget("wall_ms", run.wall_ms, budget.wall_ms)
     findings = [measured.finding] if measured.finding else []
-    return judged("latency", run.trace_id, measured.score, findings)
+    return make_verdict("latency", run.trace_id, measured.score, findings)

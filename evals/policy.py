@@ -8,20 +8,20 @@ from evals.canonical import canonical_json
 from evals.envelope import MODE_RANK
 from evals.plan import Plan, ReasonStep, ToolStep
 from evals.run import Run, ToolCall
-from evals.verdict import EvaluatorVerdict, Finding, judged
+from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
     """Score: 1 - violating calls / calls; 0 when the run belongs to another trace or run."""
     foreign = [Finding(severity="error", message=message) for message in _foreign(run)]
-    conduct = _Conduct(run)
+    conduct = _PlanConformance(run)
     faults = [(at, fault) for at, call in enumerate(run.calls) if (fault := conduct.fault(call))]
     findings = [
         Finding(severity="error", message=f"call {at} of step {run.calls[at].step} {fault}")
         for at, fault in faults
     ]
     share = 1 - len(faults) / len(run.calls) if run.calls else 1.0
-    return judged("policy", run.trace_id, 0.0 if foreign else share, [*foreign, *findings])
+    return make_verdict("policy", run.trace_id, 0.0 if foreign else share, [*foreign, *findings])
 
 
 def _foreign(run: Run) -> Iterator[str]:
@@ -35,8 +35,8 @@ def _foreign(run: Run) -> Iterator[str]:
         yield f"run {run.run_id} is scored under run {ctx.run_id}"
 
 
-class _Conduct:
-    """Follows the calls in order; each is judged by the plan and by the calls before it."""
+class _PlanConformance:
+    """Follows the calls in order; each is make_verdict by the plan and by the calls before it."""
 
     def __init__(self, run: Run) -> None:
         proposal = run.proposal
@@ -44,7 +44,7 @@ class _Conduct:
         self._tools = proposal.compiled.manifests.tools
         self._approved: Container[int] | None = None
         self._latest: dict[int, ToolCall] = {}
-        self._settled = _Settled(self._plan)
+        self._settled = _CompletedSteps(self._plan)
 
     def fault(self, call: ToolCall) -> str | None:
         """Why this call is outside the plan, or None. Call it once per call, in order."""
@@ -97,7 +97,7 @@ class _Conduct:
         return None if retry else "repeats its step and is no retry"
 
 
-class _Settled:
+class _CompletedSteps:
     """The step ids that nothing is owed to any more: every step of that id was called.
 
     A reason step is never called: it is settled once all that it depends on is. Linear in the plan.

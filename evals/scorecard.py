@@ -10,7 +10,7 @@ from evals import cost, latency, policy, safety, utility
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import Text
 from evals.run import Run
-from evals.verdict import EvaluatorId, EvaluatorVerdict, Finding, judged
+from evals.verdict import EvaluatorId, EvaluatorVerdict, Finding, make_verdict
 
 Evaluator = Callable[[Run], EvaluatorVerdict]
 
@@ -54,18 +54,18 @@ class Scorecard(Envelope):
     scores: Scores
 
 
-def evaluated(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> EvaluatorVerdict:
+def run_evaluator(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> EvaluatorVerdict:
     """The evaluator's verdict; an evaluator that raises has failed the run, score 0."""
     try:
         return evaluator(run)
     except Exception as error:
         crash = Finding(severity="error", message=f"evaluator_error: {type(error).__name__}")
-        return judged(evaluator_id, run.trace_id, 0.0, [crash])
+        return make_verdict(evaluator_id, run.trace_id, 0.0, [crash])
 
 
 def score_run(run: Run) -> Scorecard:
     """All five evaluators over one run."""
-    scores = Scores(**{name: evaluated(name, evaluator, run) for name, evaluator in EVALUATORS})
+    scores = Scores(**{name: run_evaluator(name, evaluator, run) for name, evaluator in EVALUATORS})
     recorded = {"pack_version": run.pack_version, "intent": run.intent}
     present = {name: value for name, value in recorded.items() if value is not None}
     return Scorecard(run_id=run.run_id, trace_id=run.trace_id, scores=scores, **present)

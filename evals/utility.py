@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from evals.escaping import escape_name, pointer
 from evals.plan import ToolStep
 from evals.run import Run
 from evals.schemas import compile_schema, schema_faults
-from evals.text import pointer, printable
-from evals.verdict import EvaluatorVerdict, Finding, judged
+from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
@@ -16,7 +16,7 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     missed = [Finding(severity="error", message=fault) for fault in faults]
     score = 1 - len(missed) / len(required) if required else 1.0
     findings = [*missed, *_call_findings(run), *_uncalled(run)]
-    return judged("utility", run.trace_id, score, findings)
+    return make_verdict("utility", run.trace_id, score, findings)
 
 
 def _output_fault(run: Run, name: str) -> str | None:
@@ -31,7 +31,7 @@ def _output_fault(run: Run, name: str) -> str | None:
     faults = schema_faults(compile_schema(schema), value)
     if not faults:
         return None
-    place = printable(pointer(*faults[0].path)) or "its root"
+    place = escape_name(pointer(*faults[0].path)) or "its root"
     return f"required output {name} does not satisfy its schema at {place}"
 
 

@@ -8,7 +8,7 @@ from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, EvidenceRef, Identifier
-from evals.field import Checked
+from evals.field import CustomType
 from evals.json_value import Text
 
 Severity = Literal["info", "warn", "error"]
@@ -23,7 +23,7 @@ def _check_share(value: Any) -> float:
     raise PydanticCustomError("share", "must be a number from 0 to 1")
 
 
-Share = Annotated[float, Checked(_check_share, {"type": "number", "minimum": 0, "maximum": 1})]
+Share = Annotated[float, CustomType(_check_share, {"type": "number", "minimum": 0, "maximum": 1})]
 """A score from 0 to 1."""
 
 
@@ -65,7 +65,7 @@ class EvaluatorVerdict(Envelope):
         return self
 
 
-def judged(
+def make_verdict(
     evaluator_id: EvaluatorId, trace_id: str, score: float, findings: Iterable[Finding]
 ) -> EvaluatorVerdict:
     """The verdict of an evaluator; its status is derived, its version is the ruleset's."""

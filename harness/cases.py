@@ -34,8 +34,8 @@ from critic import (
 )
 from critic.verdicts import Phase, outcome
 from evals.envelope import OPTIONAL, Count, Envelope, Identifier
-from evals.instant import Time
 from evals.json_value import JsonObject
+from evals.timestamps import Time
 from evals.verdict import EvaluatorId, Status
 from harness.canonical import canonical_json
 from harness.wire import InvalidInput, build, parse, parse_json
@@ -212,7 +212,7 @@ _COMMANDS: Final[dict[Command, Callable[[bytes], Envelope]]] = {
 }
 
 
-def judge(command: Command, document: bytes) -> Expectation:
+def judge_case(command: Command, document: bytes) -> Expectation:
     """What the engine says of a document: bytes in, verdict or fault out."""
     try:
         return Expectation(verdict=_COMMANDS[command](document).wire())
@@ -222,7 +222,7 @@ def judge(command: Command, document: bytes) -> Expectation:
 
 def run_case(case: Case) -> Expectation:
     """What the engine says of the case's input. Looks at neither `expect` nor `must`."""
-    return judge(case.command, case.document())
+    return judge_case(case.command, case.document())
 
 
 def _gist(command: Command, found: Expectation) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def renewed(case: Case) -> Case:
     return case.model_copy(update={"expect": found})
 
 
-def render(case: Case) -> bytes:
+def render_case(case: Case) -> bytes:
     """The one byte form of a case: fields in order, two spaces of indent, a newline at the end."""
     parts = {name: getattr(case, name) for name in type(case).model_fields}
     present = {name: part for name, part in parts.items() if part is not None}
@@ -303,7 +303,7 @@ def update_file(path: Path) -> bool:
         InvalidInput: the file holds no case.
     """
     before = path.read_bytes()
-    after = render(renewed(parse_case(before)))
+    after = render_case(renewed(parse_case(before)))
     if after == before:
         return False
     replace_file(path, after)

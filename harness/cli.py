@@ -13,6 +13,9 @@ from importlib import import_module
 EXIT_INVALID = 2
 EXIT_INTERRUPTED = 130
 
+_MODULES = {"loop": "code_loop"}
+"""Where a command is kept under another name than its own."""
+
 _LOOP_EXITS = (
     "Exit status: 0 success; 1 the limit of iterations was reached; 2 an error; 130 interrupted."
 )
@@ -182,7 +185,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     args = build_parser().parse_args(argv)
     try:
-        status: int = import_module(f"harness.commands.{args.command}").run(args)
+        status: int = import_module(
+            f"harness.commands.{_MODULES.get(args.command, args.command)}"
+        ).run(args)
         sys.stdout.flush()
     except BrokenPipeError:
         return _reader_left()

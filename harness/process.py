@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.errors import HarnessError
 
 PROMPT_MARK: Final = "{prompt}"
@@ -110,7 +110,7 @@ async def _start(
     words: list[str], stdin: bytes, cwd: Path, outputs: tuple["_Output", "_Output"]
 ) -> asyncio.subprocess.Process:
     if not cwd.is_dir():
-        raise CommandNotStarted(f"there is no folder {printable(str(cwd))} to run a command in")
+        raise CommandNotStarted(f"there is no folder {escape_name(str(cwd))} to run a command in")
     # A file for stdin cannot block and cannot break, whether it is read or not. Pipes of our own
     # for the rest: on asyncio's, some versions of Python wait for the last of their holders.
     with tempfile.TemporaryFile() as given:
@@ -137,7 +137,7 @@ async def _start(
 
 
 def _advice(program: str, error: Exception) -> str:
-    name = printable(program)
+    name = escape_name(program)
     match error:
         case FileNotFoundError():
             return (
@@ -151,7 +151,7 @@ def _advice(program: str, error: Exception) -> str:
         case OSError(errno=8):  # ENOEXEC
             return f"{name} is no program: start the script with a line such as #!/bin/sh"
         case _:
-            return f"{name} cannot be run: {printable(str(error))}"
+            return f"{name} cannot be run: {escape_name(str(error))}"
 
 
 async def _end(process: asyncio.subprocess.Process, outputs: tuple["_Output", "_Output"]) -> None:

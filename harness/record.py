@@ -16,10 +16,10 @@ from pydantic_core import PydanticCustomError
 
 from critic.verdicts import RULESET_VERSION, CriticReport
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.escaping import escape_name
 from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.plan import Proposal
 from evals.run import Run, ToolCall
-from evals.text import printable
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.wire import build
@@ -39,8 +39,8 @@ Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 """A SHA-256 as 64 lower-case hexadecimal digits."""
 
 # Escaping turns 200 characters into 2,000 at most, and says how many there were.
-Line = Annotated[str, Field(pattern="^[ -~]{1,2100}$")]
-"""One line of printable ASCII."""
+CanonicalLine = Annotated[str, Field(pattern="^[ -~]{1,2100}$")]
+"""One line of escape_name ASCII."""
 
 
 class Head(NamedTuple):
@@ -97,7 +97,7 @@ def _one_line(text: str) -> str:
     safe = text.isascii() and text.isprintable() and not set(text) & set("<>&\"'`")
     if safe and 0 < len(text) <= LONGEST_ERROR:
         return text
-    return printable(text) or "no message"
+    return escape_name(text) or "no message"
 
 
 class Decision(Envelope):
@@ -147,13 +147,13 @@ class DecisionRecord(Envelope):
     inputs: InputDigests
     run: Annotated[RunFacts | None, OPTIONAL] = None
     report: CriticReport
-    error: Annotated[Line | None, OPTIONAL] = None
+    error: Annotated[CanonicalLine | None, OPTIONAL] = None
     ruleset_version: Identifier
     evaluator_versions: dict[Identifier, Identifier]
     hash: Digest
 
 
-class Draft(NamedTuple):
+class RecordDraft(NamedTuple):
     """A decision in canonical bytes, ready for whatever place in the chain it is given.
 
     All that costs time is done here, so that a log is locked only to number and to hash.
@@ -175,7 +175,7 @@ class Sealed(NamedTuple):
     body: bytes
 
 
-def draft(decision: Decision) -> Draft:
+def draft(decision: Decision) -> RecordDraft:
     """The decision as canonical bytes, judged by the versions of this very code.
 
     Raises:
@@ -195,10 +195,10 @@ def draft(decision: Decision) -> Draft:
         **{name: _canonical(value) for name, value in said.items()},
     }
     bodies = {digests[name]: body for name, body in by_name.items()}
-    return Draft(said=said, inputs=inputs, bodies=bodies, members=members)
+    return RecordDraft(said=said, inputs=inputs, bodies=bodies, members=members)
 
 
-def sealed(drafted: Draft, before: Head) -> Sealed:
+def sealed(drafted: RecordDraft, before: Head) -> Sealed:
     """The record that follows `before`, and its bytes."""
     place: dict[str, Any] = {"seq": before.seq + 1, "prev_hash": before.hash}
     members = {**drafted.members, **{name: canonical_json(value) for name, value in place.items()}}

@@ -84,7 +84,7 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("Case", Case),
 )
 
-# What `evals.instant` reads. `format` alone is an annotation, which most validators do not check.
+# What `evals.timestamps` reads: `format` alone is an annotation, which few validators check.
 _TIME_PATTERN: Final = (
     r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}"
     r"(\.[0-9]{1,6}0*)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
@@ -104,7 +104,7 @@ def schemas() -> dict[str, Schema]:
     return {name: _schema(name, envelope) for name, envelope in _ENVELOPES}
 
 
-def render(schema: Schema) -> bytes:
+def render_schemas(schema: Schema) -> bytes:
     """The bytes of a schema file: two spaces of indent, a newline at the end."""
     return f"{json.dumps(schema, indent=2)}\n".encode()
 

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
 from evals.canonical import canonical_bytes
 from evals.envelope import Envelope
-from evals.text import one_line, pointer, printable
+from evals.escaping import escape_line, escape_name, pointer
 
 E = TypeVar("E", bound=Envelope)
 
@@ -31,7 +31,7 @@ class InvalidInput(ValueError):
     """
 
     def __init__(self, path: str, message: str) -> None:
-        super().__init__(f"{printable(path) or 'the document'}: {message}")
+        super().__init__(f"{escape_name(path) or 'the document'}: {message}")
         self.path = path
         self.message = message
 
@@ -53,7 +53,7 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
         if not _every_key_kept(data, value):
             value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
-        raise InvalidInput("", f"not strict JSON: {printable(str(error))}") from None
+        raise InvalidInput("", f"not strict JSON: {escape_name(str(error))}") from None
     return value
 
 
@@ -99,7 +99,7 @@ def build(model: type[E], value: Any) -> E:
         raise InvalidInput(path, message) from None
 
 
-def own_copy(envelope: E) -> E:
+def detached_copy(envelope: E) -> E:
     """The same envelope, and nobody else's. However large: it is no document from outside."""
     data = canonical_bytes(envelope)
     return parse(type(envelope), data, max_bytes=len(data))
@@ -148,7 +148,7 @@ def _explain(error: ValidationError, value: Any) -> tuple[str, str]:
     places = {_place(fault["loc"], value): None for fault in faults}
     first = faults[0]
     more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-    return _place(first["loc"], value), one_line(_mend(first)) + more
+    return _place(first["loc"], value), escape_line(_mend(first)) + more
 
 
 def _place(location: tuple[int | str, ...], value: Any) -> str:

@@ -11,8 +11,8 @@ from itertools import chain
 from typing import Any, Final, assert_never
 
 from critic.checks import planned_tokens, unlisted_outputs
-from critic.prepared import Case, prepare
-from critic.repairs.apply import Mended, mend
+from critic.prepared import PreparedPlan, prepare_plan
+from critic.repairs.apply import RepairedPlan, mend
 from critic.repairs.kinds import (
     MOST_CANDIDATES,
     Advice,
@@ -34,19 +34,19 @@ from critic.repairs.kinds import (
     Shorten,
     UnpinEvidence,
 )
-from critic.repairs.options import Means
-from critic.surface import NO_PIN, UNTRACED, Tool, surface_of
+from critic.repairs.options import RepairOptions
+from critic.surface import NO_PIN, PRODUCES_ANYTHING, ToolEntry, surface_of
 from critic.verdicts import Check, Refused, Violation
 from critic.verify import verify
 from evals.approval import approved_steps
 from evals.binding import scalars, unbacked
 from evals.context import CompiledContext, DecisionSpec, EvidenceItem, RunContext
 from evals.envelope import MODE_RANK, ApprovalMode
+from evals.escaping import pointer
 from evals.evidence import resolve_pins
-from evals.instant import unexpired
 from evals.json_value import SAFE_INTEGER
 from evals.plan import Plan
-from evals.text import pointer
+from evals.timestamps import unexpired
 
 # Repairs have consequences: a dropped step takes outputs and pins with it, and what produces them
 # instead takes a step. They settle in this order: faults of steps, outputs, the number of steps,
@@ -70,18 +70,18 @@ def advise(
     outcome = verify(ctx, compiled, spec, plan)
     if outcome != verdict or not isinstance(outcome, Refused):
         raise ValueError("this is not the refusal of this plan")
-    means = Means(ctx, surface_of(compiled), spec)
-    mended, repairs = Mended(plan, tuple(range(len(plan.steps)))), list[Repair]()
+    means = RepairOptions(ctx, surface_of(compiled), spec)
+    mended, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
     for _ in range(_PASSES):
-        case = prepare(ctx, means.surface, spec, mended.plan)
-        found = _Pass(means, case, mended.origins)
+        case = prepare_plan(ctx, means.surface, spec, mended.plan)
+        found = _RepairRound(means, case, mended.origins)
         new = found.repairs(outcome.violations, repairs) if isinstance(outcome, Refused) else []
         if not new:
             break
         repairs += new
         mended = mend(plan, repairs)
         outcome = verify(ctx, compiled, spec, mended.plan)
-    case, kept = prepare(ctx, means.surface, spec, plan), set(mended.origins)
+    case, kept = prepare_plan(ctx, means.surface, spec, plan), set(mended.origins)
     # What others were to do for a step that is left out by now is asked of nobody.
     needed = [one for one in repairs if one.by == "planner" or _step_of(one) in {None, *kept}]
     if len(needed) < len(repairs):
@@ -101,7 +101,7 @@ def _folded(repairs: list[Repair]) -> list[Repair]:
 
 
 def _approvals(
-    means: Means, case: Case, repairs: Iterable[Repair], kept: set[int]
+    means: RepairOptions, case: PreparedPlan, repairs: Iterable[Repair], kept: set[int]
 ) -> Iterator[AskApproval]:
     """What to have approved of the steps that are kept. Any change to the plan voids approvals."""
     changed = any(repair.by == "planner" for repair in repairs)
@@ -114,10 +114,10 @@ def _approvals(
         yield AskApproval(tier=mode, steps=tuple(asked[mode]))
 
 
-class _Pass:
+class _RepairRound:
     """What would mend the plan as it stands now, by its positions in the refused plan."""
 
-    def __init__(self, means: Means, case: Case, origins: tuple[int, ...]) -> None:
+    def __init__(self, means: RepairOptions, case: PreparedPlan, origins: tuple[int, ...]) -> None:
         self._means = means
         self._case = case
         self._origins = origins
@@ -156,7 +156,9 @@ class _Pass:
             yield SetTrace(trace_id=case.ctx.trace_id)
             return
         undeclared = set(required).difference(case.plan.declared_outputs)
-        unlisted = set() if case.traits & UNTRACED else unlisted_outputs(case, set(required))
+        unlisted = (
+            set() if case.traits & PRODUCES_ANYTHING else unlisted_outputs(case, set(required))
+        )
         for output in required:
             if output in undeclared:
                 yield DeclareOutput(output=output)
@@ -186,12 +188,12 @@ class _Pass:
             name = place[2].replace("~1", "/").replace("~0", "~")
             yield from self._argument(step, tool, said, name)
 
-    def _classes(self, step: int, tool: Tool, said: Mapping[str, Any]) -> Iterator[Repair]:
+    def _classes(self, step: int, tool: ToolEntry, said: Mapping[str, Any]) -> Iterator[Repair]:
         held = self._held(said)
         for name in dict.fromkeys((*tool.requires, *(said["requires_evidence"] or ()))):
             if name in held:
                 continue
-            if candidates := self._means.pins(name):
+            if candidates := self._means.evidence_for(name):
                 yield PinEvidence(step=step, classification=name, candidates=candidates)
             elif name in tool.needs:
                 yield self._missing(step, tool, said, (name,))
@@ -203,7 +205,7 @@ class _Pass:
         for name in dict.fromkeys(self._case.spec.required_evidence or ()):
             if name in held:
                 continue
-            if candidates := self._means.pins(name):
+            if candidates := self._means.evidence_for(name):
                 yield PinEvidence(classification=name, candidates=candidates)
             else:
                 yield ObtainEvidence(classifications=(name,))
@@ -215,7 +217,7 @@ class _Pass:
         return {name for name, expiry in held if name is not None and unexpired(expiry, as_of)}
 
     def _argument(
-        self, step: int, tool: Tool, said: Mapping[str, Any], name: str
+        self, step: int, tool: ToolEntry, said: Mapping[str, Any], name: str
     ) -> Iterator[Repair]:
         means, allowed = self._means, tool.bound_args[name]
         if step not in self._pinned:
@@ -223,34 +225,38 @@ class _Pass:
             self._pinned[step] = resolve_pins(refs, means.surface.evidence, means.ctx.as_of).fresh
         pinned = [one.backing for one in self._pinned[step] if one.classification in allowed]
         values = unbacked(list(scalars(said["args"][name])), pinned)
-        found = dict.fromkeys(means.backers(tool, name, value) for value in values)
+        found = dict.fromkeys(means.evidence_backing(tool, name, value) for value in values)
         if () not in found:
             for candidates in found:
                 yield BackArgument(step=step, argument=name, candidates=candidates)
-        elif not allowed or means.allowed(tool, name) or self._spares(step, tool, said["args"]):
+        elif (
+            not allowed
+            or means.allowed(tool, name)
+            or self._can_omit_args(step, tool, said["args"])
+        ):
             yield CorrectArgs(step=step, path=pointer("steps", step, "args", name))
         else:
             classes = tuple(dict.fromkeys(allowed))[:MOST_CANDIDATES]
             yield self._missing(step, tool, said, classes)
 
     def _missing(
-        self, step: int, tool: Tool, said: Mapping[str, Any], classes: tuple[str, ...]
+        self, step: int, tool: ToolEntry, said: Mapping[str, Any], classes: tuple[str, ...]
     ) -> DropStep | ObtainEvidence:
         """What to do where there is no evidence: a step that nothing needs is left out."""
-        if self._idle(tool) and said["id"] not in self._needed:
+        if self._removable(tool) and said["id"] not in self._needed:
             return DropStep(step=step)
         return ObtainEvidence(step=step, classifications=classes)
 
-    def _idle(self, tool: Tool) -> bool:
-        return tool.mode == "read_only" and tool in self._superfluous
+    def _removable(self, tool: ToolEntry) -> bool:
+        return tool.mode == "read_only" and tool in self._unneeded_tools
 
     @cached_property
-    def _superfluous(self) -> set[Tool]:
+    def _unneeded_tools(self) -> set[ToolEntry]:
         """Tools that say what they give, none of it required, where others give all that is."""
         required = {*self._case.spec.required_outputs}
         if not required or unlisted_outputs(self._case, required):
             return set()
-        tools = {tool for _, tool, _ in self._case.steps if not tool.traits & UNTRACED}
+        tools = {tool for _, tool, _ in self._case.steps if not tool.traits & PRODUCES_ANYTHING}
         return {tool for tool in tools if tool.produces.isdisjoint(required)}
 
     @cached_property
@@ -258,11 +264,11 @@ class _Pass:
         """Ids that steps depend on, but for steps that are idle and not needed themselves."""
         needed = set[str]()
         for _, tool, said in reversed(self._case.steps):
-            if not self._idle(tool) or said["id"] in needed:
+            if not self._removable(tool) or said["id"] in needed:
                 needed.update(said["depends_on"] or ())
         return needed
 
-    def _spares(self, step: int, tool: Tool, args: dict[str, Any]) -> bool:
+    def _can_omit_args(self, step: int, tool: ToolEntry, args: dict[str, Any]) -> bool:
         """Whether the tool can do without the arguments for which there is no evidence at all."""
         if step not in self._spared:
             bound = {name for name in args if name in tool.bound_args}

@@ -32,7 +32,7 @@ from evals.canonical import canonical_json
 from evals.plan import Plan, ReasonStep, Step, ToolStep
 
 
-class Mended(NamedTuple):
+class RepairedPlan(NamedTuple):
     """A mended plan, and the position that each step kept had before; added steps come last."""
 
     plan: Plan
@@ -51,24 +51,26 @@ def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
     return mend(plan, repairs).plan
 
 
-def mend(plan: Plan, repairs: Iterable[Repair]) -> Mended:
+def mend(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
     """As `apply_repairs`, telling where each step stood."""
     changes = _Changes(list(plan.declared_outputs), plan.trace_id)
     for repair in repairs:
         changes.note(repair)
     kept = [at for at in range(len(plan.steps)) if at not in changes.dropped]
     if changes.shorten_by:
-        spared = {*_spared(plan, kept)[: changes.shorten_by]}
+        spared = {*_removal_order(plan, kept)[: changes.shorten_by]}
         kept = [at for at in kept if at not in spared]
     gone = {plan.steps[at].id for at in {*range(len(plan.steps))}.difference(kept)}
-    steps = _untied([changes.edited(at, plan.steps[at]) for at in kept], gone - {None})
+    steps = _without_dependencies(
+        [changes.edited(at, plan.steps[at]) for at in kept], gone - {None}
+    )
     named = {"plan_id": plan.plan_id, "trace_id": changes.trace_id}
     mended = Plan(
         steps=changes.completed(steps),
         declared_outputs=tuple(dict.fromkeys(changes.declared)),
         **{name: value for name, value in named.items() if value is not None},
     )
-    return Mended(mended, tuple(kept))
+    return RepairedPlan(mended, tuple(kept))
 
 
 @dataclass(slots=True)
@@ -168,7 +170,7 @@ class _Changes:
         return tuple(steps)
 
 
-def _spared(plan: Plan, kept: list[int]) -> list[int]:
+def _removal_order(plan: Plan, kept: list[int]) -> list[int]:
     """The steps in the order in which they are the least missed."""
     calls, missed = set[tuple[str, str, bytes]](), dict[int, int]()
     for at in kept:
@@ -182,7 +184,7 @@ def _spared(plan: Plan, kept: list[int]) -> list[int]:
     return sorted(kept, key=lambda at: (missed[at], -at))
 
 
-def _untied(steps: list[Step], gone: set[str | None]) -> list[Step]:
+def _without_dependencies(steps: list[Step], gone: set[str | None]) -> list[Step]:
     """The steps without dependencies on what is gone; another step may have the same id."""
     untied: list[Step] = []
     for step in steps:

@@ -4,7 +4,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
-from critic.surface import Surface, Tool
+from critic.surface import Surface, ToolEntry
 from evals.context import (
     DEFAULT_BUCKET_TOKENS,
     DEFAULT_MAX_STEPS,
@@ -13,7 +13,7 @@ from evals.context import (
     RunContext,
 )
 from evals.envelope import MODE_RANK
-from evals.instant import unexpired
+from evals.timestamps import unexpired
 
 # Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. What
 # is beyond this many looks (a text counts as one for each 4 KiB) is the planner's to find.
@@ -23,7 +23,7 @@ _TEXT_PER_LOOK: Final = 4096
 _UNLIMITED: Final = len(MODE_RANK)
 
 
-class Means:
+class RepairOptions:
     """The means of one proposal; nothing here depends on its plan."""
 
     def __init__(self, ctx: RunContext, surface: Surface, spec: DecisionSpec) -> None:
@@ -42,9 +42,9 @@ class Means:
         """Steps above it may not run, whoever approves them."""
         self.approved_from: Final = _UNLIMITED if tier is None else MODE_RANK[tier]
         """Steps from this rank on need an approval."""
-        self._looks = _LOOKS
-        self._allowed: dict[tuple[Tool, str], list[EvidenceItem]] = {}
-        self._backers: dict[tuple[Tool, str, bool, Any], tuple[str, ...]] = {}
+        self._search_budget = _LOOKS
+        self._allowed: dict[tuple[ToolEntry, str], list[EvidenceItem]] = {}
+        self._backers: dict[tuple[ToolEntry, str, bool, Any], tuple[str, ...]] = {}
 
     @cached_property
     def fresh(self) -> dict[str, list[EvidenceItem]]:
@@ -55,7 +55,7 @@ class Means:
                 found.setdefault(item.classification, []).append(item)
         return found
 
-    def pins(self, name: str) -> tuple[str, ...]:
+    def evidence_for(self, name: str) -> tuple[str, ...]:
         """Fresh evidence of a class."""
         return tuple(item.id for item in self.fresh.get(name, ())[:MOST_CANDIDATES])
 
@@ -73,7 +73,7 @@ class Means:
         """Tools that list the output, and that a plan may call without asking anybody."""
         return tuple(self._producers.get(output, ()))
 
-    def allowed(self, tool: Tool, argument: str) -> list[EvidenceItem]:
+    def allowed(self, tool: ToolEntry, argument: str) -> list[EvidenceItem]:
         """Fresh evidence that may back an argument which the tool binds."""
         key = (tool, argument)
         if key not in self._allowed:
@@ -81,7 +81,7 @@ class Means:
             self._allowed[key] = [item for name in classes for item in self.fresh.get(name, ())]
         return self._allowed[key]
 
-    def backers(self, tool: Tool, argument: str, value: Any) -> tuple[str, ...]:
+    def evidence_backing(self, tool: ToolEntry, argument: str, value: Any) -> tuple[str, ...]:
         """Evidence that may back the argument and that a scalar stands in, as far as was looked."""
         key = (tool, argument, type(value) is bool, value)
         if key not in self._backers:
@@ -92,8 +92,8 @@ class Means:
         found: list[str] = []
         for item in items:
             text = len(item.content) if isinstance(item.content, str) else 0
-            self._looks -= 1 + text // _TEXT_PER_LOOK
-            if self._looks < 0 or len(found) == MOST_CANDIDATES:
+            self._search_budget -= 1 + text // _TEXT_PER_LOOK
+            if self._search_budget < 0 or len(found) == MOST_CANDIDATES:
                 break
             if item.backing.backs(value):
                 found.append(item.id)

@@ -13,8 +13,8 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import OPTIONAL, Count, Envelope
+from evals.escaping import escape_line, escape_name
 from evals.json_value import JsonObject, Text
-from evals.text import one_line, printable
 from harness.agents.usage import UNLIMITED, Budget, Usage
 from harness.runtime.revise import StopReason
 
@@ -41,8 +41,8 @@ class AgentFailed(Exception):
 def describe(error: Exception) -> str:
     """Why an agent failed, in one line that is safe to print."""
     if isinstance(error, AgentFailed):
-        return one_line(str(error))
-    text = printable(str(error))
+        return escape_line(str(error))
+    text = escape_name(str(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
@@ -100,7 +100,7 @@ class EventStream(Protocol):
 
 
 @runtime_checkable
-class Accountable(Protocol):
+class HasPartialResult(Protocol):
     """A stream that can be asked at any moment what the call came to so far, if it can tell."""
 
     @property

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.agents.agent import AgentFailed, AgentResult, Event
 from harness.agents.usage import UNLIMITED, Budget, Usage
 from harness.process import CommandNotStarted, CommandResult, run_command
@@ -83,7 +83,7 @@ class CommandAgent:
             if done.timed_out
             else (f"ended with exit code {done.exit_code}")
         )
-        reason = f"{printable(self.name)} {how}" + (f": {printable(last)}" if last else "")
+        reason = f"{escape_name(self.name)} {how}" + (f": {escape_name(last)}" if last else "")
         return AgentResult(
             output=done.stdout, usage=Usage(), interrupted=True, interruption_reason=reason
         )

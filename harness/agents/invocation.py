@@ -2,7 +2,14 @@
 
 from typing import Self
 
-from harness.agents.agent import Accountable, Agent, AgentFailed, AgentResult, Event, EventStream
+from harness.agents.agent import (
+    Agent,
+    AgentFailed,
+    AgentResult,
+    Event,
+    EventStream,
+    HasPartialResult,
+)
 from harness.agents.usage import UNLIMITED, Budget
 
 
@@ -38,7 +45,7 @@ class SubagentInvocation:
     @property
     def result(self) -> AgentResult | None:
         """What the call came to. Before its end: what its stream can tell so far, if it can."""
-        if self._result is None and isinstance(self._stream, Accountable):
+        if self._result is None and isinstance(self._stream, HasPartialResult):
             return self._stream.result
         return self._result
 

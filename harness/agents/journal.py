@@ -17,14 +17,14 @@ from pydantic_core import PydanticCustomError
 
 from evals.canonical import canonical_bytes, digest
 from evals.envelope import OPTIONAL, Count, Envelope
-from evals.instant import Time
+from evals.escaping import escape_line, escape_name
 from evals.json_value import JsonValue, PresentJson, Text
-from evals.text import one_line, printable
+from evals.timestamps import Time
 from harness.agents.agent import AgentFailed, describe
 from harness.runtime.ports import Clock
 from harness.wire import parse
 
-Mode = Literal["resume", "replay"]
+JournalMode = Literal["resume", "replay"]
 """What happens to a step without a reply: it is executed, or that is an error."""
 
 
@@ -40,7 +40,7 @@ class JournalDamaged(JournalError):
     """A line of the journal is no entry, or contradicts the ones before it."""
 
 
-class Unrecordable(JournalError):
+class UnrecordableReply(JournalError):
     """The reply was given, but it is no JSON value of the kind that can be kept."""
 
 
@@ -115,7 +115,7 @@ class Journal:
         notes: what happened that its user should know: a line cut short, a step executed again.
     """
 
-    def __init__(self, store: JournalStore, clock: Clock, mode: Mode = "resume") -> None:
+    def __init__(self, store: JournalStore, clock: Clock, mode: JournalMode = "resume") -> None:
         """Read what is there.
 
         Raises:
@@ -138,7 +138,7 @@ class Journal:
 
         Raises:
             ReplayDivergence: it was recorded with other inputs, or a replay does not know it.
-            Unrecordable: the inputs are no JSON value.
+            UnrecordableReply: the inputs are no JSON value.
         """
         entry, where = self._entries.get((session, step)), _where(session, step)
         if entry is None:
@@ -152,7 +152,7 @@ class Journal:
         match entry.status:
             case "failed" if self._mode == "resume":
                 self.notes.append(
-                    f"{where} failed before and is executed again: {one_line(entry.error or '')}"
+                    f"{where} failed before and is executed again: {escape_line(entry.error or '')}"
                 )
                 return None
             case "replied" | "failed":
@@ -168,7 +168,7 @@ class Journal:
         The entry is given as any later reader will find it: what it holds is in canonical order.
 
         Raises:
-            Unrecordable: it is no JSON value, or null; or the step has its reply already.
+            UnrecordableReply: it is no JSON value, or null; or the step has its reply already.
         """
         where, before = _where(session, step), self._entries.get((session, step))
         outcome = {"reply": reply, "error": error}
@@ -186,7 +186,9 @@ class Journal:
             line = canonical_bytes(entry)
             entry = parse(Entry, line)
         except ValueError as fault:
-            raise Unrecordable(f"{where} cannot be recorded: {printable(str(fault))}") from None
+            raise UnrecordableReply(
+                f"{where} cannot be recorded: {escape_name(str(fault))}"
+            ) from None
         self._store.append(line)
         self._entries[session, step] = entry
         return entry.model_copy(deep=True)
@@ -234,12 +236,12 @@ class Journal:
 
 
 def _where(session: str, step: str) -> str:
-    return f"step {printable(step)} of session {printable(session)}"
+    return f"step {escape_name(step)} of session {escape_name(session)}"
 
 
 def _digest(inputs: Any, where: str) -> str:
     try:
         return digest(_Inputs(inputs=inputs))
     except ValueError as error:
-        fault = printable(str(error))
-        raise Unrecordable(f"the inputs of {where} are no JSON value: {fault}") from None
+        fault = escape_name(str(error))
+        raise UnrecordableReply(f"the inputs of {where} are no JSON value: {fault}") from None

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.agents.journal import JournalError
 
 try:
@@ -77,7 +77,7 @@ class FileStore:
         if not self._cut:
             return None
         return (
-            f"line {len(self._lines) + 1} of {printable(str(self._path))} was cut short and is "
+            f"line {len(self._lines) + 1} of {escape_name(str(self._path))} was cut short and is "
             f"left out ({self._cut} bytes): its call is made again"
         )
 
@@ -103,8 +103,8 @@ class FileStore:
         if isinstance(error, BlockingIOError):
             why = "another process is writing to it"
         else:
-            why = printable(getattr(error, "strerror", None) or str(error))
-        return JournalUnavailable(f"{printable(str(self._path))} cannot be {what}: {why}")
+            why = escape_name(getattr(error, "strerror", None) or str(error))
+        return JournalUnavailable(f"{escape_name(str(self._path))} cannot be {what}: {why}")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -7,18 +7,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
 from harness.process import CommandNotStarted
 
-Role = Literal["actor", "critic"]
+AgentRole = Literal["actor", "critic"]
 
 MODEL_MARK: Final = "{model}"
 """Where an agent's command line takes the name of a model."""
 
 # How each agent is documented to run without a person: the prompt on stdin, the answer on stdout.
 # An actor may edit files; a critic is started so that it only reads them.
-PRESETS: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
+PRESETS: Final[Mapping[str, Mapping[AgentRole, str]]] = MappingProxyType(
     {
         "claude": {
             "actor": "claude -p --permission-mode acceptEdits --model {model}",
@@ -36,7 +36,7 @@ PRESETS: Final[Mapping[str, Mapping[Role, str]]] = MappingProxyType(
 )
 
 
-def command_line(agent: str, model: str | None, role: Role) -> tuple[str, ...]:
+def command_line(agent: str, model: str | None, role: AgentRole) -> tuple[str, ...]:
     """The words that run `agent` in this role.
 
     A preset without a model leaves the choice to the agent. A command line of one's own gets the
@@ -69,9 +69,9 @@ def _split(line: str, what: str) -> list[str]:
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise CodeLoopError(f"{what}: {printable(line)}: {printable(str(error))}") from None
+        raise CodeLoopError(f"{what}: {escape_name(line)}: {escape_name(str(error))}") from None
     if not words or "\0" in line:
-        raise CodeLoopError(f"{what}: no command in {printable(line)!r}: name a program")
+        raise CodeLoopError(f"{what}: no command in {escape_name(line)!r}: name a program")
     return words
 
 
@@ -85,6 +85,6 @@ def require_program(words: Sequence[str], folder: Path) -> None:
     found = shutil.which(str(folder / name) if "/" in name else name)
     if found is None:
         raise CommandNotStarted(
-            f"command not found: {printable(name)}: install it, put it on PATH, give its path, "
+            f"command not found: {escape_name(name)}: install it, put it on PATH, give its path, "
             "or make it executable"
         )

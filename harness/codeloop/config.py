@@ -16,10 +16,10 @@ from typing import Annotated, Any, Final, Self
 from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
-from evals.text import printable
-from harness.codeloop.agents import Role, command_line, split_command
+from evals.escaping import escape_name
+from harness.codeloop.agents import AgentRole, command_line, split_command
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.record import GateRules, Limit, Seconds
+from harness.codeloop.record import GateLimit, GateRules, Seconds
 from harness.runtime.revise import DEFAULT_MAX_ROUNDS
 from harness.wire import NOT_BLANK, InvalidInput, build
 
@@ -51,7 +51,7 @@ class Config(Envelope):
 
     agent: Annotated[Name | None, OPTIONAL] = None
     model: Annotated[Name | None, OPTIONAL] = None
-    max_iterations: Annotated[Limit | None, OPTIONAL] = None
+    max_iterations: Annotated[GateLimit | None, OPTIONAL] = None
     timeout: Annotated[Seconds | None, OPTIONAL] = None
     actor: RoleConfig = RoleConfig()
     critic: RoleConfig = RoleConfig()
@@ -75,7 +75,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class AgentConfig:
     """The agent of one role: as it was named, with which model, and the words to run."""
 
     agent: str
@@ -87,8 +87,8 @@ class Agent:
 class Settings:
     """What all layers together come to. `origins` says of each setting where it is from."""
 
-    actor: Agent
-    critic: Agent
+    actor: AgentConfig
+    critic: AgentConfig
     max_iterations: int
     timeout: float
     gate: GateRules
@@ -116,7 +116,7 @@ def layer(origin: str, value: Mapping[str, Any]) -> Layer:
         return Layer(origin, build(Config, dict(value)))
     except InvalidInput as error:
         place = error.path.removeprefix("/").replace("/", ".")
-        raise CodeLoopError(f"{origin}: {printable(place)}: {error.message}") from None
+        raise CodeLoopError(f"{origin}: {escape_name(place)}: {error.message}") from None
 
 
 def _refuse_unknown(
@@ -127,7 +127,7 @@ def _refuse_unknown(
         if key not in known:
             where = f"in [{table}]" if table else "at the top"
             raise CodeLoopError(
-                f"{origin}: unknown key {printable(key)} {where}: known are {', '.join(known)}"
+                f"{origin}: unknown key {escape_name(key)} {where}: known are {', '.join(known)}"
             )
         section = known[key].annotation
         if isinstance(inner, Mapping) and isinstance(section, type):
@@ -141,11 +141,11 @@ def read_file(place: Path, kind: str) -> Layer:
         CodeLoopError: it is no TOML, or not these settings.
         OSError: it cannot be read.
     """
-    origin = f"{kind} {printable(str(place))}"
+    origin = f"{kind} {escape_name(str(place))}"
     try:
         return layer(origin, tomllib.loads(place.read_bytes().decode()))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise CodeLoopError(f"{origin}: not valid TOML: {printable(str(error))}") from None
+        raise CodeLoopError(f"{origin}: not valid TOML: {escape_name(str(error))}") from None
 
 
 def layers(command: Layer, root: Path, named: Path | None) -> tuple[Layer, ...]:
@@ -207,14 +207,14 @@ def resolve(found: Sequence[Layer]) -> Settings:
     )
 
 
-def _agent(look: _Lookup, role: Role) -> Agent:
+def _agent(look: _Lookup, role: AgentRole) -> AgentConfig:
     agent, model = look.get(f"{role}.agent", "agent"), look.get(f"{role}.model", "model")
     if agent is None:
         raise CodeLoopError(
             f"no {role}: name one with --{role} (claude, codex, opencode or a command line), "
             f"or in a config file: agent, or agent in [{role}]"
         )
-    return Agent(agent, model, command_line(agent, model, role))
+    return AgentConfig(agent, model, command_line(agent, model, role))
 
 
 def _gate(look: _Lookup) -> GateRules:

@@ -15,10 +15,10 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.wire import NOT_BLANK, InvalidInput, build, parse_json
 
-Said = Annotated[str, Field(pattern=NOT_BLANK)]
+NonBlankText = Annotated[str, Field(pattern=NOT_BLANK)]
 """Text that says something."""
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
@@ -28,7 +28,7 @@ class Done(Envelope):
     """The task is complete. The confidence is recorded and decides nothing."""
 
     type: Literal["done"] = "done"
-    summary: Said
+    summary: NonBlankText
     confidence: Confidence
 
 
@@ -36,8 +36,8 @@ class Continue(Envelope):
     """More work is needed."""
 
     type: Literal["continue"] = "continue"
-    feedback: Said
-    remaining_issues: Annotated[tuple[Said, ...], ARRAY] = ()
+    feedback: NonBlankText
+    remaining_issues: Annotated[tuple[NonBlankText, ...], ARRAY] = ()
     confidence: Annotated[Confidence | None, OPTIONAL] = None
 
 
@@ -45,12 +45,12 @@ class Error(Envelope):
     """Something went wrong, and this is how to recover."""
 
     type: Literal["error"] = "error"
-    analysis: Said
-    recovery: Said
+    analysis: NonBlankText
+    recovery: NonBlankText
     confidence: Annotated[Confidence | None, OPTIONAL] = None
 
 
-Decision = Annotated[Done | Continue | Error, Field(discriminator="type")]
+CodeDecision = Annotated[Done | Continue | Error, Field(discriminator="type")]
 
 KINDS: Final[dict[str, type[Done] | type[Continue] | type[Error]]] = {
     "done": Done,
@@ -58,7 +58,7 @@ KINDS: Final[dict[str, type[Done] | type[Continue] | type[Error]]] = {
     "error": Error,
 }
 
-FORMAT: Final = """\
+REPLY_FORMAT: Final = """\
 DECISION: DONE
 SUMMARY: what was accomplished
 CONFIDENCE: a number from 0 to 1
@@ -163,7 +163,7 @@ def _from_text(text: str) -> dict[str, Any]:
         raise MalformedReply("the parts of the decision are not in the order of the form")
     kind = parts[1].strip()
     if kind not in ("DONE", "CONTINUE", "ERROR"):
-        raise MalformedReply(f"DECISION is {printable(kind)}: it is DONE, CONTINUE or ERROR")
+        raise MalformedReply(f"DECISION is {escape_name(kind)}: it is DONE, CONTINUE or ERROR")
     return {"type": kind.lower(), **values}
 
 
@@ -172,7 +172,7 @@ def _value(field: str, text: str) -> Any:
         case "confidence" if _NUMBER.fullmatch(text):
             return float(text)
         case "confidence":
-            raise MalformedReply(f"CONFIDENCE is {printable(text)}: it is a number from 0 to 1")
+            raise MalformedReply(f"CONFIDENCE is {escape_name(text)}: it is a number from 0 to 1")
         case "remaining_issues":
             return [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip()]
         case _:

@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import join
 from typing import Final
 
-from evals.text import one_line, printable
+from evals.escaping import escape_line, escape_name
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateRules, Refusal
 from harness.codeloop.workspace import Change, Workspace
@@ -28,7 +28,7 @@ async def run_commands(rules: GateRules, folder: Path) -> tuple[Refusal, ...]:
 
 
 async def _run(words: Sequence[str], timeout: float, folder: Path) -> Refusal | None:
-    name = one_line(join(words)[:_NAME_CHARACTERS])
+    name = escape_line(join(words)[:_NAME_CHARACTERS])
     try:
         result = await run_command(words, prompt="", cwd=folder, timeout=timeout)
     except CommandNotStarted as error:
@@ -47,7 +47,7 @@ def check_patterns(patterns: Sequence[str], root: Path) -> None:
         CodeLoopError: one is a comment, or no path in a repository is written so.
     """
     for line in patterns:
-        shown = printable(line)
+        shown = escape_name(line)
         if line.startswith("#"):
             raise CodeLoopError(f"protected {shown}: a line with # is a comment: write \\# for it")
         parts = line.removeprefix("!").removeprefix("/").removesuffix("/").split("/")
@@ -94,8 +94,8 @@ def judge_change(rules: GateRules, fence: Fence, change: Change) -> tuple[Refusa
         refusals.append(
             Refusal(
                 kind="protected_path_changed",
-                reason=f"{printable(names[0])}{more} must not change: put it back as it was",
-                detail="\n".join(map(printable, names[:_NAMED_PATHS])),
+                reason=f"{escape_name(names[0])}{more} must not change: put it back as it was",
+                detail="\n".join(map(escape_name, names[:_NAMED_PATHS])),
             )
         )
     sizes = (

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Final
 
-from evals.text import one_line, printable
+from evals.escaping import escape_line, escape_name
 from harness.codeloop.errors import CodeLoopError
 
 # What is on disk is what is taken in: no conversion, filter or encoding of an attribute applies.
@@ -41,14 +41,14 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
         )
     except FileNotFoundError:
         if not cwd.is_dir():
-            raise GitFailed(f"there is no folder {printable(str(cwd))} any more") from None
+            raise GitFailed(f"there is no folder {escape_name(str(cwd))} any more") from None
         raise GitFailed("git is not installed, or not on PATH: install it") from None
     except OSError as error:
-        raise GitFailed(f"git cannot be run: {printable(str(error))}") from None
+        raise GitFailed(f"git cannot be run: {escape_name(str(error))}") from None
     if not 0 <= done.returncode <= ok:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         what = next(word for word in args if not word.startswith(("-", "core.")))
-        raise GitFailed(f"git {what}: {one_line(said[0][:300] if said else 'failed')}")
+        raise GitFailed(f"git {what}: {escape_line(said[0][:300] if said else 'failed')}")
     return done.stdout
 
 

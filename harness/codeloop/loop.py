@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Iterator, Sequence
 from typing import Final, Literal, Protocol, TypeVar, assert_never
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.codeloop.decision import (
     Continue,
     Done,
@@ -31,7 +31,7 @@ from harness.codeloop.prompt import (
     refusal_feedback,
 )
 from harness.codeloop.record import Diff, Ran, Refusal, SessionEnd
-from harness.codeloop.scribe import Clock, Job, Record, Scribe, Turn, outcome_of, ran_of
+from harness.codeloop.scribe import Clock, Job, Record, SessionRecorder, Turn, outcome_of, ran_of
 from harness.codeloop.workspace import Change, Workspace
 from harness.errors import HarnessError
 from harness.process import CommandNotStarted, CommandResult, run_command
@@ -39,21 +39,21 @@ from harness.runtime.revise import (
     Cancelled,
     Drafted,
     Failed,
-    Judged,
+    JudgedDraft,
     Judgement,
     Malformed,
     Revision,
     Ruling,
 )
 
-Phase = Literal["actor", "gate", "diff", "critic"]
-Event = TypeVar("Event")
+CodeLoopPhase = Literal["actor", "gate", "diff", "critic"]
+CodeLoopEvent = TypeVar("CodeLoopEvent")
 
 
 class Watch(Protocol):
     """Whoever looks on."""
 
-    def begin(self, number: int, phase: Phase) -> None:
+    def begin(self, number: int, phase: CodeLoopPhase) -> None:
         """A phase of an iteration begins."""
 
     def end(self, said: str) -> None:
@@ -67,7 +67,7 @@ class CodeLoop:
         self, job: Job, workspace: Workspace, record: Record, clock: Clock, watch: Watch
     ) -> None:
         self._job, self._workspace, self._watch = job, workspace, watch
-        self._scribe: Final = Scribe(job, record, clock)
+        self._scribe: Final = SessionRecorder(job, record, clock)
         self._fence: Final = Fence(job.gate.protected, workspace)
         self._revision: Revision[Turn, str] = Revision(job.max_iterations)
 
@@ -88,7 +88,7 @@ class CodeLoop:
                     continue
                 event = await _or_failed(self._judge(turn))
                 self._revision.feed(event)
-                if isinstance(event, Judged):
+                if isinstance(event, JudgedDraft):
                     self._scribe.keep(turn)
         except asyncio.CancelledError:
             self._revision.feed(Cancelled())
@@ -141,7 +141,7 @@ class CodeLoop:
 
     # --- the critic ---------------------------------------------------------------------------
 
-    async def _judge(self, turn: Turn) -> Judged[str] | Malformed | Failed:
+    async def _judge(self, turn: Turn) -> JudgedDraft[str] | Malformed | Failed:
         if turn.refusals or turn.actor is None or turn.change is None:
             return _refused(turn)
         self._watch.begin(turn.number, "critic")
@@ -208,22 +208,22 @@ class CodeLoop:
         return await run_command(words, prompt=prompt, cwd=job.folder, timeout=job.timeout)
 
 
-async def _or_failed(step: Awaitable[Event]) -> Event | Failed:
+async def _or_failed(step: Awaitable[CodeLoopEvent]) -> CodeLoopEvent | Failed:
     """What comes of a step, also if this machine has run out of something on the way."""
     try:
         return await step
     except (OSError, HarnessError) as error:
-        return Failed(printable(str(error)))
+        return Failed(escape_name(str(error)))
 
 
-def _refused(turn: Turn) -> Judged[str]:
+def _refused(turn: Turn) -> JudgedDraft[str]:
     turn.feedback = refusal_feedback(turn.refusals)
     return _judged(turn, "refused")
 
 
-def _judged(turn: Turn, ruling: Ruling) -> Judged[str]:
+def _judged(turn: Turn, ruling: Ruling) -> JudgedDraft[str]:
     # Of two refused attempts the later is the better: it is what the files are.
-    return Judged(Judgement(ruling, (turn.number,), turn.feedback or ""))
+    return JudgedDraft(Judgement(ruling, (turn.number,), turn.feedback or ""))
 
 
 def _told(refusals: Sequence[Refusal]) -> str:

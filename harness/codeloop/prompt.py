@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Final
 
-from harness.codeloop.decision import FORMAT
+from harness.codeloop.decision import REPLY_FORMAT
 from harness.codeloop.record import ChangedFile, Diff, Iteration, Ran, Refusal
 
 # In characters. A critic reads a diff of this length with attention; the rest is on record.
@@ -91,7 +91,7 @@ def critic_prompt(
         ended=how_it_ended(actor),
         seconds=actor.duration_ms / 1000,
         changed=f"From the start differ: {extent(diff)}.",
-        format=FORMAT,
+        format=REPLY_FORMAT,
     )
     return asked if fault is None else asked + _AGAIN.format(fault=fault)
 

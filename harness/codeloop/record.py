@@ -11,20 +11,20 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
-from evals.instant import Time
 from evals.json_value import Text
-from harness.codeloop.decision import Confidence, Decision
+from evals.timestamps import Time
+from harness.codeloop.decision import CodeDecision, Confidence
 
-Outcome = Literal["success", "max_iterations_reached", "failed", "user_interrupted"]
+SessionOutcome = Literal["success", "max_iterations_reached", "failed", "user_interrupted"]
 
-EXIT_CODES: Final[dict[Outcome, int]] = {
+EXIT_CODES: Final[dict[SessionOutcome, int]] = {
     "success": 0,
     "max_iterations_reached": 1,
     "failed": 2,
     "user_interrupted": 130,
 }
 
-RefusalKind = Literal[
+GateRefusalKind = Literal[
     "command_failed",
     "gate_error",
     "capture_failed",
@@ -35,9 +35,9 @@ RefusalKind = Literal[
 ]
 """Why a change is refused whatever the critic says of it. The last two take back a `done`."""
 
-SessionId = Annotated[str, Field(pattern=r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}$")]
+CodeSessionId = Annotated[str, Field(pattern=r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}$")]
 Words = Annotated[tuple[Text, ...], ARRAY, Field(min_length=1)]
-Limit = Annotated[Count, Field(ge=1)]
+GateLimit = Annotated[Count, Field(ge=1)]
 Seconds = Annotated[float, Field(gt=0)]
 
 
@@ -54,7 +54,7 @@ class GateRules(Envelope):
 class Refusal(Envelope):
     """One reason why a change is refused. `reason` is one safe line, `detail` is raw output."""
 
-    kind: RefusalKind
+    kind: GateRefusalKind
     reason: Text
     detail: Annotated[Text | None, OPTIONAL] = None
 
@@ -127,13 +127,13 @@ class SessionStart(Envelope):
     """The first line: what was asked for, and of whom."""
 
     type: Literal["session_start"] = "session_start"
-    session: SessionId
+    session: CodeSessionId
     time: Time
     task: Text
     folder: Text
     actor: Words
     critic: Words
-    max_iterations: Limit
+    max_iterations: GateLimit
     gate: GateRules
     base_tree: Text
 
@@ -145,13 +145,13 @@ class Iteration(Envelope):
     """
 
     type: Literal["iteration"] = "iteration"
-    number: Limit
+    number: GateLimit
     time: Time
     actor: Ran
     diff: Annotated[Diff | None, OPTIONAL] = None
     refusals: Annotated[tuple[Refusal, ...], ARRAY] = ()
     critic: Annotated[tuple[Ran, ...], ARRAY] = ()
-    decision: Annotated[Decision | None, OPTIONAL] = None
+    decision: Annotated[CodeDecision | None, OPTIONAL] = None
     feedback: Annotated[Text | None, OPTIONAL] = None
     """What the next actor is told."""
 
@@ -161,7 +161,7 @@ class SessionEnd(Envelope):
 
     type: Literal["session_end"] = "session_end"
     time: Time
-    outcome: Outcome
+    outcome: SessionOutcome
     iterations: Count
     duration_ms: Count
     summary: Annotated[Text | None, OPTIONAL] = None
@@ -170,7 +170,7 @@ class SessionEnd(Envelope):
     """Why it failed, where it did."""
 
 
-Line = Annotated[SessionStart | Iteration | SessionEnd, Field(discriminator="type")]
+SessionLine = Annotated[SessionStart | Iteration | SessionEnd, Field(discriminator="type")]
 
 LINES: Final[dict[str, type[SessionStart] | type[Iteration] | type[SessionEnd]]] = {
     "session_start": SessionStart,

@@ -10,10 +10,10 @@ from harness.codeloop.decision import Continue, Done, Error
 from harness.codeloop.record import (
     GateRules,
     Iteration,
-    Outcome,
     Ran,
     Refusal,
     SessionEnd,
+    SessionOutcome,
     SessionStart,
 )
 from harness.codeloop.workspace import Change
@@ -62,7 +62,7 @@ class Turn:
     feedback: str | None = None
 
 
-class Scribe:
+class SessionRecorder:
     """Writes what happens when it has happened, and remembers the iterations."""
 
     def __init__(self, job: Job, record: Record, clock: Clock) -> None:
@@ -106,7 +106,9 @@ class Scribe:
         self._record.write(iteration)
         self.past.append(iteration)
 
-    def end(self, outcome: Outcome, duration_ms: int, done: Done | None, why: str) -> SessionEnd:
+    def end(
+        self, outcome: SessionOutcome, duration_ms: int, done: Done | None, why: str
+    ) -> SessionEnd:
         """The last line: with the `done` of a success, with the reason of a failure."""
         facts = {
             "summary": done.summary if done else None,
@@ -124,7 +126,7 @@ class Scribe:
         return end
 
 
-def outcome_of(reason: StopReason) -> Outcome:
+def outcome_of(reason: StopReason) -> SessionOutcome:
     """What a session that stopped for this reason came to."""
     match reason:
         case "approved":

@@ -18,9 +18,9 @@ from typing import Annotated, Any, Final, Self, get_args
 import orjson
 
 from evals.envelope import OPTIONAL, Count, Envelope
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.record import LINES, Iteration, Outcome, SessionEnd, SessionStart
+from harness.codeloop.record import LINES, Iteration, SessionEnd, SessionOutcome, SessionStart
 from harness.wire import InvalidInput, build, parse_json
 
 _SUFFIX: Final = ".jsonl"
@@ -128,9 +128,9 @@ def find(folder: Path, prefix: str) -> str:
         return matching[0]
     named = ", ".join((matching or known)[:_NAMED])
     if matching:
-        raise CodeLoopError(f"{printable(prefix)} is not unique: it begins {named}")
-    there = f"the newest are {named}" if known else f"there is none in {printable(str(folder))}"
-    raise CodeLoopError(f"there is no session {printable(prefix)}: {there}")
+        raise CodeLoopError(f"{escape_name(prefix)} is not unique: it begins {named}")
+    there = f"the newest are {named}" if known else f"there is none in {escape_name(str(folder))}"
+    raise CodeLoopError(f"there is no session {escape_name(prefix)}: {there}")
 
 
 def load(folder: Path, session: str) -> Session:
@@ -196,7 +196,7 @@ class Stats(Envelope):
 
     sessions: Count
     incomplete: Count
-    outcomes: dict[Outcome, Count]
+    outcomes: dict[SessionOutcome, Count]
     success_rate: Annotated[float | None, OPTIONAL] = None
     avg_iterations: Annotated[float | None, OPTIONAL] = None
     avg_duration: Annotated[float | None, OPTIONAL] = None
@@ -207,7 +207,9 @@ def statistics(ends: Iterable[SessionEnd | None]) -> Stats:
     """The numbers of the sessions that have these ends; None is one without."""
     everything = list(ends)
     ended = [end for end in everything if end is not None]
-    outcomes = {name: sum(end.outcome == name for end in ended) for name in get_args(Outcome)}
+    outcomes = {
+        name: sum(end.outcome == name for end in ended) for name in get_args(SessionOutcome)
+    }
     counts = {"sessions": len(everything), "incomplete": len(everything) - len(ended)}
     if not ended:
         return Stats(**counts, outcomes=outcomes)

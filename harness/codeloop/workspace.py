@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Literal, Self
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.git import GitFailed, PrivateGit, git, surroundings
 from harness.codeloop.record import ChangedFile, Diff
@@ -70,10 +70,10 @@ class Workspace:
         `[` names nothing: it would name caches and logs as well.
 
         Raises:
-            CodeLoopError: there is no such folder, or it lies in no work tree of git.
+            CodeLoopError: the folder does not exist or is not inside a git work tree.
         """
         if not folder.is_dir():
-            raise CodeLoopError(f"there is no folder {printable(str(folder))}")
+            raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
         found = _locate(folder)
         self.root, self._git_dir = found.root, found.git_dir
         # A git that an interrupt left behind may still be writing there.
@@ -214,10 +214,10 @@ def top_of(folder: Path) -> Path:
     """The top of the work tree that a folder lies in.
 
     Raises:
-        CodeLoopError: there is no such folder, or it lies in no work tree of git.
+        CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
     if not folder.is_dir():
-        raise CodeLoopError(f"there is no folder {printable(str(folder))}")
+        raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
     return _locate(folder).root
 
 
@@ -239,12 +239,12 @@ def _locate(folder: Path) -> _Found:
         said = git("rev-parse", "--path-format=absolute", *asked, cwd=folder, env=env)
     except GitFailed as error:
         raise CodeLoopError(
-            f"{printable(str(folder))} is in no work tree of git ({error}): run `git init` there, "
-            "or name another folder with --dir"
+            f"{escape_name(str(folder))} is not inside a git work tree ({error}): "
+            "run `git init` there, or name another folder with --dir"
         ) from None
     lines = os.fsdecode(said).removesuffix("\n").split("\n")
     if len(lines) != len(asked) - 1:
-        raise CodeLoopError(f"{printable(str(folder))}: a path with a line end cannot be watched")
+        raise CodeLoopError(f"{escape_name(str(folder))}: a path with a line end cannot be watched")
     root, git_dir, exclude, form = lines
     own = git("config", "--type=path", "--get", "core.excludesFile", cwd=folder, env=env, ok=1)
     home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()

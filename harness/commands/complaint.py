@@ -2,7 +2,7 @@
 
 import errno
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.errors import HarnessError
 from harness.runtime.loop import NotRecorded
 from harness.wire import InvalidInput
@@ -30,13 +30,13 @@ def explain(error: Exception) -> str:
         case InvalidInput():
             return f"invalid input: {error}"
         case OSError():
-            place = f"{printable(str(error.filename))}: " if error.filename is not None else ""
+            place = f"{escape_name(str(error.filename))}: " if error.filename is not None else ""
             return place + explain_os(error)
         case _:
             kind = type(error).__name__
-            return f"internal error, treated as a refusal: {kind}: {printable(str(error))}"
+            return f"internal error, treated as a refusal: {kind}: {escape_name(str(error))}"
 
 
 def explain_os(error: OSError) -> str:
     """What the operating system refused, without the place."""
-    return _ADVICE.get(error.errno or 0) or printable(error.strerror or str(error))
+    return _ADVICE.get(error.errno or 0) or escape_name(error.strerror or str(error))

@@ -5,8 +5,8 @@ import asyncio
 import sys
 
 from critic import Proposal, Run, ToolStep
-from evals.instant import parse_time
-from evals.text import printable
+from evals.escaping import escape_name
+from evals.timestamps import parse_time
 from harness.clock import FixedClock
 from harness.commands.pipeline import example, take_decision
 from harness.log.sql import SqlDecisionLog
@@ -24,14 +24,14 @@ def run(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open(args.log) as log:
         refused, completed = asyncio.run(_decide(log))
         _say(f"3. The record: decisions {refused.record.seq} and {completed.record.seq} ")
-        _say(f"stand in {printable(args.log)}, each chained to the one before.\n\n")
+        _say(f"stand in {escape_name(args.log)}, each chained to the one before.\n\n")
     with SqlDecisionLog.open(args.log, create=False) as log:
         results = list(replay(log))
     same = sum(result.status == "same" for result in results)
     _say("4. Replay: every verdict was derived again from the record alone, without any tool.\n")
     _say(f"   {same} of {len(results)} records are the same, byte for byte.\n\n")
-    _say(f"Look at it yourself:  critic log show {printable(args.log)} {completed.record.seq}\n")
-    _say(f"                      critic replay {printable(args.log)}\n")
+    _say(f"Look at it yourself:  critic log show {escape_name(args.log)} {completed.record.seq}\n")
+    _say(f"                      critic replay {escape_name(args.log)}\n")
     went_well = (refused.report.status, completed.report.status) == (
         "refused_by_critic",
         "completed",

@@ -25,16 +25,16 @@ def run(args: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
-Finding = tuple[bool, str]
+Diagnosis = tuple[bool, str]
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Iterator[Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
     sound = sys.version_info >= (3, 11)
     yield sound, f"Python {version}" + ("" if sound else ": plan-critic needs 3.11 or newer")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Diagnosis]:
     """Other distributions ship a top-level `evals` or `harness` too; the first on the path wins."""
     here = Path(__file__).resolve().parents[2]
     for name in _HOUSE:
@@ -50,7 +50,7 @@ def _packages() -> Iterator[Finding]:
         yield False, f"package {name} is {other} (installed by: {owners}): {mend}"
 
 
-def _dependencies() -> Iterator[Finding]:
+def _dependencies() -> Iterator[Diagnosis]:
     for name in _NEEDS:
         try:
             import_module(name)
@@ -71,7 +71,7 @@ def _version(name: str) -> str:
         return "(version unknown)"
 
 
-def _self_test() -> Iterator[Finding]:
+def _self_test() -> Iterator[Diagnosis]:
     """The two plans of the example must be told apart, or nothing this installation says counts."""
     try:
         judged = [_judge(name) for name in ("plan_a.json", "plan_b.json")]

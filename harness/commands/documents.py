@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.commands.complaint import explain_os
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 _PIECE = 1 << 20
 
 
-class Document(NamedTuple):
+class InputDocument(NamedTuple):
     """The bytes of one document, where they came from, and why they could not be read, if so."""
 
     source: str
@@ -41,7 +41,7 @@ def size_limit(args: argparse.Namespace) -> int:
     return limit
 
 
-def documents(args: argparse.Namespace) -> Iterator[Document]:
+def documents(args: argparse.Namespace) -> Iterator[InputDocument]:
     """Every document the arguments name, in order. Bytes beyond the limit are not kept.
 
     A file that cannot be read, or cannot be read further, gives one document that says why.
@@ -53,7 +53,7 @@ def documents(args: argparse.Namespace) -> Iterator[Document]:
             with _opened(name) as stream:
                 yield from _lines(name, stream, limit) if lines else [_whole(name, stream, limit)]
         except OSError as error:
-            yield Document(_label(name), b"", lines, unreadable=error)
+            yield InputDocument(_label(name), b"", lines, unreadable=error)
 
 
 @contextmanager
@@ -66,24 +66,24 @@ def _opened(name: str) -> Iterator[BinaryIO]:
 
 
 def _label(name: str) -> str:
-    return "standard input" if name == "-" else printable(name)
+    return "standard input" if name == "-" else escape_name(name)
 
 
-def _whole(name: str, stream: BinaryIO, limit: int) -> Document:
+def _whole(name: str, stream: BinaryIO, limit: int) -> InputDocument:
     # One byte over the limit is enough for the parser to refuse it by size.
-    return Document(_label(name), stream.read(limit + 1), from_lines=False)
+    return InputDocument(_label(name), stream.read(limit + 1), from_lines=False)
 
 
-def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[Document]:
+def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
     number = 0
     while line := stream.readline(limit + 2):
         number += 1
         if len(line) > limit and not line.endswith(b"\n"):
             _skip_line(stream)
         data = line.removesuffix(b"\n").removesuffix(b"\r") if line.endswith(b"\n") else line
-        yield Document(f"{_label(name)} line {number}", data, from_lines=True)
+        yield InputDocument(f"{_label(name)} line {number}", data, from_lines=True)
     if number == 0:
-        yield Document(_label(name), b"", from_lines=True)
+        yield InputDocument(_label(name), b"", from_lines=True)
 
 
 def _skip_line(stream: BinaryIO) -> None:

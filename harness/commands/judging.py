@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from critic import Refused, ScoreVerdict, Verified
 from evals.envelope import Envelope
-from evals.text import printable
-from harness.commands.documents import Document, documents, size_limit
+from evals.escaping import escape_name
+from harness.commands.documents import InputDocument, documents, size_limit
 from harness.commands.output import ascii_json
 from harness.wire import InvalidInput, parse
 
 E = TypeVar("E", bound=Envelope)
-Verdict = Verified | Refused | ScoreVerdict
+AnyVerdict = Verified | Refused | ScoreVerdict
 
 EXIT_REFUSED = 1
 EXIT_INVALID = 2
@@ -22,8 +22,8 @@ EXIT_INVALID = 2
 def judge_all(
     args: argparse.Namespace,
     model: type[E],
-    judge: Callable[[E], Verdict],
-    describe: Callable[[Verdict], str],
+    judge: Callable[[E], AnyVerdict],
+    describe: Callable[[AnyVerdict], str],
 ) -> int:
     """Judge every document; a document that is no envelope is reported, and the rest still run."""
     status, limit = 0, size_limit(args)
@@ -41,7 +41,7 @@ def judge_all(
     return status
 
 
-def verdict_json(verdict: Verdict) -> str:
+def verdict_json(verdict: AnyVerdict) -> str:
     """The verdict as one line of JSON."""
     return ascii_json(verdict.wire())
 
@@ -50,11 +50,11 @@ def _print(line: str) -> None:
     sys.stdout.write(line + "\n")
 
 
-def _print_fault(document: Document, error: InvalidInput, as_json: bool) -> None:
+def _print_fault(document: InputDocument, error: InvalidInput, as_json: bool) -> None:
     if as_json:
         fault = {"error": {"path": error.path, "message": error.message}}
         _print(ascii_json(fault))
         return
     sys.stdout.flush()
-    place = f" at {printable(error.path)}" if error.path else ""
+    place = f" at {escape_name(error.path)}" if error.path else ""
     sys.stderr.write(f"{document.source}: invalid input{place}: {error.message}\n")

@@ -3,8 +3,8 @@
 import argparse
 import sys
 
-from evals.instant import format_time
-from evals.text import one_line
+from evals.escaping import escape_line
+from evals.timestamps import format_time
 from harness.commands.complaint import UsageError
 from harness.commands.output import ascii_json
 from harness.commands.replay import parse_head, tell, with_progress
@@ -26,7 +26,7 @@ def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     for record in log.records():
         report = record.report
         time = format_time(report.decided_at)
-        said = f"{report.status}: {one_line(report.rationale)}"
+        said = f"{report.status}: {escape_line(report.rationale)}"
         sys.stdout.write(f"{record.seq:>6}  {time}  {report.trace_id}  {said}\n")
     return 0
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from critic import CriticReport, Proposal, Run
-from evals.instant import parse_time
+from evals.timestamps import parse_time
 from harness.clock import FixedClock, SystemClock
 from harness.commands.complaint import UsageError
 from harness.log.sql import SqlDecisionLog

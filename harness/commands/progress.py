@@ -6,7 +6,7 @@ import time
 from contextlib import suppress
 from typing import Final, Self, TextIO
 
-from evals.text import one_line
+from evals.escaping import escape_line
 
 _LONGEST: Final = 160
 
@@ -48,7 +48,7 @@ class Progress:
         # Cut before it is escaped: there may be megabytes of it.
         cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
         start = "\r\x1b[K" if self._live else ""
-        self._put(f"{start}{self._title} {self._elapsed()} {one_line(cut)}\n")
+        self._put(f"{start}{self._title} {self._elapsed()} {escape_line(cut)}\n")
         self._title = ""
 
     async def _tick(self) -> None:

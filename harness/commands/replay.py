@@ -14,7 +14,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
 from harness.replay.engine import replay
 from harness.replay.integrity import is_digest
-from harness.replay.result import Replayed, ReplayStatus
+from harness.replay.result import ReplayResult, ReplayStatus
 
 
 def run(args: argparse.Namespace) -> int:
@@ -45,13 +45,13 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
     return number, digest
 
 
-def with_progress(answers: Iterator[Replayed], total: int) -> Iterator[Replayed]:
+def with_progress(answers: Iterator[ReplayResult], total: int) -> Iterator[ReplayResult]:
     """The answers, with a progress bar on a terminal and none in a pipe."""
     shown = sys.stderr.isatty()
     yield from tqdm(answers, total=total, unit=" records", disable=not shown, leave=False)
 
 
-def tell(answers: Iterator[Replayed], *, as_json: bool) -> Counter[str]:
+def tell(answers: Iterator[ReplayResult], *, as_json: bool) -> Counter[str]:
     """Print what is to be told of each record; count the answers by status."""
     counts: Counter[str] = Counter()
     for answer in answers:

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from harness.commands.complaint import UsageError
-from harness.schemas import render, schemas
+from harness.schemas import render_schemas, schemas
 
 
 def run(args: argparse.Namespace) -> int:
@@ -13,5 +13,5 @@ def run(args: argparse.Namespace) -> int:
     if args.name is not None and args.name not in known:
         raise UsageError(f"no such envelope: name one of {', '.join(sorted(known))}")
     shown = known if args.name is None else known[args.name]
-    sys.stdout.buffer.write(render(shown))
+    sys.stdout.buffer.write(render_schemas(shown))
     return 0

@@ -7,8 +7,8 @@ from pathlib import Path
 from shlex import join
 from typing import Any
 
-from evals.instant import format_time
-from evals.text import one_line
+from evals.escaping import escape_line
+from evals.timestamps import format_time
 from harness.codeloop.prompt import extent, how_it_ended
 from harness.codeloop.record import Diff, Iteration
 from harness.codeloop.sessions import (
@@ -59,7 +59,7 @@ def _row(name: str, session: Session | DamagedSession) -> dict[str, Any]:
 def _line(name: str, session: Session | DamagedSession) -> str:
     if isinstance(session, DamagedSession):
         return f"{name}  damaged: {session}"
-    task = one_line(" ".join(session.start.task.split())[:_TASK_SHOWN])
+    task = escape_line(" ".join(session.start.task.split())[:_TASK_SHOWN])
     took = f"{session.end.duration_ms / 1000:8.1f} s" if session.end else " " * 10
     return f"{name}  {session.state:<22} {len(session.iterations):>3} {took}  {task}"
 
@@ -82,9 +82,9 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
 def _told(session: Session) -> Iterator[str]:
     start, end = session.start, session.end
     yield f"session  {start.session}  {session.state}"
-    yield f"began    {format_time(start.time)} in {one_line(start.folder)}"
-    yield f"actor    {one_line(join(start.actor))}"
-    yield f"critic   {one_line(join(start.critic))}"
+    yield f"began    {format_time(start.time)} in {escape_line(start.folder)}"
+    yield f"actor    {escape_line(join(start.actor))}"
+    yield f"critic   {escape_line(join(start.critic))}"
     yield from _text("task", start.task)
     for iteration in session.iterations:
         yield from _told_of(iteration, start.max_iterations)
@@ -104,10 +104,12 @@ def _told_of(iteration: Iteration, limit: int) -> Iterator[str]:
     yield f"  actor {how_it_ended(actor)} after {actor.duration_ms / 1000:.1f} s"
     if diff is not None:
         yield f"  from the start differ: {extent(diff)}"
-        yield from (f"    {file.status:<12} {one_line(file.path)}" for file in diff.files)
-    yield from (f"  refused: {item.kind}: {one_line(item.reason)}" for item in iteration.refusals)
+        yield from (f"    {file.status:<12} {escape_line(file.path)}" for file in diff.files)
     yield from (
-        f"  malformed reply of the critic: {one_line(reply.fault)}"
+        f"  refused: {item.kind}: {escape_line(item.reason)}" for item in iteration.refusals
+    )
+    yield from (
+        f"  malformed reply of the critic: {escape_line(reply.fault)}"
         for reply in iteration.critic
         if reply.fault is not None
     )
@@ -119,7 +121,7 @@ def _told_of(iteration: Iteration, limit: int) -> Iterator[str]:
 
 def _text(title: str, text: str) -> Iterator[str]:
     yield f"{title}:"
-    yield from (f"    {one_line(line)}" for line in text.splitlines())
+    yield from (f"    {escape_line(line)}" for line in text.splitlines())
 
 
 def _diff(args: argparse.Namespace, folder: Path) -> int:
@@ -155,7 +157,7 @@ def _chosen(session: Session, number: int | None) -> Diff:
 def _escaped(text: str) -> str:
     """A diff that a terminal shows as it stands: no control character but tab and line end."""
     lines = text.split("\n")
-    return "\n".join("\t".join(map(one_line, line.split("\t"))) for line in lines)
+    return "\n".join("\t".join(map(escape_line, line.split("\t"))) for line in lines)
 
 
 def _stats(args: argparse.Namespace, folder: Path) -> int:

@@ -3,19 +3,19 @@
 import argparse
 
 from critic import Proposal, Refused, Verified, Violation, verify
-from harness.commands.judging import Verdict, judge_all
+from harness.commands.judging import AnyVerdict, judge_all
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge every Proposal in the files. Exit status as documented by `critic --help`."""
-    return judge_all(args, Proposal, _judge, describe)
+    return judge_all(args, Proposal, _judge, describe_verdict)
 
 
 def _judge(proposal: Proposal) -> Verified | Refused:
     return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
 
 
-def describe(verdict: Verdict) -> str:
+def describe_verdict(verdict: AnyVerdict) -> str:
     """The verdict for a person: the first line decides, the lines under it explain."""
     match verdict:
         case Verified():

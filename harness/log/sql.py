@@ -15,17 +15,17 @@ from typing import Final, Literal, Protocol, Self
 
 from sqlalchemy import Connection, Engine, LargeBinary, cast, insert, inspect, select
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.log.errors import LogDamaged, LogUnavailable, LogWriteFailed, NotALog, Unrecordable
 from harness.log.sqlite import WRITES, SqliteStore
-from harness.log.tables import FORMAT, inputs, log_format, metadata, records
+from harness.log.tables import LOG_FORMAT, inputs, log_format, metadata, records
 from harness.record import (
     GENESIS,
     Decision,
     DecisionRecord,
-    Draft,
     Head,
     RawRecord,
+    RecordDraft,
     Sealed,
     draft,
     sealed,
@@ -163,7 +163,7 @@ class SqlDecisionLog:
             except InvalidInput as error:
                 raise LogDamaged(
                     f"{self._store.where}: record {raw.seq} cannot be read "
-                    f"({printable(str(error))}): replay the log to see what else is wrong"
+                    f"({escape_name(str(error))}): replay the log to see what else is wrong"
                 ) from error
 
     def raw(self, start: int | None = None) -> Iterator[RawRecord]:
@@ -210,7 +210,7 @@ class SqlDecisionLog:
     ) -> None:
         self.close()
 
-    def _drafted(self, decision: Decision) -> Draft:
+    def _drafted(self, decision: Decision) -> RecordDraft:
         try:
             drafted = draft(decision)
         except (ValueError, RecursionError) as error:
@@ -222,7 +222,7 @@ class SqlDecisionLog:
         self._check_size(max(map(len, drafted.bodies.values())))
         return drafted
 
-    def _chained(self, drafts: Sequence[Draft], head: Head) -> list[Sealed]:
+    def _chained(self, drafts: Sequence[RecordDraft], head: Head) -> list[Sealed]:
         entries = []
         for drafted in drafts:
             entry = sealed(drafted, head)
@@ -262,7 +262,7 @@ def _initialise(store: Store, engine: Engine) -> None:
         if inspect(connection).get_table_names():
             return
         metadata.create_all(connection)
-        connection.execute(insert(log_format), {"format": FORMAT})
+        connection.execute(insert(log_format), {"format": LOG_FORMAT})
         store.protect(connection)
 
 
@@ -277,9 +277,9 @@ def _check_tables(connection: Connection, where: str) -> None:
                 f"{where}: table {table.name} was made anew without its key: {_REBUILT}"
             )
     formats = connection.execute(select(log_format.c.format)).scalars().all()
-    if formats != [FORMAT]:
+    if formats != [LOG_FORMAT]:
         raise NotALog(
-            f"{where}: it is in a format that this version cannot read (it reads {FORMAT}): "
+            f"{where}: it is in a format that this version cannot read (it reads {LOG_FORMAT}): "
             "install the version of plan-critic that wrote it"
         )
 
@@ -290,7 +290,7 @@ def _head(connection: Connection) -> Head:
     return Head(0, GENESIS) if row is None else Head(int(row[0]), str(row[1]))
 
 
-def _keep_inputs(connection: Connection, drafts: Iterable[Draft]) -> None:
+def _keep_inputs(connection: Connection, drafts: Iterable[RecordDraft]) -> None:
     """Insert what is not there yet. No one else can insert it meanwhile."""
     bodies = {digest: body for drafted in drafts for digest, body in drafted.bodies.items()}
     asked = iter(list(bodies))

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.log.errors import (
     LogBusy,
     LogDamaged,
@@ -30,7 +30,7 @@ from harness.log.errors import (
 )
 
 Doing = Literal["open", "read", "append"]
-Mode = Literal["ro", "rw", "rwc"]
+OpenMode = Literal["ro", "rw", "rwc"]
 
 WRITES: Final = "decision_log_writes"
 """The execution option of an engine whose transactions lock the log from their start."""
@@ -109,9 +109,9 @@ class SqliteStore:
     def __init__(self, path: Path, timeout: float) -> None:
         self._path = path.absolute()
         self._timeout = timeout
-        self.where = printable(str(self._path)[-200:])
+        self.where = escape_name(str(self._path)[-200:])
 
-    def engine(self, mode: Mode) -> Engine:
+    def engine(self, mode: OpenMode) -> Engine:
         """Connections that may read (`ro`), also write (`rw`), also make the file (`rwc`)."""
         engine = create_engine(
             "sqlite+pysqlite://", creator=lambda: self._connect(mode), poolclass=NullPool
@@ -191,10 +191,10 @@ class SqliteStore:
         return kind(f"{self.where}: cannot {doing} ({name}): {what}")
 
     def _unreachable(self, error: OSError) -> LogUnavailable:
-        reason = printable(error.strerror or type(error).__name__).lower()
+        reason = escape_name(error.strerror or type(error).__name__).lower()
         return LogUnavailable(f"{self.where}: {reason}: check the path")
 
-    def _connect(self, mode: Mode) -> sqlite3.Connection:
+    def _connect(self, mode: OpenMode) -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"{self._path.as_uri()}?mode={mode}",
             uri=True,

@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, String, Table
 
-FORMAT: Final = 1
+LOG_FORMAT: Final = 1
 """The format that `log_format` names. Raised when tables or records change incompatibly."""
 
 metadata: Final = MetaData()

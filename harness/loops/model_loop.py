@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, Self, TypeVar, assert_never
 
-from evals.text import one_line
+from evals.escaping import escape_line
 from harness.agents.agent import Agent, AgentResult, Event, EventKind, describe
 from harness.agents.invocation import SubagentInvocation
 from harness.agents.journal import JournalError
@@ -21,8 +21,8 @@ from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, add_usage
 from harness.loops.critique import EMPTY_REPLY
 from harness.runtime import revise
 
-Critique = TypeVar("Critique")
-Role = Literal["actor", "critic"]
+CritiqueT = TypeVar("CritiqueT")
+LoopRole = Literal["actor", "critic"]
 
 _AGAIN: Final = (
     "{prompt}\n\nYour last reply could not be used: {why}\n"
@@ -31,7 +31,7 @@ _AGAIN: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Roles(Generic[Critique]):
+class Roles(Generic[CritiqueT]):
     """Who is asked for what, in which words, and how the critic's reply is read.
 
     `later_text_only` says that all but the first draft are wanted without tools.
@@ -40,32 +40,32 @@ class Roles(Generic[Critique]):
     actor: Agent
     critic: Agent
     ask_critic: Callable[[str, str], str]
-    ask_revision: Callable[[str, str, Critique], str]
-    read: Callable[[str, int], revise.Judgement[Critique] | revise.Malformed]
-    report: Callable[[Critique], dict[str, Any]]
+    ask_revision: Callable[[str, str, CritiqueT], str]
+    read: Callable[[str, int], revise.Judgement[CritiqueT] | revise.Malformed]
+    report: Callable[[CritiqueT], dict[str, Any]]
     later_text_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    role: Role
+    role: LoopRole
     round: int
     session_id: str
     invocation: SubagentInvocation
 
 
-class Loop(Generic[Critique]):
+class Loop(Generic[CritiqueT]):
     """An agent made of others: drafts, has each judged, and revises what was refused."""
 
     name: str
 
-    def __init__(self, roles: Roles[Critique], max_rounds: int) -> None:
+    def __init__(self, roles: Roles[CritiqueT], max_rounds: int) -> None:
         """A loop of at most `max_rounds` judged drafts.
 
         Raises:
             ValueError: `max_rounds` is not a whole number of at least 1.
         """
-        revise.Revision[str, Critique](max_rounds)  # refuses now what it would refuse later
+        revise.Revision[str, CritiqueT](max_rounds)  # refuses now what it would refuse later
         self._roles = roles
         self._max_rounds = max_rounds
 
@@ -80,13 +80,13 @@ class Loop(Generic[Critique]):
         session_id: str | None = None,
         budget: Budget = UNLIMITED,
         text_only: bool = False,
-    ) -> "LoopStream[Critique]":
+    ) -> "LoopStream[CritiqueT]":
         """One run, which starts when its events are read. Without a session, it is the loop's name.
 
         The calls have sessions of their own, `{session_id}__actor_{round}` from 0 and
         `{session_id}__critic_{round}` from 1, and `__again` after that where a reply was malformed.
         """
-        revision = revise.Revision[str, Critique](self._max_rounds)
+        revision = revise.Revision[str, CritiqueT](self._max_rounds)
         session = self.name if session_id is None else session_id
         return LoopStream(
             self._roles,
@@ -111,13 +111,13 @@ class Loop(Generic[Critique]):
             return stream.result
 
 
-class LoopStream(Generic[Critique]):
+class LoopStream(Generic[CritiqueT]):
     """The events of one run. It may be left, and asked for its result, at any moment."""
 
     def __init__(
         self,
-        roles: Roles[Critique],
-        revision: revise.Revision[str, Critique],
+        roles: Roles[CritiqueT],
+        revision: revise.Revision[str, CritiqueT],
         *,
         prompt: str,
         session_id: str,
@@ -160,7 +160,7 @@ class LoopStream(Generic[Critique]):
             await self._call.invocation.aclose()
 
     @property
-    def attempts(self) -> tuple[revise.Attempt[str, Critique], ...]:
+    def attempts(self) -> tuple[revise.Attempt[str, CritiqueT], ...]:
         """Every output so far with its judgement."""
         return self._revision.attempts
 
@@ -242,7 +242,7 @@ class LoopStream(Generic[Critique]):
         round_, again = revision.round, revision.state in ("redrafting", "rejudging")
         newest = revision.attempts[-1] if revision.attempts else None
         text_only = self._text_only or roles.later_text_only
-        role: Role = "actor" if revision.state in ("drafting", "redrafting") else "critic"
+        role: LoopRole = "actor" if revision.state in ("drafting", "redrafting") else "critic"
         if role == "critic" and newest is not None:
             agent, number = roles.critic, round_ + 1
             prompt = roles.ask_critic(self._prompt, newest.draft)
@@ -299,20 +299,20 @@ class LoopStream(Generic[Critique]):
             self._warned = True
             told.append(self._event("budget_warning", spent=self._usage.wire()))
         if (why := result.interruption_reason) is not None:
-            why, broke = one_line(why), result.stop_reason == "budget"
+            why, broke = escape_line(why), result.stop_reason == "budget"
             self._revision.feed(revise.OverBudget(why) if broke else revise.Failed(why))
             return told
-        event: revise.Event[str, Critique]
+        event: revise.RevisionEvent[str, CritiqueT]
         if call.role == "actor":
             event = _drafted(result.output)
         else:
             read = _vouched(self._roles.read(result.output, call.round), result)
-            event = revise.Judged(read) if isinstance(read, revise.Judgement) else read
+            event = revise.JudgedDraft(read) if isinstance(read, revise.Judgement) else read
         self._revision.feed(event)
         facts: dict[str, Any] = {"role": call.role, "round": call.round}
         if isinstance(event, revise.Malformed):
             told.append(self._progress("malformed", why=event.why, **facts))
-        elif isinstance(event, revise.Judged):
+        elif isinstance(event, revise.JudgedDraft):
             report = self._roles.report(event.judgement.critique)
             ruling = event.judgement.ruling
             told.append(self._progress("judged", round=call.round, ruling=ruling, **report))
@@ -320,8 +320,8 @@ class LoopStream(Generic[Critique]):
 
 
 def _vouched(
-    read: revise.Judgement[Critique] | revise.Malformed, review: AgentResult
-) -> revise.Judgement[Critique] | revise.Malformed:
+    read: revise.Judgement[CritiqueT] | revise.Malformed, review: AgentResult
+) -> revise.Judgement[CritiqueT] | revise.Malformed:
     """A review that is the output of a loop approves only if that loop approved of it."""
     refused = review.stop_reason is not None and not review.approved
     if refused and isinstance(read, revise.Judgement) and read.ruling == "approved":

@@ -23,7 +23,7 @@ from critic import (
     verify,
 )
 from critic.repairs.kinds import Advice
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.agents.agent import describe
 from harness.agents.journal import Journal, JournalError
 from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, add_usage
@@ -38,7 +38,7 @@ from harness.loops.plan_replies import (
 )
 from harness.loops.plan_types import (
     Advisor,
-    Critique,
+    PlanCritique,
     PlanRevision,
     RevisingPlanner,
     RevisionRequest,
@@ -47,18 +47,18 @@ from harness.runtime.revise import (
     DEFAULT_MAX_ROUNDS,
     Cancelled,
     Drafted,
-    Event,
     Failed,
-    Judged,
+    JudgedDraft,
     Judgement,
     Malformed,
     OverBudget,
     Revision,
+    RevisionEvent,
     Ruling,
 )
-from harness.wire import own_copy
+from harness.wire import detached_copy
 
-_Event = Event[Plan, Critique]
+_Event = RevisionEvent[Plan, PlanCritique]
 _Inputs = tuple[RunContext, CompiledContext, DecisionSpec]
 
 
@@ -120,7 +120,7 @@ class PlanLoop:
         Raises:
             ValueError: `max_rounds` is not a whole number of at least 1.
         """
-        self._machine: Final = Revision[Plan, Critique](max_rounds)
+        self._machine: Final = Revision[Plan, PlanCritique](max_rounds)
         self._inputs: Final = (ctx, compiled, spec)
         self._planner: Final = planner
         self._advisor: Final = advisor
@@ -187,7 +187,7 @@ class PlanLoop:
 
     async def _planner_reply(self, request: RevisionRequest | None) -> Json:
         async def call() -> Json:
-            told = None if request is None else own_copy(request)
+            told = None if request is None else detached_copy(request)
             return planned(await settled(self._planner.plan(*self._given("planner"), told)))
 
         if self._journal is None:
@@ -200,7 +200,7 @@ class PlanLoop:
         """The inputs for somebody else to hold, whatever becomes of them there."""
         if role not in self._copies:
             ctx, compiled, spec = self._inputs
-            self._copies[role] = own_copy(ctx), own_copy(compiled), own_copy(spec)
+            self._copies[role] = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
         return self._copies[role]
 
     def _request(self) -> RevisionRequest | None:
@@ -226,7 +226,7 @@ class PlanLoop:
         limit = self._budget.exceeded_by(self._usage)
         hopeless = advice is not None and (last or limit or not _revisable(advice))
         if self._advisor is None or hopeless:
-            return Judged(_judgement(Critique(verdict, advice, ())))
+            return JudgedDraft(_judgement(PlanCritique(verdict, advice, ())))
         if limit:
             return OverBudget(f"budget:{limit}")
         try:
@@ -235,20 +235,20 @@ class PlanLoop:
             raise
         except Exception as error:
             self._error = error
-            return Judged(_unadvised(Critique(verdict, advice, ()), describe(error)))
+            return JudgedDraft(_unadvised(PlanCritique(verdict, advice, ()), describe(error)))
         self._usage = add_usage(self._usage, usage_of(reply))
         if "findings" in reply:
-            return Judged(_judgement(Critique(verdict, advice, findings_of(reply))))
+            return JudgedDraft(_judgement(PlanCritique(verdict, advice, findings_of(reply))))
         if machine.state == "judging":
             return Malformed(reply["malformed"])
-        return Judged(_unadvised(Critique(verdict, advice, ()), reply["malformed"]))
+        return JudgedDraft(_unadvised(PlanCritique(verdict, advice, ()), reply["malformed"]))
 
     async def _advisor_reply(
         self, advisor: Advisor, plan: Plan, verdict: Verified | Refused
     ) -> Json:
         async def call() -> Json:
             given = self._given("advisor")
-            return reviewed(await settled(advisor.review(*given, own_copy(plan), verdict)))
+            return reviewed(await settled(advisor.review(*given, detached_copy(plan), verdict)))
 
         if self._journal is None:
             return await call()
@@ -264,7 +264,7 @@ class PlanLoop:
         return session, name, {"ctx": ctx, "compiled": compiled, "spec": spec, **inputs}
 
 
-def _judgement(critique: Critique) -> Judgement[Critique]:
+def _judgement(critique: PlanCritique) -> Judgement[PlanCritique]:
     """Approved is only a plan that verifies and that nobody holds back."""
     faults = [one for one in critique.findings if one.severity == "error"]
     ruling: Ruling = "refused" if faults else "approved"
@@ -286,16 +286,16 @@ def _revisable(advice: Advice) -> bool:
     return advice.disposition == "replan" or needed == {"planner", "approver"}
 
 
-def _unadvised(critique: Critique, why: str) -> Judgement[Critique]:
+def _unadvised(critique: PlanCritique, why: str) -> Judgement[PlanCritique]:
     """The judgement where the advisor gave none: a refusal stands, and nothing is approved."""
     said = Finding(severity="error", message=f"no advice: {why}")
-    judgement = _judgement(Critique(critique.verdict, critique.advice, (said,)))
+    judgement = _judgement(PlanCritique(critique.verdict, critique.advice, (said,)))
     if isinstance(critique.verdict, Refused):
         return judgement
     return Judgement("rejected", judgement.merit, judgement.critique)  # no revision mends that
 
 
-def _detail(machine: Revision[Plan, Critique]) -> str:
+def _detail(machine: Revision[Plan, PlanCritique]) -> str:
     """What there is to say about the end: what cut it short, or what the last plan lacks."""
     if machine.stop_reason in ("planner_error", "budget", "cancelled"):
         return machine.detail
@@ -305,4 +305,4 @@ def _detail(machine: Revision[Plan, Critique]) -> str:
     faults = [one.message for one in judgement.critique.findings if one.severity == "error"]
     verdict = judgement.critique.verdict
     reasons = verdict.reasons if isinstance(verdict, Refused) else ()
-    return "; ".join([*reasons, *map(printable, faults)])
+    return "; ".join([*reasons, *map(escape_name, faults)])

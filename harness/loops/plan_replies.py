@@ -10,7 +10,7 @@ from critic import Finding, Plan
 from evals.envelope import Envelope
 from harness.agents.usage import Usage
 from harness.canonical import canonical_bytes, canonical_json
-from harness.loops.plan_types import Reply
+from harness.loops.plan_types import PlannerReply
 from harness.wire import InvalidInput, build, parse
 
 E = TypeVar("E", bound=Envelope)
@@ -58,7 +58,7 @@ def usage_of(reply: Json) -> Usage:
 
 
 def _unwrapped(answer: object) -> tuple[object, Json]:
-    if isinstance(answer, Reply):
+    if isinstance(answer, PlannerReply):
         return answer.content, answer.usage.wire()
     return answer, {}
 

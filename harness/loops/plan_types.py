@@ -40,8 +40,8 @@ class RevisionRequest(Envelope):
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
-    """A reply with what it cost. An answer that is no `Reply` cost nobody knows what."""
+class PlannerReply:
+    """A reply with what it cost. An answer that is no `PlannerReply` cost nobody knows what."""
 
     content: object
     usage: Usage
@@ -50,7 +50,7 @@ class Reply:
 class RevisingPlanner(Protocol):
     """Proposes a plan, and another when told what was wrong with the last.
 
-    The reply is a Plan, the bytes or text of one as JSON, or a `Reply` that holds one of these.
+    The reply is a Plan, its JSON as bytes or text, or a `PlannerReply` that holds one of these.
     Anything else is no plan, and is asked for again once.
     """
 
@@ -65,7 +65,7 @@ class RevisingPlanner(Protocol):
 
 
 class Advisor(Protocol):
-    """A second opinion, such as a model's: a list of findings, or a `Reply` that holds one.
+    """A second opinion, such as a model's: a list of findings, or a `PlannerReply` that holds one.
 
     An `error` among them holds back a plan that verifies. Nothing lets pass one that does not.
     """
@@ -82,7 +82,7 @@ class Advisor(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Critique:
+class PlanCritique:
     """All that was said of one plan. `advice` belongs to a refusal."""
 
     verdict: Verified | Refused
@@ -90,7 +90,7 @@ class Critique:
     findings: tuple[Finding, ...]
 
 
-PlanAttempt = Attempt[Plan, Critique]
+PlanAttempt = Attempt[Plan, PlanCritique]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from evals.text import pointer
+from evals.escaping import pointer
 from harness.canonical import canonical_json
 from harness.replay.result import Difference
 

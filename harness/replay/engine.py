@@ -9,9 +9,9 @@ from itertools import islice
 from typing import Final, Protocol
 
 from harness.record import GENESIS, Head, RawRecord
-from harness.replay.integrity import START, Document, Link, is_digest, read_document
+from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_document
 from harness.replay.recheck import missing, recheck
-from harness.replay.result import Replayed
+from harness.replay.result import ReplayResult
 
 _PAGE: Final = 32  # records whose inputs are fetched together
 
@@ -25,7 +25,7 @@ class RecordedLog(Protocol):
 
 def replay(
     log: RecordedLog, *, head: tuple[int, str] | None = None, judge: bool = True
-) -> Iterator[Replayed]:
+) -> Iterator[ReplayResult]:
     """The answers for the records of `log` in order, with one for each stretch that is missing.
 
     `head` is the end of the log as it was known at some earlier time, (number, hash). The chain
@@ -51,7 +51,7 @@ def _possible(head: Head) -> bool:
     return head.seq > 0 and is_digest(head.hash)
 
 
-def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[Replayed]:
+def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[ReplayResult]:
     before = START
     for document, inputs in _documents(log):
         if document.raw.seq > before.seq + 1:
@@ -63,7 +63,7 @@ def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[
         yield from _cut_off(before, expected)
 
 
-def _documents(log: RecordedLog) -> Iterator[tuple[Document, Mapping[str, bytes]]]:
+def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Mapping[str, bytes]]]:
     """Every stored record with the inputs it names, and maybe more."""
     rows = log.raw()
     while page := [read_document(raw) for raw in islice(rows, _PAGE)]:
@@ -72,6 +72,6 @@ def _documents(log: RecordedLog) -> Iterator[tuple[Document, Mapping[str, bytes]
             yield document, inputs
 
 
-def _cut_off(last: Link, expected: Head) -> Iterator[Replayed]:
+def _cut_off(last: Link, expected: Head) -> Iterator[ReplayResult]:
     if last.seq < expected.seq:
         yield missing(last, expected.seq)[0]

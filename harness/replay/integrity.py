@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.canonical import canonical_json
 from harness.record import GENESIS, INPUTS, Head, RawRecord, record_hash
 from harness.wire import InvalidInput, parse_json
@@ -33,7 +33,7 @@ START: Final = Link(0, frozenset({GENESIS}))
 
 
 @dataclass(frozen=True)
-class Document:
+class StoredDocument:
     """A stored record, parsed as far as it can be."""
 
     raw: RawRecord
@@ -59,22 +59,22 @@ class Document:
         return frozenset(str(claim) for claim in claims if is_digest(claim))
 
 
-def read_document(raw: RawRecord) -> Document:
+def read_document(raw: RawRecord) -> StoredDocument:
     """The stored record as plain JSON. Never raises."""
     try:
         value = parse_json(raw.body)
         if not isinstance(value, dict):
             return _unread(raw, "its body is no JSON object")
         if canonical_json(value) != raw.body:
-            return Document(raw, value, record_hash(value), "its body is not canonical JSON")
-        return Document(raw, value, record_hash(value), "")
+            return StoredDocument(raw, value, record_hash(value), "its body is not canonical JSON")
+        return StoredDocument(raw, value, record_hash(value), "")
     except InvalidInput as error:
         return _unread(raw, f"its body cannot be read: {error}")
     except (ValueError, TypeError, RecursionError):
         return _unread(raw, "its body has no canonical form")
 
 
-def faults(document: Document, expected: Head | None) -> Iterator[str]:
+def faults(document: StoredDocument, expected: Head | None) -> Iterator[str]:
     """What is wrong with the record by itself, a line each."""
     raw = document.raw
     if document.fault:
@@ -94,7 +94,7 @@ def faults(document: Document, expected: Head | None) -> Iterator[str]:
         yield f"history was rewritten: its hash is {own}, the expected head is {known}"
 
 
-def link_fault(document: Document, before: Link) -> str | None:
+def link_fault(document: StoredDocument, before: Link) -> str | None:
     """Why the record does not follow the one before, or None."""
     raw = document.raw
     if raw.seq <= before.seq:
@@ -109,8 +109,8 @@ def link_fault(document: Document, before: Link) -> str | None:
     return f"it does not follow {place}: it names {_shown(claimed)}, there is {own}"
 
 
-def _unread(raw: RawRecord, fault: str) -> Document:
-    return Document(raw, {}, "", fault)
+def _unread(raw: RawRecord, fault: str) -> StoredDocument:
+    return StoredDocument(raw, {}, "", fault)
 
 
 def is_digest(value: object) -> bool:
@@ -126,4 +126,4 @@ def _shown(claim: object) -> str:
     """A claim that may be anything at all, safe to print."""
     if isinstance(claim, str) and is_digest(claim):
         return _short(claim)
-    return "nothing" if claim is None else printable(str(claim)[:80])
+    return "nothing" if claim is None else escape_name(str(claim)[:80])

@@ -18,14 +18,14 @@ from critic.verdicts import RULESET_VERSION, CriticReport
 from critic.verify import verify
 from evals.context import CompiledContext, DecisionSpec, RunContext
 from evals.envelope import Envelope
+from evals.escaping import escape_name
 from evals.plan import Plan, Proposal
-from evals.text import printable
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record import INPUTS, DecisionRecord, Head, sha256
 from harness.replay.diff import differences
-from harness.replay.integrity import Document, Link, faults, link_fault
-from harness.replay.result import Difference, Replayed, ReplayStatus
+from harness.replay.integrity import Link, StoredDocument, faults, link_fault
+from harness.replay.result import Difference, ReplayResult, ReplayStatus
 from harness.wire import InvalidInput, build, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {
@@ -39,7 +39,7 @@ _MODELS: Final[dict[str, type[Envelope]]] = {
 class Rechecked(NamedTuple):
     """The answer for a record, and what the next one has to follow."""
 
-    replayed: Replayed
+    replayed: ReplayResult
     link: Link
 
 
@@ -59,7 +59,7 @@ class _Found:
 
 
 def recheck(
-    document: Document,
+    document: StoredDocument,
     inputs: Mapping[str, bytes],
     before: Link,
     expected: Head | None = None,
@@ -92,18 +92,18 @@ def recheck(
     return Rechecked(_answer(document, record, found), _next_link(document, record, before))
 
 
-def missing(before: Link, until: int) -> tuple[Replayed, Link]:
+def missing(before: Link, until: int) -> tuple[ReplayResult, Link]:
     """The answer for the records after `before` up to and with `until`, which are not there."""
     first = before.seq + 1
     which = f"record {first} is" if first == until else f"records {first} to {until} are"
-    replayed = Replayed(seq=first, status="incomplete", reasons=(f"{which} missing",))
+    replayed = ReplayResult(seq=first, status="incomplete", reasons=(f"{which} missing",))
     return replayed, Link(until, frozenset(), before.decided_at)
 
 
-def _other_versions(document: Document) -> Iterator[str]:
+def _other_versions(document: StoredDocument) -> Iterator[str]:
     ruleset = document.value.get("ruleset_version")
     if isinstance(ruleset, str) and ruleset != RULESET_VERSION:
-        written = f"written under ruleset {printable(ruleset)}"
+        written = f"written under ruleset {escape_name(ruleset)}"
         yield f"{written}, checked under {RULESET_VERSION}"
     recorded = document.value.get("evaluator_versions")
     if not isinstance(recorded, dict):
@@ -112,11 +112,13 @@ def _other_versions(document: Document) -> Iterator[str]:
     for name in sorted({*recorded, *here}):
         there, now = recorded.get(name, "none"), here.get(name, "none")
         if there != now:
-            written = f"written under version {printable(str(there))}"
-            yield f"evaluator {printable(name)}: {written}, checked under {now}"
+            written = f"written under version {escape_name(str(there))}"
+            yield f"evaluator {escape_name(name)}: {written}, checked under {now}"
 
 
-def _intact(document: Document, inputs: Mapping[str, bytes], found: _Found) -> dict[str, bytes]:
+def _intact(
+    document: StoredDocument, inputs: Mapping[str, bytes], found: _Found
+) -> dict[str, bytes]:
     """The bodies of those inputs that are there and are what was recorded, by name."""
     intact: dict[str, bytes] = {}
     for name, digest in document.digests.items():
@@ -130,7 +132,7 @@ def _intact(document: Document, inputs: Mapping[str, bytes], found: _Found) -> d
     return intact
 
 
-def _decoded(document: Document, found: _Found) -> DecisionRecord | None:
+def _decoded(document: StoredDocument, found: _Found) -> DecisionRecord | None:
     if not document.own_hash:
         return None
     try:
@@ -148,7 +150,7 @@ def _note(record: DecisionRecord, before: Link, found: _Found) -> None:
 
 
 def _compare(
-    document: Document, record: DecisionRecord, proposal: Proposal | None, found: _Found
+    document: StoredDocument, record: DecisionRecord, proposal: Proposal | None, found: _Found
 ) -> None:
     if proposal is None:
         return
@@ -213,11 +215,11 @@ def _read(name: str, body: bytes) -> _Read:
     return _Read(value, "" if canonical_bytes(value) == body else "is not in its canonical form")
 
 
-def _answer(document: Document, record: DecisionRecord | None, found: _Found) -> Replayed:
+def _answer(document: StoredDocument, record: DecisionRecord | None, found: _Found) -> ReplayResult:
     named: dict[str, Any] = {}
     if record is not None:
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
-    return Replayed(
+    return ReplayResult(
         seq=document.raw.seq,
         status=_status(found),
         reasons=(*found.tampered, *found.incomplete, *found.drift),
@@ -235,7 +237,7 @@ def _status(found: _Found) -> ReplayStatus:
     return "drift" if found.drift else "same"
 
 
-def _next_link(document: Document, record: DecisionRecord | None, before: Link) -> Link:
+def _next_link(document: StoredDocument, record: DecisionRecord | None, before: Link) -> Link:
     if document.raw.seq <= before.seq:
         return before
     decided_at = before.decided_at if record is None else record.report.decided_at

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from evals.canonical import canonical_json
 from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
+from evals.escaping import escape_name
 from evals.json_value import PresentJson
-from evals.text import printable
 
 ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
 
@@ -23,10 +23,10 @@ class Difference(Envelope):
     def line(self) -> str:
         """The difference on one line, safe to print."""
         recorded, derived = _shown(self.recorded), _shown(self.derived)
-        return f"{printable(self.path) or 'report'}: recorded {recorded}, derived {derived}"
+        return f"{escape_name(self.path) or 'report'}: recorded {recorded}, derived {derived}"
 
 
-class Replayed(Envelope):
+class ReplayResult(Envelope):
     """The answer for one record, or for the records that are missing from `seq` on.
 
     same: the inputs, hashes and link are right and the report derived now is the recorded one,
@@ -65,4 +65,4 @@ class Replayed(Envelope):
 def _shown(value: object) -> str:
     if value is None:
         return "nothing"
-    return printable(value if isinstance(value, str) else canonical_json(value).decode())
+    return escape_name(value if isinstance(value, str) else canonical_json(value).decode())

@@ -9,8 +9,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from critic import Proposal, Run, ToolCall, ToolStep
+from evals.escaping import escape_name
 from evals.run import CallStatus
-from evals.text import printable
 from harness.canonical import digest
 from harness.runtime.permit import Permit, PermitError, redeem
 from harness.runtime.ports import Execution, Recorder
@@ -113,9 +113,9 @@ class CallableExecutor:
 def _told(error: Exception) -> str:
     """What the error says of itself, if it can."""
     try:
-        return printable(f"{type(error).__name__}: {error}")
+        return escape_name(f"{type(error).__name__}: {error}")
     except Exception:
-        return printable(type(error).__name__)
+        return escape_name(type(error).__name__)
 
 
 def _completed(facts: dict[str, Any], output: Any) -> ToolCall:

@@ -29,7 +29,7 @@ from critic import (
 from harness.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
-from harness.wire import own_copy
+from harness.wire import detached_copy
 
 T = TypeVar("T")
 
@@ -82,14 +82,16 @@ async def run_canonical_loop(
     # Frozen as they are, envelopes hold JSON that can be changed in place. So the planner is handed
     # copies of what it is judged by, the executor copies of what it is scored by, and what is
     # verified and recorded is a plan that neither of them holds.
-    plan = await _settled(planner.plan(own_copy(ctx), own_copy(compiled), own_copy(spec)))
-    own = own_copy(Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan).plan)
+    plan = await _settled(
+        planner.plan(detached_copy(ctx), detached_copy(compiled), detached_copy(spec))
+    )
+    own = detached_copy(Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan).plan)
     kept = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=own)
     verdict = verify(ctx, compiled, spec, own)
     turn = _Turn(kept, verdict, clock, log, intent, began=_aware(clock.now()))
     if isinstance(verdict, Refused) or executor is None:
         return await turn.record(None, turn.began)
-    return await turn.execute(executor, issue_permit(kept), own_copy(kept))
+    return await turn.execute(executor, issue_permit(kept), detached_copy(kept))
 
 
 def _aware(moment: datetime) -> datetime:

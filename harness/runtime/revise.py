@@ -16,8 +16,8 @@ from math import isnan
 from types import MappingProxyType
 from typing import Final, Generic, Literal, TypeVar, assert_never
 
-Draft = TypeVar("Draft")
-Critique = TypeVar("Critique")
+DraftT = TypeVar("DraftT")
+CritiqueT = TypeVar("CritiqueT")
 
 State = Literal["drafting", "redrafting", "judging", "rejudging", "stopped"]
 """What is due: a draft or a judgement, for the first time or once more, or nothing."""
@@ -83,7 +83,7 @@ TRANSITIONS: Final[Mapping[State, Mapping[Signal, State | StopReason]]] = Mappin
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement(Generic[Critique]):
+class Judgement(Generic[CritiqueT]):
     """What a critic makes of a draft. Of two attempts, the better has the greater `merit`.
 
     Raises:
@@ -92,7 +92,7 @@ class Judgement(Generic[Critique]):
 
     ruling: Ruling
     merit: tuple[float, ...]
-    critique: Critique
+    critique: CritiqueT
 
     def __post_init__(self) -> None:
         if any(map(isnan, self.merit)):
@@ -100,28 +100,28 @@ class Judgement(Generic[Critique]):
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt(Generic[Draft, Critique]):
+class Attempt(Generic[DraftT, CritiqueT]):
     """One draft, by round from 0, with its judgement if it came to one."""
 
     round: int
-    draft: Draft
+    draft: DraftT
     digest: str
-    judgement: Judgement[Critique] | None = None
+    judgement: Judgement[CritiqueT] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Drafted(Generic[Draft]):
+class Drafted(Generic[DraftT]):
     """The planner gave a draft. Equal drafts have equal digests."""
 
-    draft: Draft
+    draft: DraftT
     digest: str
 
 
 @dataclass(frozen=True, slots=True)
-class Judged(Generic[Critique]):
+class JudgedDraft(Generic[CritiqueT]):
     """The critic gave a judgement of the newest draft."""
 
-    judgement: Judgement[Critique]
+    judgement: Judgement[CritiqueT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +152,16 @@ class Cancelled:
     why: str = "cancelled"
 
 
-Event = Drafted[Draft] | Judged[Critique] | Malformed | Failed | OverBudget | Cancelled
+RevisionEvent = (
+    Drafted[DraftT] | JudgedDraft[CritiqueT] | Malformed | Failed | OverBudget | Cancelled
+)
 
 
-class OutOfTurn(RuntimeError):
+class InvalidTransition(RuntimeError):
     """An event was fed that the state does not wait for."""
 
 
-class Revision(Generic[Draft, Critique]):
+class Revision(Generic[DraftT, CritiqueT]):
     """One loop from its first draft to its end.
 
     Attributes:
@@ -183,28 +185,28 @@ class Revision(Generic[Draft, Critique]):
         self.round = 0
         self.stop_reason: StopReason | None = None
         self.detail = ""
-        self.attempts: tuple[Attempt[Draft, Critique], ...] = ()
+        self.attempts: tuple[Attempt[DraftT, CritiqueT], ...] = ()
 
     @property
-    def approved(self) -> Attempt[Draft, Critique] | None:
+    def approved(self) -> Attempt[DraftT, CritiqueT] | None:
         """The approved attempt, if the loop ended with one."""
         return self.attempts[-1] if self.stop_reason == "approved" else None
 
     @property
-    def best(self) -> Attempt[Draft, Critique] | None:
+    def best(self) -> Attempt[DraftT, CritiqueT] | None:
         """The approved attempt, else the first of the greatest merit; judged before unjudged."""
         return self.approved or max(self.attempts, key=_worth, default=None)
 
-    def feed(self, event: Event[Draft, Critique]) -> None:
+    def feed(self, event: RevisionEvent[DraftT, CritiqueT]) -> None:
         """Take in what came of the call that was due.
 
         Raises:
-            OutOfTurn: this state waits for something else.
+            InvalidTransition: this state waits for something else.
         """
         signal = self._signal(event)
         target = TRANSITIONS[self.state].get(signal)
         if target is None:
-            raise OutOfTurn(f"{signal} in state {self.state}")
+            raise InvalidTransition(f"{signal} in state {self.state}")
         self._keep(event)
         if target in TRANSITIONS:
             self.state = target  # type: ignore[assignment] # it is one of the states
@@ -212,12 +214,12 @@ class Revision(Generic[Draft, Critique]):
         else:
             self.state, self.stop_reason = "stopped", target  # type: ignore[assignment] # as above
 
-    def _signal(self, event: Event[Draft, Critique]) -> Signal:
+    def _signal(self, event: RevisionEvent[DraftT, CritiqueT]) -> Signal:
         match event:
             case Drafted(digest=digest):
                 seen = any(digest == attempt.digest for attempt in self.attempts)
                 return "repeated" if seen else "drafted"
-            case Judged(judgement=judgement):
+            case JudgedDraft(judgement=judgement):
                 last = judgement.ruling == "refused" and len(self.attempts) >= self.max_rounds
                 return "refused_last" if last else judgement.ruling
             case Malformed():
@@ -231,12 +233,12 @@ class Revision(Generic[Draft, Critique]):
             case _:
                 assert_never(event)
 
-    def _keep(self, event: Event[Draft, Critique]) -> None:
+    def _keep(self, event: RevisionEvent[DraftT, CritiqueT]) -> None:
         match event:
             case Drafted(draft=draft, digest=digest):
-                attempt: Attempt[Draft, Critique] = Attempt(self.round, draft, digest)
+                attempt: Attempt[DraftT, CritiqueT] = Attempt(self.round, draft, digest)
                 self.attempts = (*self.attempts, attempt)
-            case Judged(judgement=judgement):
+            case JudgedDraft(judgement=judgement):
                 judged = replace(self.attempts[-1], judgement=judgement)
                 self.attempts = (*self.attempts[:-1], judged)
             case Malformed(why=why) | Failed(why=why) | OverBudget(why=why) | Cancelled(why=why):
@@ -245,7 +247,7 @@ class Revision(Generic[Draft, Critique]):
                 assert_never(event)
 
 
-def _worth(attempt: Attempt[Draft, Critique]) -> tuple[bool, tuple[float, ...]]:
+def _worth(attempt: Attempt[DraftT, CritiqueT]) -> tuple[bool, tuple[float, ...]]:
     return attempt.judgement is not None, attempt.judgement.merit if attempt.judgement else ()
 
 

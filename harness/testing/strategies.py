@@ -8,7 +8,7 @@
 Whatever is not given is drawn. Everything shrinks to the smallest plan that a person would write:
 one step where one will do, no optional fields, short names. Args are made from `args_schema` and,
 where `bound_args` says so, from the content of evidence; for tools whose schema asks for more than
-`harness.testing._draw.json_values` can make, give a strategy in `args`, by (adapter_id, capability_id).
+can be made here, give a strategy in `args`, by (adapter_id, capability_id).
 """
 
 from collections.abc import Mapping

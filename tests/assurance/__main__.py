@@ -48,7 +48,7 @@ def main() -> int:
 def _held(name: str, *, quick: bool, dry: bool) -> bool:
     """Run one layer and tell its rows."""
     began = time.perf_counter()
-    rows: list[Row] = import_module(f"tests.assurance.{name}").run(quick=quick)
+    rows: list[Row] = import_module(f"tests.assurance.layers.{name}").run(quick=quick)
     seconds = time.perf_counter() - began
     sys.stdout.writelines(map(_line, rows))
     sys.stdout.write(f"       {name} took {seconds:,.1f} s\n")

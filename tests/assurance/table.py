@@ -1,13 +1,12 @@
 """The assurance table as the README shows it, rendered from the kept figures and nothing else."""
 
-from pathlib import Path
 from typing import Any
 
 import orjson
 
 from tests.assurance.row import Row
+from tests.support.paths import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "fixtures" / "assurance.json"
 README = ROOT / "README.md"
 

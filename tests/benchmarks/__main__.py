@@ -10,8 +10,9 @@ from tqdm import tqdm
 from tests.benchmarks.field import field_rows
 from tests.benchmarks.report import document, table
 from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
-from tests.benchmarks.startup import ROOT, startup_rows
+from tests.benchmarks.startup import startup_rows
 from tests.benchmarks.timing import Effort, measure
+from tests.support.paths import ROOT
 
 THOROUGH = Effort(rounds=31, milliseconds=10)
 QUICK = Effort(rounds=7, milliseconds=4)

@@ -6,8 +6,7 @@ import sysconfig
 from pathlib import Path
 
 from tests.benchmarks.timing import Cost, Row
-
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
 
 
 def startup_rows() -> list[Row]:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, Literal, NamedTuple, get_args
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.cases import Case, Command, case_files, read_case
 from tests.conformance.compare import Level, fault
+from tests.support.paths import ROOT
 
-ROOT: Final = Path(__file__).parents[2]
 CASES: Final = ROOT / "fixtures" / "cases"
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 PATIENCE: Final = 300.0
@@ -142,7 +142,7 @@ def _output(arguments: list[str], documents: list[bytes], folder: Path | None) -
     if lines[-1] == b"":
         lines.pop()
     said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-    complaint = f": {printable(said[0][:300])}" if said else ""
+    complaint = f": {escape_name(said[0][:300])}" if said else ""
     return Output(lines, f"the program ended with status {done.returncode}{complaint}")
 
 

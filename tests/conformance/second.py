@@ -11,8 +11,8 @@ from critic import Proposal, Run
 from harness.cases import Command, ConsolidateInput
 from harness.wire import parse
 from tests.conformance.serving import Json, serve
-from tests.model import score_model, verify_model
-from tests.model_report import consolidate_model
+from tests.support.model.report import consolidate_model
+from tests.support.model.verify import score_model, verify_model
 
 _HARD = ("policy", "safety")
 

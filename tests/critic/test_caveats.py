@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from critic import Verified
-from tests.judging import judge
-from tests.model_facts import Json
+from tests.support.judging import judge
+from tests.support.model.facts import Json
 
 TOOL = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
 STEP = {"kind": "tool", "adapter_id": "a", "capability_id": "b"}

@@ -4,8 +4,8 @@ import pytest
 
 from critic import CompiledContext, Refused
 from critic.surface import surface_of
-from tests.judging import judge
-from tests.model_facts import Json
+from tests.support.judging import judge
+from tests.support.model.facts import Json
 
 
 def proposal(tools: list[Json], steps: list[Json], **spec: object) -> Json:

@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from critic import Check, CriticReport, RefusalKind, Refused, Verified, VerifyVerdict, Violation
-from tests.model_facts import Json
+from tests.support.model.facts import Json
 
 KINDS = {
     "coverage": {"violates_decision_spec"},

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, RefusalKind, verify
-from tests.model import verify_model
-from tests.model_facts import Json
-from tests.strategies import PATIENT, chance, proposals, seeded_proposal
+from tests.support.generate.strategies import PATIENT, chance, proposals, seeded_proposal
+from tests.support.model.facts import Json
+from tests.support.model.verify import verify_model
 
 # What reads differently as a token, a joiner, a sign, a digit, a mark or a plain border.
 TEXT_ALPHABET = "112ab_.,-+:/ (\u0301\u200d\u00e9\u6f22"

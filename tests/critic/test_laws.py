@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from critic import MODE_RANK, Proposal, Refused, Verified, digest
 from evals.canonical import canonical_bytes
 from harness.wire import parse
-from tests import alphabet
-from tests.judging import (
+from tests.support.generate import alphabet
+from tests.support.generate.strategies import proposals
+from tests.support.judging import (
     LAW,
     approves_its_plan,
     judge,
@@ -22,8 +23,7 @@ from tests.judging import (
     with_manifest,
     with_step,
 )
-from tests.model_facts import Json
-from tests.strategies import proposals
+from tests.support.model.facts import Json
 
 UNUSED_TOOL = {"adapter_id": "zz", "capability_id": "a.b"}
 MODES = st.sampled_from(alphabet.MODES)

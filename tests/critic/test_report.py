@@ -22,12 +22,12 @@ from critic import (
     score,
 )
 from evals.envelope import Envelope
-from evals.instant import parse_time
+from evals.timestamps import parse_time
 from harness.wire import build
-from tests.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
-from tests.judging import judge_proposal
-from tests.model_facts import Json
-from tests.strategies import PATIENT, runs
+from tests.support.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
+from tests.support.generate.strategies import PATIENT, runs
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
 
 LAW = settings(PATIENT, max_examples=60)
 NOON = parse_time("2026-05-09T12:00:00Z")

@@ -11,7 +11,8 @@ from hypothesis import example, given
 
 from critic import Proposal, Refused
 from harness.testing._laws.verify import leads_somewhere
-from tests.judging import (
+from tests.support.generate.strategies import proposals, seeded_proposal, steps
+from tests.support.judging import (
     LAW,
     approves_its_plan,
     judge,
@@ -20,8 +21,7 @@ from tests.judging import (
     with_changes,
     with_manifest,
 )
-from tests.model_facts import Json
-from tests.strategies import proposals, seeded_proposal, steps
+from tests.support.model.facts import Json
 
 # A lone ">" stands in the published reasons, and does no harm in HTML.
 UNSAFE = set("<&\"'`")

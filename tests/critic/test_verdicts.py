@@ -19,15 +19,15 @@ from critic import (
 )
 from evals.canonical import canonical_bytes
 from harness.wire import build
-from tests.examples import (
+from tests.support.examples import (
     good_proposal,
     good_run,
     proposal_of,
     refused_proposal,
 )
-from tests.judging import judge_proposal
-from tests.model_facts import Json
-from tests.strategies import PATIENT, proposals
+from tests.support.generate.strategies import PATIENT, proposals
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
 
 LAW = settings(PATIENT, max_examples=60)
 FIRST = Violation(check="evidence", kind="missing_evidence", reason="first", offending_step=1)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.binding import Backing, scalars, strings, unbacked
+from evals.binding import ContentIndex, scalars, strings, unbacked
 from evals.canonical import canonical_json
 from evals.context import EvidenceItem
 from evals.evidence import unbacked_arguments
-from tests import json_values
-from tests.strategies import PATIENT
+from tests.support import json_values
+from tests.support.generate.strategies import PATIENT
 
 LAW = settings(PATIENT, max_examples=250)
 
@@ -25,7 +25,7 @@ json_content = json_values.values.filter(lambda value: type(value) is not str)
 @given(json_content, json_values.scalars)
 def test_json_content_backs_exactly_its_leaves(content: Any, value: Any) -> None:
     leaves = [] if content is None else [canonical_json(leaf) for leaf in scalars(content)]
-    assert Backing(content).backs(value) is (canonical_json(value) in leaves)
+    assert ContentIndex(content).backs(value) is (canonical_json(value) in leaves)
 
 
 texts = st.text("112ab_.,-+: (", max_size=8)
@@ -34,9 +34,9 @@ texts = st.text("112ab_.,-+: (", max_size=8)
 @LAW
 @given(st.lists(st.one_of(texts, json_content)), st.lists(st.one_of(texts, json_values.scalars)))
 def test_many_pieces_back_what_one_of_them_does(contents: list[Any], values: list[Any]) -> None:
-    backings = [Backing(content) for content in contents]
+    backings = [ContentIndex(content) for content in contents]
     alone = [any(one.backs(value) for one in backings) for value in values]
-    together = Backing.of_all(backings)
+    together = ContentIndex.of_all(backings)
     assert [together.backs(value) for value in values] == alone
     expected = [value for value, backed in zip(values, alone, strict=True) if not backed]
     left = list(unbacked(values, backings))
@@ -45,7 +45,7 @@ def test_many_pieces_back_what_one_of_them_does(contents: list[Any], values: lis
 
 @pytest.mark.parametrize("many", [1, 2, 50])
 def test_a_value_that_lies_across_two_texts_is_not_backed(many: int) -> None:
-    halves = [Backing("pay 1 "), Backing("2 now")]
+    halves = [ContentIndex("pay 1 "), ContentIndex("2 now")]
     for value in ("1 2", "12", "pay 1 \ud8012 now", "pay 1 2 now"):
         assert list(unbacked([value] * many, halves)) == [value] * many
     for value in ("1", "pay 1", "2 now"):
@@ -55,7 +55,7 @@ def test_a_value_that_lies_across_two_texts_is_not_backed(many: int) -> None:
 @LAW
 @given(json_content.filter(lambda value: value is not None))
 def test_every_leaf_of_json_content_is_backed(content: Any) -> None:
-    backing = Backing(content)
+    backing = ContentIndex(content)
     assert all(backing.backs(leaf) for leaf in scalars(content))
 
 
@@ -85,7 +85,7 @@ def test_every_leaf_of_json_content_is_backed(content: Any) -> None:
     ],
 )
 def test_leaves_by_example(content: Any, value: Any, backed: bool) -> None:
-    assert Backing(content).backs(value) is backed
+    assert ContentIndex(content).backs(value) is backed
 
 
 @pytest.mark.parametrize("value", [None, "", 0, False, "null", "x"])
@@ -98,20 +98,20 @@ def test_absent_content_backs_nothing(value: Any) -> None:
 @LAW
 @given(st.lists(st.tuples(words, joints), min_size=1, max_size=5), words)
 def test_text_backs_its_whole_words_and_no_others(parts: list[tuple[str, str]], word: str) -> None:
-    backing = Backing("".join(part + joint for part, joint in parts))
+    backing = ContentIndex("".join(part + joint for part, joint in parts))
     assert backing.backs(word) is (word in [part for part, _ in parts])
 
 
 @LAW
 @given(st.text(max_size=20))
 def test_a_text_backs_itself(text: str) -> None:
-    assert Backing(text).backs(text)
+    assert ContentIndex(text).backs(text)
 
 
 @LAW
 @given(words, words, st.sampled_from(["", "-", ".", "_", "/", "@", ":", "#", "+", "=", "~"]))
 def test_part_of_a_token_is_never_backed(word: str, more: str, joint: str) -> None:
-    backing = Backing(f"paid {word}{joint}{more} today")
+    backing = ContentIndex(f"paid {word}{joint}{more} today")
     longer = word + joint + more
     assert backing.backs(longer)
     assert not backing.backs(word) or word in ("paid", "today")
@@ -164,7 +164,7 @@ def test_part_of_a_token_is_never_backed(word: str, more: str, joint: str) -> No
     ],
 )
 def test_tokens_by_example(text: str, value: Any, backed: bool) -> None:
-    assert Backing(text).backs(value) is backed
+    assert ContentIndex(text).backs(value) is backed
 
 
 def test_scalars_are_values_and_never_keys() -> None:

@@ -15,10 +15,10 @@ from critic import Plan, Proposal, Run, ToolStep, digest, score
 from evals.canonical import canonical_bytes, canonical_json
 from harness import canonical
 from harness.wire import parse, parse_json
-from tests import json_values
-from tests.examples import good_proposal, proposal_of
-from tests.judging import judge_proposal
-from tests.strategies import PATIENT, proposals, runs
+from tests.support import json_values
+from tests.support.examples import good_proposal, proposal_of
+from tests.support.generate.strategies import PATIENT, proposals, runs
+from tests.support.judging import judge_proposal
 
 LAW = settings(PATIENT, max_examples=300)
 WHOLE = settings(PATIENT, max_examples=60)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 
 from critic import Run, score_run
-from tests.model import score_model
-from tests.model_facts import Json
-from tests.strategies import PATIENT, runs, seeded_run
+from tests.support.generate.strategies import PATIENT, runs, seeded_run
+from tests.support.model.facts import Json
+from tests.support.model.verify import score_model
 
 EVERY_STATUS = {
     "policy": ("pass", "fail"),

@@ -27,11 +27,11 @@ from critic import (
 )
 from evals.canonical import canonical_bytes
 from evals.envelope import Envelope
-from evals.instant import parse_time
+from evals.timestamps import parse_time
 from harness.wire import build
-from tests.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
-from tests.judging import judge_proposal
-from tests.model_facts import Json
+from tests.support.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
 
 
 def report_of(refused: bool) -> CriticReport:

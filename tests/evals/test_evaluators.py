@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from critic import EvaluatorVerdict, Run, Scores, score_run
+from evals.escaping import escape_line, escape_name, pointer
 from evals.schemas import compile_schema, schema_faults
-from evals.scorecard import evaluated
-from evals.text import one_line, pointer, printable
-from tests.model_facts import Json
+from evals.scorecard import run_evaluator
+from tests.support.model.facts import Json
 
 CALL = {"step": 0, "adapter_id": "a", "capability_id": "b", "args": {}, "status": "completed"}
 
@@ -108,7 +108,7 @@ def test_an_evaluator_that_raises_has_failed_the_run() -> None:
     def broken(_run: Run) -> EvaluatorVerdict:
         raise RuntimeError("secret")
 
-    verdict = evaluated("safety", broken, run_of([], {}, {}, {}))
+    verdict = run_evaluator("safety", broken, run_of([], {}, {}, {}))
     assert verdict.wire() == {
         "evaluator_id": "safety",
         "evaluator_version": "1",
@@ -140,11 +140,11 @@ def test_a_verdict_under_another_name_is_a_contradiction() -> None:
     ],
 )
 def test_what_is_escaped_to_the_edges(char: str, shown: str) -> None:
-    assert printable(char) == shown
-    assert one_line(char) == shown
+    assert escape_name(char) == shown
+    assert escape_line(char) == shown
 
 
 def test_our_own_dash_stands_in_a_line_and_not_in_a_name() -> None:
-    assert one_line("a \u2014 b") == "a \u2014 b"
-    assert printable("a \u2014 b") == "a \\u2014 b"
+    assert escape_line("a \u2014 b") == "a \u2014 b"
+    assert escape_name("a \u2014 b") == "a \\u2014 b"
     assert pointer("a~b", 0, "c/d") == "/a~0b/0/c~1d"

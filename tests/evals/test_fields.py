@@ -8,11 +8,11 @@ from pydantic import TypeAdapter, ValidationError
 import critic
 from critic import Finding, Plan, ReasonStep, ToolCall, ToolStep
 from evals.envelope import ARRAY, ApprovalMode, Envelope
-from evals.instant import Time
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.run import Run
+from evals.timestamps import Time
 from evals.verdict import Share
-from tests.model_facts import Json
+from tests.support.model.facts import Json
 
 ENVELOPES = [
     one for one in vars(critic).values() if isinstance(one, type) and issubclass(one, Envelope)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from critic import EvidenceItem, Run, ToolCall, ToolCapability, ToolStep
 from evals.envelope import Envelope
 from evals.json_value import MAX_DEPTH, SAFE_INTEGER
-from tests import json_values
-from tests.examples import good_run, refused_at
-from tests.model_facts import Json
-from tests.strategies import PATIENT
+from tests.support import json_values
+from tests.support.examples import good_run, refused_at
+from tests.support.generate.strategies import PATIENT
+from tests.support.model.facts import Json
 
 LAW = settings(PATIENT, max_examples=300)
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critic import Run, score_run
-from tests.model_facts import Json
+from tests.support.model.facts import Json
 
 TOOL: Json = {"kind": "tool", "adapter_id": "a", "capability_id": "b", "args": {}}
 REASON: Json = {"kind": "reason"}

@@ -22,9 +22,9 @@ from critic import (
     ToolStep,
 )
 from evals.envelope import Envelope
-from tests.examples import good_run, refused_at
-from tests.model_facts import Json
-from tests.strategies import PATIENT
+from tests.support.examples import good_run, refused_at
+from tests.support.generate.strategies import PATIENT
+from tests.support.model.facts import Json
 
 LAW = settings(PATIENT, max_examples=300)
 FIRST = re.compile("[A-Za-z0-9_]")

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evals.verdict import EvaluatorVerdict
-from tests.examples import refused_at
+from tests.support.examples import refused_at
 
 
 def scored(score: Any) -> dict[str, Any]:

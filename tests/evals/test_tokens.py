@@ -5,8 +5,8 @@ from itertools import chain
 
 import pytest
 
-from evals.binding import Backing, scalars
-from tests.model_facts import Json
+from evals.binding import ContentIndex, scalars
+from tests.support.model.facts import Json
 
 # Written out once more, since the engine's own list cannot testify for itself.
 SEPARATORS = (
@@ -24,7 +24,7 @@ EDGES = sorted({edge + off for pair in SEPARATORS for edge in pair for off in (-
 
 def parts(char: str) -> bool:
     """Whether a token ends before the character when a letter follows."""
-    return Backing(f"pay_1{char}x").backs("pay_1")
+    return ContentIndex(f"pay_1{char}x").backs("pay_1")
 
 
 @pytest.mark.parametrize("code", EDGES)
@@ -38,21 +38,21 @@ def test_every_character_below_the_surrogates_is_in_or_out_of_the_list() -> None
     assert all(
         parts(chr(code)) is (code in LISTED and chr(code) not in JOINERS) for code in range(0x3100)
     )
-    assert Backing(text).backs("a") and Backing(text).backs("b")
+    assert ContentIndex(text).backs("a") and ContentIndex(text).backs("b")
 
 
 @pytest.mark.parametrize("joiner", JOINERS)
 def test_a_joiner_joins_only_where_something_follows(joiner: str) -> None:
-    assert not Backing(f"pay_1{joiner}x").backs("pay_1")
-    assert Backing(f"pay_1{joiner}x").backs(f"pay_1{joiner}x")
-    assert Backing(f"pay_1{joiner} x").backs("pay_1")
-    assert Backing(f"x pay_1{joiner}").backs("pay_1")
-    assert not Backing(f"pay_1{joiner * 3}x").backs("pay_1")
+    assert not ContentIndex(f"pay_1{joiner}x").backs("pay_1")
+    assert ContentIndex(f"pay_1{joiner}x").backs(f"pay_1{joiner}x")
+    assert ContentIndex(f"pay_1{joiner} x").backs("pay_1")
+    assert ContentIndex(f"x pay_1{joiner}").backs("pay_1")
+    assert not ContentIndex(f"pay_1{joiner * 3}x").backs("pay_1")
 
 
 @pytest.mark.parametrize("signs", ["-", "+", ".", "-.", "+-", ".+", "-+.", "--", "++", "..", "+.-"])
 def test_signs_belong_to_the_number_after_them(signs: str) -> None:
-    backing = Backing(f"owed {signs}5 now")
+    backing = ContentIndex(f"owed {signs}5 now")
     assert not backing.backs("5")
     assert backing.backs(f"{signs}5")
     for shorter in range(1, len(signs)):
@@ -62,28 +62,28 @@ def test_signs_belong_to_the_number_after_them(signs: str) -> None:
 @pytest.mark.parametrize("signs", ["-", "+", ".", "-+", "+-.", "--x", ".5"])
 def test_the_tokens_of_many_signs_are_found_in_linear_time(signs: str) -> None:
     # A second try at each of the signs would take minutes.
-    assert not Backing(signs * 300_000 + "x").backs("5")
+    assert not ContentIndex(signs * 300_000 + "x").backs("5")
 
 
 def test_a_sign_before_a_word_is_no_part_of_it() -> None:
     for signs in ("-", "+", ".", "+-"):
-        assert Backing(f"owed {signs}five now").backs("five")
+        assert ContentIndex(f"owed {signs}five now").backs("five")
 
 
 def test_a_comma_joins_digits_only() -> None:
-    assert not Backing("1,2").backs("1")
-    assert not Backing("1,2").backs("2")
-    assert Backing("1,2").backs("1,2")
+    assert not ContentIndex("1,2").backs("1")
+    assert not ContentIndex("1,2").backs("2")
+    assert ContentIndex("1,2").backs("1,2")
     for text in ("1,a", "a,1", "1, 2", "a,b"):
         first, second = re.split(", ?", text)
-        assert Backing(text).backs(first)
-        assert Backing(text).backs(second)
+        assert ContentIndex(text).backs(first)
+        assert ContentIndex(text).backs(second)
 
 
 def test_content_that_is_text_has_no_leaves_and_absent_content_nothing() -> None:
-    assert not Backing(None).backs(None)
-    assert Backing([None]).backs(None)
-    assert not Backing({}).backs("")
-    assert not Backing(5).backs("")
+    assert not ContentIndex(None).backs(None)
+    assert ContentIndex([None]).backs(None)
+    assert not ContentIndex({}).backs("")
+    assert not ContentIndex(5).backs("")
     nested: Json = {"a": ["b", {"c": None}], "d": True}
     assert sorted(map(repr, scalars(nested))) == ["'b'", "None", "True"]

@@ -32,7 +32,7 @@ from critic import Plan, RefusalKind, Repair, Violation
 from harness.loops.plan_types import RevisionRequest
 from harness.wire import build
 from tests.experiments.slips import Draft, Line, World, differs, restore, slip
-from tests.model_facts import Json
+from tests.support.model.facts import Json
 
 Level = Literal["nothing", "kind", "violations", "repairs"]
 LEVELS: Final[tuple[Level, ...]] = ("nothing", "kind", "violations", "repairs")

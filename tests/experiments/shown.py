@@ -1,10 +1,10 @@
 """What the README shows of the experiment, rendered from the kept figures and nothing else."""
 
 import json
-from pathlib import Path
 from typing import Any, Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
+
 KEPT: Final = ROOT / "fixtures" / "experiment_revise.json"
 PICTURE: Final = ROOT / "fixtures" / "experiment_revise.svg"
 README: Final = ROOT / "README.md"

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from critic import MODE_RANK, Proposal, RefusalKind, ToolCapability
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
-from evals.instant import unexpired
 from evals.schemas import compile_schema
-from tests.model_facts import Json
+from evals.timestamps import unexpired
+from tests.support.model.facts import Json
 
 _PADDED_AT_MOST = 20  # steps: a larger budget is not used up by padding
 

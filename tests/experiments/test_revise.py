@@ -7,9 +7,9 @@ from typing import Any, get_args
 import pytest
 
 from critic import RefusalKind
-from tests.examples import good_proposal, proposal_of, refused_proposal
 from tests.experiments import revise, shown
 from tests.experiments.noisy import LEVELS
+from tests.support.examples import good_proposal, proposal_of, refused_proposal
 
 LOOSELY = 0.05
 

@@ -7,14 +7,13 @@ plan that the scripted planner has in mind.
 import json
 import lzma
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from critic import MODE_RANK, Proposal, verify
 from harness.wire import InvalidInput, build
-from tests.test_real_data import DATA
+from tests.assurance.test_real_data import DATA
+from tests.support.paths import CASES
 
-CASES = Path(__file__).parents[2] / "fixtures" / "cases"
 RECORDED = DATA / "proposals.jsonl.xz"
 
 

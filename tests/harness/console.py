@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.cli import main
-
-ROOT = Path(__file__).parents[2]
+from tests.support.paths import ROOT
 
 
 class Said(NamedTuple):

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
-from tests.harness.console import ROOT, Critic, spawn
+from tests.harness.console import Critic, spawn
+from tests.support.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
+from tests.support.paths import ROOT
 
 COMMANDS = ("demo", "verify", "score", "run", "replay", "log", "schema", "doctor")
 EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."

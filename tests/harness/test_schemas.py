@@ -3,7 +3,6 @@
 import copy
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,10 +13,10 @@ from critic import CriticReport, Proposal, Run
 from evals.envelope import Envelope
 from harness.cases import Case, ConsolidateInput, case_files, read_case
 from harness.record import Decision, DecisionRecord, Head, draft, sealed
-from harness.schemas import DIALECT, Schema, render, schemas
+from harness.schemas import DIALECT, Schema, render_schemas, schemas
 from harness.wire import InvalidInput, build, parse_json
+from tests.support.paths import FIXTURES
 
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 INPUTS = {"verify": "Proposal", "score": "Run", "consolidate": "ConsolidateInput"}
 VERDICTS = {"verify": "VerifyVerdict", "score": "ScoreVerdict", "consolidate": "CriticReport"}
 
@@ -30,7 +29,7 @@ def validator(name: str) -> Draft202012Validator:
 @pytest.mark.parametrize("name", sorted(schemas()))
 def test_schema_is_current_and_a_schema(name: str) -> None:
     schema = schemas()[name]
-    assert (FIXTURES / "schemas" / f"{name}.json").read_bytes() == render(schema)
+    assert (FIXTURES / "schemas" / f"{name}.json").read_bytes() == render_schemas(schema)
     assert meta.is_valid(schema)
     assert (schema["$schema"], schema["title"]) == (DIALECT, name)
 

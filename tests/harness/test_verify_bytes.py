@@ -5,9 +5,9 @@ import pytest
 from critic import Proposal
 from evals.canonical import canonical_bytes
 from harness.wire import parse_json, verify_bytes
-from tests.examples import good_proposal, proposal_of, refused_proposal
-from tests.judging import judge_proposal
-from tests.model_facts import Json
+from tests.support.examples import good_proposal, proposal_of, refused_proposal
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
 
 
 def undeclared() -> Json:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from critic import Proposal
 from evals.canonical import canonical_bytes
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse, parse_json, verify_bytes
-from tests import json_values
-from tests.examples import PLAN_B, good_proposal, is_safe, proposal_of
-from tests.judging import judge_proposal
-from tests.strategies import PATIENT
+from tests.support import json_values
+from tests.support.examples import PLAN_B, good_proposal, is_safe, proposal_of
+from tests.support.generate.strategies import PATIENT
+from tests.support.judging import judge_proposal
 
 LAW = settings(PATIENT, max_examples=400)
 

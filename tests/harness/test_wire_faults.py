@@ -5,8 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from critic import CriticReport, Plan, Proposal, Run, RunContext
-from tests.examples import HOSTILE, good_run, is_safe, refused_at
-from tests.model_facts import Json
+from tests.support.examples import HOSTILE, good_run, is_safe, refused_at
+from tests.support.model.facts import Json
 
 
 def bent(change: Callable[[Json], object]) -> Json:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from evals.envelope import MODE_RANK
-from evals.instant import format_time, parse_time
+from evals.timestamps import format_time, parse_time
 from harness.testing._draw.primitives import ABSENT, Json, fields, pick
 
 _: Final = ABSENT

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from critic import Finding, Run
 from evals.canonical import canonical_bytes
-from evals.scorecard import evaluated
+from evals.scorecard import run_evaluator
 from evals.verdict import Status, status_of
 from harness.testing._laws.trial import LawBroken
 from harness.testing.strategies import runs
 
 
-class Judged(Protocol):
+class JudgedRun(Protocol):
     """What an evaluator returns: `critic.EvaluatorVerdict`, or something of that shape."""
 
     @property
@@ -26,28 +26,28 @@ class Judged(Protocol):
     def findings(self) -> Iterable[Finding]: ...
 
 
-OwnEvaluator = Callable[[Run], Judged]
-Guard = Callable[[OwnEvaluator, Run], Judged]
+OwnEvaluator = Callable[[Run], JudgedRun]
+Guard = Callable[[OwnEvaluator, Run], JudgedRun]
 """Runs an evaluator and turns a crash into a verdict."""
 
 
-def engine_guard(evaluator: OwnEvaluator, run: Run) -> Judged:
+def engine_guard(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
     """What `score` does with an evaluator that raises. The id it is given does not matter here."""
-    return evaluated("policy", evaluator, run)  # type: ignore[arg-type]
+    return run_evaluator("policy", evaluator, run)  # type: ignore[arg-type]
 
 
 class _Crashed(Exception):
     """The evaluator raised: a matter of one law, on which the others are silent."""
 
 
-def _answer(evaluator: OwnEvaluator, run: Run) -> Judged:
+def _answer(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
     try:
         return evaluator(run)
     except Exception as error:
         raise _Crashed from error
 
 
-def _spelled(verdict: Judged) -> str:
+def _spelled(verdict: JudgedRun) -> str:
     return repr((verdict.score, verdict.status, tuple(verdict.findings)))
 
 

@@ -22,8 +22,8 @@ from harness.testing.strategies import NearMiss
 from harness.wire import build
 
 T = TypeVar("T")
-Verdict = Verified | Refused
-Verify = Callable[[RunContext, CompiledContext, DecisionSpec, Plan], Verdict]
+LawVerdict = Verified | Refused
+Verify = Callable[[RunContext, CompiledContext, DecisionSpec, Plan], LawVerdict]
 Mark = tuple[str, str, int | None, str | None]
 
 
@@ -55,7 +55,7 @@ class Trial:
         """One of the options; the first is the simplest."""
         return options[self.draw(st.integers(0, len(options) - 1))]
 
-    def judge(self, proposal: Proposal | Json) -> Verdict:
+    def judge(self, proposal: Proposal | Json) -> LawVerdict:
         """The verdict on a proposal, or on the wire form of one."""
         one = proposal if isinstance(proposal, Proposal) else build(Proposal, proposal)
         try:
@@ -71,17 +71,17 @@ class Trial:
         shown += [f"altered: {_shown(altered)}"] if altered is not None else []
         raise LawBroken("\n".join(shown))
 
-    def require_kept(self, before: Verdict, altered: Json, what: str) -> None:
+    def require_kept(self, before: LawVerdict, altered: Json, what: str) -> None:
         """Require that no violation of a verdict is gone from the verdict on something else."""
         lost = marks(before) - marks(self.judge(altered))
         self.require(not lost, f"{what} took a violation away: {list(lost)}", altered)
 
-    def require_refused(self, before: Verdict, altered: Json, what: str) -> None:
+    def require_refused(self, before: LawVerdict, altered: Json, what: str) -> None:
         """Require that something else is refused if the proposal was."""
         passes = not before and bool(self.judge(altered))
         self.require(not passes, f"{what} let a refused plan pass", altered)
 
-    def require_same(self, before: Verdict, altered: Json, what: str) -> None:
+    def require_same(self, before: LawVerdict, altered: Json, what: str) -> None:
         """Require the very same verdict on something else."""
         after = self.judge(altered)
         same = canonical_bytes(before) == canonical_bytes(after)
@@ -89,7 +89,7 @@ class Trial:
         self.require(same, told, altered)
 
 
-def marks(verdict: Verdict) -> Counter[Mark]:
+def marks(verdict: LawVerdict) -> Counter[Mark]:
     """The violations without their reasons, which quote what a law may change."""
     if not isinstance(verdict, Refused):
         return Counter()
@@ -109,7 +109,7 @@ def with_manifest(wire: Json, name: str, entries: list[Json]) -> Json:
     return with_part(wire, "compiled", manifests={**wire["compiled"]["manifests"], name: entries})
 
 
-def with_step(wire: Json, at: int, **changes: Any) -> Json:
+def replace_step(wire: Json, at: int, **changes: Any) -> Json:
     """The proposal with some fields of one step set."""
     steps = list(wire["plan"]["steps"])
     steps[at] = {**steps[at], **changes}
@@ -120,5 +120,5 @@ def _shown(wire: Json) -> str:
     return json.dumps(wire)
 
 
-def _said(verdict: Verdict) -> str:
+def _said(verdict: LawVerdict) -> str:
     return json.dumps(verdict.wire())

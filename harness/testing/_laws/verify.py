@@ -14,7 +14,7 @@ from evals.canonical import canonical_bytes
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing._laws.renaming import named_back, renamed
-from harness.testing._laws.trial import Trial, marks, with_manifest, with_part, with_step
+from harness.testing._laws.trial import Trial, marks, replace_step, with_manifest, with_part
 from harness.testing.strategies import hostile_plans
 from harness.wire import parse
 
@@ -208,7 +208,7 @@ def claims_only_add(trial: Trial) -> None:
         "estimated_tokens": min(step.get("estimated_tokens", 0) + 9000, 2**53 - 1),
     }
     name = trial.pick(tuple(more))
-    altered = with_step(trial.wire, at, **{name: more[name]})
+    altered = replace_step(trial.wire, at, **{name: more[name]})
     trial.require_kept(trial.judge(trial.proposal), altered, f"a claim in {name} of step {at}")
 
 

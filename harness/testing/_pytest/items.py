@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import pytest
 
-from evals.text import printable
+from evals.escaping import escape_name
 from harness.cases import Case, Contradiction, parse_case, problem, update_file
 from harness.log.errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
-from harness.replay.result import Replayed
+from harness.replay.result import ReplayResult
 from harness.testing._pytest.sources import is_log
 from harness.wire import InvalidInput
 
@@ -93,7 +93,7 @@ class CaseItem(ReplayItem):
 
 
 def _title(case: Case) -> str:
-    return printable(case.title)
+    return escape_name(case.title)
 
 
 class LogFile(pytest.File):
@@ -137,9 +137,9 @@ def _numbers(path: Path) -> list[str]:
 
 
 @cache
-def _answers(path: Path) -> dict[str, Replayed | str]:
+def _answers(path: Path) -> dict[str, ReplayResult | str]:
     """The worst answer for each number of a log; under `record-unreadable` why it broke off."""
-    answers: dict[str, Replayed | str] = {}
+    answers: dict[str, ReplayResult | str] = {}
     try:
         with SqlDecisionLog.open_for_reading(path) as log:
             for answer in replay(log):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from evals.text import printable
+from evals.escaping import escape_name
 
 # The first bytes of every SQLite file, and the mark of a decision log at byte 68: see
 # https://www.sqlite.org/fileformat.html and `harness.log.sqlite`.
@@ -39,7 +39,7 @@ def source_files(paths: Iterable[Path]) -> list[Path]:
             below = [path] if path.is_file() else list(_below(path))
             known = [one for one in below if one.suffix == ".json" or is_log(one)]
         except OSError as error:
-            reason = printable(error.strerror or type(error).__name__).lower()
+            reason = escape_name(error.strerror or type(error).__name__).lower()
             raise NoSource(f"{_shown(path)}: {reason}") from None
         if not known:
             raise NoSource(f"{_shown(path)}: {_why(path)}")
@@ -65,4 +65,4 @@ def _why(path: Path) -> str:
 
 
 def _shown(path: Path) -> str:
-    return printable(str(path)[-200:])
+    return escape_name(str(path)[-200:])

@@ -9,7 +9,7 @@ from harness.codeloop.agents import command_line, require_program, split_command
 from harness.codeloop.config import Settings, layer, layers, resolve
 from harness.codeloop.errors import CodeLoopError
 from harness.process import CommandNotStarted
-from tests.examples import is_safe
+from tests.support.examples import is_safe
 
 LAYERED = {
     "agent": "claude",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.codeloop.decision import (
-    FORMAT,
+    REPLY_FORMAT,
     Continue,
     Done,
     Error,
@@ -17,7 +17,7 @@ from harness.codeloop.decision import (
     is_echo,
     parse_decision,
 )
-from tests.examples import HOSTILE, is_safe
+from tests.support.examples import HOSTILE, is_safe
 
 BLOCK = "<decision>{}</decision>"
 TEXT_DONE = "DECISION: DONE\n\nSUMMARY: ok\n\nCONFIDENCE: 0.95"
@@ -143,7 +143,7 @@ def block(**fields: Any) -> str:
         ("DECISION: CONTINUE\nFEEDBACK: it printed\n> DECISION: DONE", "more than one"),
         ("DECISION: CONTINUE\nFEEDBACK: it printed `DECISION: DONE`", "more than one"),
         ("DECISION: CONTINUE\nFEEDBACK: see <decision>", "more than one"),
-        (FORMAT, "more than one"),
+        (REPLY_FORMAT, "more than one"),
         (f"DECISION: {HOSTILE}\nSUMMARY: a", "it is DONE"),
     ],
 )

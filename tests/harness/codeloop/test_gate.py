@@ -9,8 +9,8 @@ from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.gate import Fence, check_patterns, judge_change, run_commands
 from harness.codeloop.record import GateRules
 from harness.codeloop.workspace import Workspace
-from tests.examples import is_safe
 from tests.harness.codeloop.scratch import git, python, repository, write
+from tests.support.examples import is_safe
 
 FILES = {"src/a.py": "a\n", "tests/t.py": "t\n", "real/r.py": "r\n", "x.lock": "x\n"}
 

@@ -6,8 +6,8 @@ from typing import get_args
 
 import pytest
 
-from harness.codeloop.loop import Phase
-from harness.codeloop.record import EXIT_CODES, Outcome
+from harness.codeloop.loop import CodeLoopPhase
+from harness.codeloop.record import EXIT_CODES, SessionOutcome
 from harness.codeloop.scribe import outcome_of
 from harness.codeloop.workspace import Workspace
 from harness.runtime.revise import StopReason
@@ -63,7 +63,7 @@ def test_feedback_goes_to_the_next_actor_until_the_critic_is_content(repo: Path)
     assert ended.told[:3] == [
         *("1 actor: exited with 0", "1 diff: 1 file, 1 line", "1 critic: CONTINUE: go on")
     ]
-    assert {told.split()[1].strip(":") for told in ended.told} <= {*get_args(Phase)}
+    assert {told.split()[1].strip(":") for told in ended.told} <= {*get_args(CodeLoopPhase)}
 
 
 def test_the_critic_sees_it_all_in_fences(repo: Path) -> None:
@@ -268,7 +268,7 @@ def test_an_actor_that_commits_and_switches_is_seen(repo: Path) -> None:
 
 
 def test_every_stop_has_an_outcome_and_every_outcome_a_status() -> None:
-    assert {outcome_of(reason) for reason in get_args(StopReason)} == {*get_args(Outcome)}
+    assert {outcome_of(reason) for reason in get_args(StopReason)} == {*get_args(SessionOutcome)}
     outcomes = ("success", "max_iterations_reached", "failed", "user_interrupted")
-    assert [EXIT_CODES[outcome] for outcome in get_args(Outcome)] == [0, 1, 2, 130]
-    assert get_args(Outcome) == outcomes
+    assert [EXIT_CODES[outcome] for outcome in get_args(SessionOutcome)] == [0, 1, 2, 130]
+    assert get_args(SessionOutcome) == outcomes

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.codeloop.scratch import DONE, WRITES, line, lines_of, python, repository, says
-from tests.harness.console import ROOT
+from tests.support.paths import ROOT
 
 
 @pytest.fixture

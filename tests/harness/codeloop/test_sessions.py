@@ -14,9 +14,9 @@ from harness.codeloop.record import (
     Diff,
     GateRules,
     Iteration,
-    Outcome,
     Ran,
     SessionEnd,
+    SessionOutcome,
     SessionStart,
 )
 from harness.codeloop.sessions import (
@@ -31,8 +31,8 @@ from harness.codeloop.sessions import (
     sessions_folder,
     statistics,
 )
-from tests.examples import HOSTILE, is_safe
 from tests.harness.codeloop.scratch import SESSION
+from tests.support.examples import HOSTILE, is_safe
 
 NOW = datetime(2026, 5, 9, 9, 35, tzinfo=UTC)
 START = SessionStart(
@@ -165,7 +165,7 @@ def test_sessions_lie_in_the_data_folder_of_the_user(
 
 
 def test_statistics_of_those_that_ended() -> None:
-    def end(outcome: Outcome, iterations: int, seconds: int) -> SessionEnd:
+    def end(outcome: SessionOutcome, iterations: int, seconds: int) -> SessionEnd:
         return SessionEnd(
             time=NOW, outcome=outcome, iterations=iterations, duration_ms=seconds * 1000
         )
@@ -175,9 +175,9 @@ def test_statistics_of_those_that_ended() -> None:
     assert (counted.avg_iterations, counted.avg_duration) == (2.0, 60.0)
     assert (counted.sessions, counted.incomplete) == (4, 1)
     assert counted.outcomes == {
-        **dict.fromkeys(get_args(Outcome), 0),
+        **dict.fromkeys(get_args(SessionOutcome), 0),
         "success": 2,
         "failed": 1,
     }
-    nothing = dict.fromkeys(get_args(Outcome), 0)
+    nothing = dict.fromkeys(get_args(SessionOutcome), 0)
     assert statistics([]) == Stats(sessions=0, incomplete=0, outcomes=nothing)

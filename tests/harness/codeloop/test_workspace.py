@@ -239,14 +239,14 @@ def test_a_nested_repository_is_marked_and_one_without_a_commit_refused(tmp_path
 
 
 def test_what_is_no_work_tree_is_told_with_its_mend(tmp_path: Path) -> None:
-    with pytest.raises(CodeLoopError, match=r"in no work tree of git .* run `git init` there"):
+    with pytest.raises(CodeLoopError, match=r"not inside a git work tree .* run `git init` there"):
         Workspace(tmp_path)
     with pytest.raises(CodeLoopError, match="there is no folder"):
         Workspace(tmp_path / "gone")
     with pytest.raises(CodeLoopError, match="a path with a line end cannot be watched"):
         Workspace(repository(tmp_path / "a\nb"))
     git(tmp_path, "init", "-q", "--bare")
-    with pytest.raises(CodeLoopError, match="in no work tree"):
+    with pytest.raises(CodeLoopError, match="not inside a git work tree"):
         top_of(tmp_path)
 
 

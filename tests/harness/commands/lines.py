@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from tests.examples import good_proposal, proposal_of, refused_proposal
-from tests.judging import judge_proposal
+from tests.support.examples import good_proposal, proposal_of, refused_proposal
+from tests.support.judging import judge_proposal
 
 GOOD = json.dumps(good_proposal()).encode()
 REFUSED = json.dumps(refused_proposal()).encode()

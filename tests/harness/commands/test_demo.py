@@ -10,9 +10,9 @@ import jsonschema_rs
 import pytest
 
 from harness.log.sql import SqlDecisionLog
-from harness.schemas import render, schemas
-from tests.examples import good_proposal, good_run, refused_proposal
+from harness.schemas import render_schemas, schemas
 from tests.harness.console import Critic, spawn
+from tests.support.examples import good_proposal, good_run, refused_proposal
 
 # --- demo -------------------------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ def test_all_schemas_by_name(critic: Critic) -> None:
 def test_one_schema(critic: Critic, name: str) -> None:
     said = critic("schema", name)
     assert (said.status, said.err) == (0, "")
-    assert said.out.encode() == render(schemas()[name])
+    assert said.out.encode() == render_schemas(schemas()[name])
     jsonschema_rs.meta.validate(json.loads(said.out))
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.examples import PLAN_B, is_safe
 from tests.harness.commands.lines import GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, read
 from tests.harness.console import Critic
+from tests.support.examples import PLAN_B, is_safe
 
 # --- size -------------------------------------------------------------------------------------
 

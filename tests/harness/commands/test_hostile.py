@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from harness.log.sql import SqlDecisionLog
-from tests.examples import HOSTILE, PLAN_B, good_run
 from tests.harness.commands.lines import read
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import meddle, put_body
-from tests.model_facts import Json
+from tests.support.examples import HOSTILE, PLAN_B, good_run
+from tests.support.model.facts import Json
 
 LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 NAME = f"a{HOSTILE}"

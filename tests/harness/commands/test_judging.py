@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from critic import score
-from tests.examples import (
+from tests.harness.commands.lines import EMPTY, GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, read
+from tests.harness.console import Critic
+from tests.support.examples import (
     PLAN_A,
     PLAN_B,
     PLAN_B_RUN,
@@ -18,10 +20,8 @@ from tests.examples import (
     refused_proposal,
     run_of,
 )
-from tests.harness.commands.lines import EMPTY, GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, read
-from tests.harness.console import Critic
-from tests.judging import judge_proposal
-from tests.strategies import seeded_proposal, seeded_run
+from tests.support.generate.strategies import seeded_proposal, seeded_run
+from tests.support.judging import judge_proposal
 
 
 def spelled(wire: Any) -> str:

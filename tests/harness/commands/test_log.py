@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.log.sql import SqlDecisionLog
-from tests.examples import is_safe
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, put_body
+from tests.support.examples import is_safe
 
 
 @pytest.fixture

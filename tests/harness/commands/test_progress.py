@@ -7,7 +7,7 @@ import re
 import pytest
 
 from harness.commands.progress import Progress
-from tests.examples import HOSTILE
+from tests.support.examples import HOSTILE
 
 
 class Terminal(io.StringIO):

@@ -11,11 +11,11 @@ from harness.log.errors import LogFull
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
 from harness.replay.engine import replay
-from tests.examples import PLAN_A, PLAN_B, PLAN_B_RUN, good_run, is_safe
 from tests.harness.commands.lines import GOOD, REFUSED, read
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, put_body
-from tests.strategies import seeded_run
+from tests.support.examples import PLAN_A, PLAN_B, PLAN_B_RUN, good_run, is_safe
+from tests.support.generate.strategies import seeded_run
 
 NOON = "2026-05-09T12:00:00Z"
 ALL_SAME = "{0} records: {0} same, 0 drift, 0 tampered, 0 incomplete\n"

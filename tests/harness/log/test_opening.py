@@ -13,8 +13,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
 from tests.harness.log.decisions import decision, filled, meddle, query
 from tests.harness.log.maker import SIZES
-
-ROOT = Path(__file__).resolve().parents[3]
+from tests.support.paths import ROOT
 
 OPENERS = (
     pytest.param(SqlDecisionLog.open_for_reading, id="for_reading"),

@@ -21,10 +21,9 @@ from harness.log.sqlite import SqliteStore
 from harness.record import GENESIS, DecisionRecord
 from harness.replay.engine import replay
 from tests.harness.log.decisions import decision, filled
+from tests.support.paths import ROOT
 
 Start = Callable[..., subprocess.Popen[str]]
-
-_ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def start(tmp_path: Path) -> Start:
         command = [sys.executable, "-m", "tests.harness.log.writer"]
         values = [str(tmp_path / "log"), str(given), *map(str, arguments)]
         return subprocess.Popen(
-            [*command, *values], cwd=_ROOT, stdout=subprocess.PIPE, text=True, bufsize=1
+            [*command, *values], cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1
         )
 
     return started

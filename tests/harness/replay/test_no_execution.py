@@ -9,8 +9,7 @@ from pathlib import Path
 import harness.replay.engine as replaying
 import harness.replay.recheck as rechecking
 from harness import record
-
-_ROOT = Path(__file__).parents[3]
+from tests.support.paths import ROOT
 
 # All that replay may reach of this project. A port, an executor or a loop is not among it.
 REACHED = (
@@ -38,7 +37,7 @@ OUTSIDE = {
 def _modules_after(statement: str) -> set[str]:
     script = f"import sys\n{statement}\nprint(*sys.modules)"
     command = [sys.executable, "-c", script]
-    found = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True)
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return set(found.stdout.split())
 
 

@@ -11,7 +11,7 @@ from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUTS, Decision, Head, RunFacts
 from harness.replay.engine import replay
-from harness.replay.result import Replayed
+from harness.replay.result import ReplayResult
 from tests.harness.log.decisions import (
     KINDS,
     NOON,
@@ -24,7 +24,7 @@ from tests.harness.log.decisions import (
 )
 
 
-def _statuses(answers: list[Replayed]) -> list[tuple[int, str]]:
+def _statuses(answers: list[ReplayResult]) -> list[tuple[int, str]]:
     return [(answer.seq, answer.status) for answer in answers]
 
 
@@ -78,7 +78,7 @@ def test_records_dropped_from_the_end_show_against_a_head(tmp_path: Path, kept: 
     *whole, cut = replay(log, head=head)
     assert _statuses(whole) == [(seq, "same") for seq in range(1, kept + 1)]
     which = "record 7 is" if kept == 6 else f"records {kept + 1} to 7 are"
-    assert cut == Replayed(seq=kept + 1, status="incomplete", reasons=(f"{which} missing",))
+    assert cut == ReplayResult(seq=kept + 1, status="incomplete", reasons=(f"{which} missing",))
 
 
 def test_a_record_dropped_from_the_middle_is_named(tmp_path: Path) -> None:

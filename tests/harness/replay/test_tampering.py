@@ -14,7 +14,7 @@ from harness.record import RawRecord, sha256
 from harness.replay.engine import replay
 from harness.replay.integrity import START, read_document
 from harness.replay.recheck import recheck
-from harness.replay.result import Replayed
+from harness.replay.result import ReplayResult
 from tests.harness.log.decisions import body_of, decision, filled, meddle, put_body, query
 from tests.harness.replay.forging import edited, forged, forged_input
 
@@ -26,11 +26,11 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def _answers(path: Path, **options: Any) -> dict[int, Replayed]:
+def _answers(path: Path, **options: Any) -> dict[int, ReplayResult]:
     return {one.seq: one for one in replay(SqlDecisionLog.open_for_reading(path), **options)}
 
 
-def _tampered(path: Path, **options: Any) -> dict[int, Replayed]:
+def _tampered(path: Path, **options: Any) -> dict[int, ReplayResult]:
     """The answers that are not `same`, all of which must be `tampered`."""
     found = {seq: one for seq, one in _answers(path, **options).items() if not one}
     assert {one.status for one in found.values()} <= {"tampered"}
@@ -40,7 +40,7 @@ def _tampered(path: Path, **options: Any) -> dict[int, Replayed]:
     return found
 
 
-def _only(path: Path, seq: int, **options: Any) -> Replayed:
+def _only(path: Path, seq: int, **options: Any) -> ReplayResult:
     found = _tampered(path, **options)
     assert list(found) == [seq]
     return found[seq]

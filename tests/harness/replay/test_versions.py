@@ -10,7 +10,7 @@ import harness.replay.recheck as rechecking
 from critic.verify import verify
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
-from harness.replay.result import Difference, Replayed
+from harness.replay.result import Difference, ReplayResult
 from tests.harness.log.decisions import body_of, filled, meddle
 from tests.harness.replay.forging import edited, forged, forged_input
 
@@ -22,7 +22,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "log"
 
 
-def _answer(path: Path, seq: int) -> Replayed:
+def _answer(path: Path, seq: int) -> ReplayResult:
     answers = {one.seq: one for one in replay(SqlDecisionLog.open_for_reading(path))}
     assert all(answers[other] for other in answers if other != seq)
     return answers[seq]

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.test_readme import python_block
+from tests.meta.test_readme import python_block
 
 
 def test_it_runs_and_resumes(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from harness.runtime.executors import CallableExecutor, Tool, TranscriptExecutor
 from harness.runtime.loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError, issue_permit
 from harness.runtime.ports import Execution
-from tests.examples import HOSTILE, good_proposal, good_run, is_safe, proposal_of, run_of
 from tests.harness.runtime.world import KeptLog, turn
-from tests.model_facts import Json
+from tests.support.examples import HOSTILE, good_proposal, good_run, is_safe, proposal_of, run_of
+from tests.support.model.facts import Json
 
 LOOKUP, REFUND = ("adp_orders", "lookup"), ("adp_payments", "issue_refund")
 Tools = dict[tuple[str, str], Tool]

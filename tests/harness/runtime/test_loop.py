@@ -15,7 +15,6 @@ from harness.runtime.permit import PermitError
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
 from harness.wire import parse
-from tests.examples import HOSTILE, good_proposal, proposal_of, refused_proposal
 from tests.harness.runtime.world import (
     OUTPUTS,
     AsyncLog,
@@ -26,6 +25,7 @@ from tests.harness.runtime.world import (
     do_all,
     turn,
 )
+from tests.support.examples import HOSTILE, good_proposal, proposal_of, refused_proposal
 
 
 def decided(executor: Any, **ports: Any) -> tuple[Outcome, KeptLog]:

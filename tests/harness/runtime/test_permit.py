@@ -13,7 +13,7 @@ import pytest
 from critic import Proposal, ToolCall, digest
 from harness.runtime.executors import CallableExecutor, TranscriptExecutor
 from harness.runtime.permit import Permit, PermitError, issue_permit
-from tests.examples import good_proposal, good_run, proposal_of, refused_proposal, run_of
+from tests.support.examples import good_proposal, good_run, proposal_of, refused_proposal, run_of
 
 LOOKUP, REFUND = ("adp_orders", "lookup"), ("adp_payments", "issue_refund")
 

@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from critic import Plan, digest
 from harness.runtime.loop import ExecutionFailed, NotRecorded, Outcome
 from harness.runtime.ports import Execution, Recorder
-from tests.examples import HOSTILE, good_proposal, is_safe, proposal_of
 from tests.harness.runtime.world import (
     NOON,
     OUTPUTS,
@@ -23,6 +22,7 @@ from tests.harness.runtime.world import (
     do_all,
     turn,
 )
+from tests.support.examples import HOSTILE, good_proposal, is_safe, proposal_of
 
 
 def decided(executor: Any, **ports: Any) -> Outcome:

@@ -12,10 +12,10 @@ from harness.runtime.revise import (
     Cancelled,
     Drafted,
     Failed,
-    Judged,
+    InvalidTransition,
+    JudgedDraft,
     Judgement,
     Malformed,
-    OutOfTurn,
     OverBudget,
     Revision,
     Ruling,
@@ -24,14 +24,14 @@ from harness.runtime.revise import (
     StopReason,
     diagram,
 )
-from tests.judging import LAW
-from tests.test_readme import README
+from tests.meta.test_readme import README
+from tests.support.judging import LAW
 
 Machine = Revision[str, str]
 
 
-def judged(ruling: Ruling, merit: float = 0.0, said: str = "") -> Judged[str]:
-    return Judged(Judgement(ruling, (merit,), said))
+def judged(ruling: Ruling, merit: float = 0.0, said: str = "") -> JudgedDraft[str]:
+    return JudgedDraft(Judgement(ruling, (merit,), said))
 
 
 def machine_in(state: State, max_rounds: int = 9) -> Machine:
@@ -88,7 +88,7 @@ def test_every_signal_moves_as_the_table_says_or_is_out_of_turn(
     machine = machine_in(state, max_rounds=2 if signal == "refused_last" else 9)
     before, target = snapshot(machine), TRANSITIONS[state].get(signal)
     if target is None:
-        with pytest.raises(OutOfTurn):
+        with pytest.raises(InvalidTransition):
             machine.feed(EVENTS[signal])
         assert snapshot(machine) == before
         return
@@ -146,7 +146,7 @@ def test_nothing_is_lost_in_any_order_of_events(events: list[Any], max_rounds: i
         before = snapshot(machine)
         try:
             machine.feed(event)
-        except OutOfTurn:
+        except InvalidTransition:
             assert snapshot(machine) == before
             continue
         assert before[0] != "stopped", "what has stopped takes nothing in any more"
@@ -161,7 +161,7 @@ def require_consistent(machine: Machine, event: Any) -> None:
     rulings = [one.judgement for one in machine.attempts if one.judgement is not None]
     assert len(rulings) <= machine.max_rounds
     assert [one.round for one in machine.attempts] == [*range(len(machine.attempts))]
-    approves = isinstance(event, Judged) and event.judgement.ruling == "approved"
+    approves = isinstance(event, JudgedDraft) and event.judgement.ruling == "approved"
     assert (machine.stop_reason == "approved") == approves
     assert (machine.approved is not None) == approves
     if approves:

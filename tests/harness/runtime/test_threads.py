@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 
 from evals.canonical import canonical_bytes
-from tests.examples import good_proposal, proposal_of, refused_proposal
-from tests.judging import judge_proposal
-from tests.model_facts import Json
+from tests.support.examples import good_proposal, proposal_of, refused_proposal
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
 
 THREADS = 1000
 

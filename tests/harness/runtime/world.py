@@ -11,7 +11,7 @@ from harness.runtime.loop import Outcome, run_canonical_loop
 from harness.runtime.permit import Permit
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
-from tests.examples import good_proposal, proposal_of
+from tests.support.examples import good_proposal, proposal_of
 
 NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
 

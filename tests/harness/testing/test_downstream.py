@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[3]
+from tests.support.paths import ROOT
+
 PROJECT = ROOT / "fixtures" / "downstream"
 LEFT_BY_TOOLS = shutil.ignore_patterns("__pycache__", ".hypothesis", ".pytest_cache")
 

@@ -22,12 +22,12 @@ from critic import (
     verify,
 )
 from evals.latency import evaluate as judge_latency
-from harness.testing._laws.evaluators import EVALUATOR_LAWS, Judged, OwnEvaluator
-from harness.testing._laws.trial import Verdict, Verify
+from harness.testing._laws.evaluators import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
+from harness.testing._laws.trial import LawVerdict, Verify
 from harness.testing.laws import LAWS, LawBroken, Laws, check_evaluator, check_laws, promise
 from harness.testing.strategies import runs
 from harness.wire import build
-from tests.examples import good_proposal
+from tests.support.examples import good_proposal
 
 HOLDS = settings(max_examples=25, derandomize=True, database=None, deadline=None)
 # Nobody reads what a planted fault shrinks to.
@@ -59,11 +59,11 @@ def test_every_law_has_a_name_and_a_promise() -> None:
 # Wrong judges.
 
 
-def found_by(verdict: Verdict) -> tuple[Violation, ...]:
+def found_by(verdict: LawVerdict) -> tuple[Violation, ...]:
     return verdict.violations if isinstance(verdict, Refused) else ()
 
 
-def answer(violations: Any) -> Verdict:
+def answer(violations: Any) -> LawVerdict:
     violations = tuple(violations)
     return Refused.because(violations) if violations else PASSED
 
@@ -74,7 +74,7 @@ PLANTED = Violation(check="coverage", kind="violates_decision_spec", reason="pla
 def passing_if(wrong: Callable[..., bool]) -> Verify:
     """The engine, but for passing whatever `wrong` picks."""
 
-    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
         return PASSED if not verdict and wrong(ctx, compiled.manifests, plan) else verdict
 
@@ -84,7 +84,7 @@ def passing_if(wrong: Callable[..., bool]) -> Verify:
 def one_more_if(wrong: Callable[..., bool]) -> Verify:
     """The engine, but for one violation too many where there are two or more."""
 
-    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
         found = found_by(verdict)
         more = len(found) > 1 and wrong(ctx, plan)
@@ -96,7 +96,7 @@ def one_more_if(wrong: Callable[..., bool]) -> Verify:
 def blind_to(missed: Callable[[Violation], bool]) -> Verify:
     """The engine, but for never seeing some violations."""
 
-    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
         if not any(map(missed, found_by(verdict))):
             return verdict
@@ -105,7 +105,7 @@ def blind_to(missed: Callable[[Violation], bool]) -> Verify:
     return judge
 
 
-def raising(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+def raising(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     if len(plan.steps) == 2:
         raise KeyError("steps")
     return verify(ctx, compiled, spec, plan)
@@ -114,14 +114,14 @@ def raising(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
 def moody() -> Verify:
     last: list[Any] = [None]
 
-    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         again, last[0] = plan is last[0], plan
         return PASSED if again else verify(ctx, compiled, spec, plan)
 
     return judge
 
 
-def pedantic(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+def pedantic(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     """Tells 1.0 from 1, which JSON does not."""
     values = [value for step in plan.steps for value in getattr(step, "args", {}).values()]
     if any(type(value) is float and value.is_integer() for value in values):
@@ -129,7 +129,7 @@ def pedantic(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
     return verify(ctx, compiled, spec, plan)
 
 
-def forgetful(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+def forgetful(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     """Has enough of unknown tools at the fifth step."""
     verdict = verify(ctx, compiled, spec, plan)
     last = plan.steps[-1] if plan.steps else ReasonStep()
@@ -139,14 +139,14 @@ def forgetful(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
     return answer([*kept, PLANTED]) if len(kept) < len(found_by(verdict)) else verdict
 
 
-def lost(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+def lost(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     """Points at places that are not there."""
     verdict = verify(ctx, compiled, spec, plan)
     moved = [one.model_copy(update={"path": "/nowhere/at/all"}) for one in found_by(verdict)]
     return answer(moved) if moved else verdict
 
 
-def strict(ctx: Any, compiled: Any, spec: Any, plan: Any) -> Verdict:
+def strict(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     """Refuses every plan of three steps or more."""
     verdict = verify(ctx, compiled, spec, plan)
     return answer((*found_by(verdict), PLANTED)) if len(plan.steps) > 2 else verdict
@@ -260,7 +260,7 @@ def test_our_own_evaluators_keep_their_laws(name: str, evaluator: OwnEvaluator) 
 def growing() -> OwnEvaluator:
     count = [0]
 
-    def evaluate(_run: Run) -> Judged:
+    def evaluate(_run: Run) -> JudgedRun:
         count[0] += 1
         return Loose(score=1 / count[0])
 
@@ -272,11 +272,11 @@ def meddling(run: Run) -> EvaluatorVerdict:
     return judge_latency(run)
 
 
-def crashing(_run: Run) -> Judged:
+def crashing(_run: Run) -> JudgedRun:
     raise ZeroDivisionError
 
 
-def lenient(evaluator: OwnEvaluator, run: Run) -> Judged:
+def lenient(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
     """A guard that takes a crash for a pass."""
     try:
         return evaluator(run)

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from harness.cases import Case, Must, parse_case, render, renewed
+from harness.cases import Case, Must, parse_case, render_case, renewed
 from harness.log.sql import SqlDecisionLog
 from harness.testing.laws import LAWS
-from tests.examples import good_proposal, refused_proposal
 from tests.harness.log.decisions import body_of, filled, meddle, put_body
+from tests.support.examples import good_proposal, refused_proposal
+from tests.support.paths import ROOT
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parents[3]
 PLUGIN = "harness.testing.plugin"
 INSTALLED = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
 OURS = () if INSTALLED else ("-p", PLUGIN)
@@ -54,7 +54,7 @@ def cases(pytester: pytest.Pytester) -> Path:
 def written(path: Path, proposal: Any, **must: Any) -> Case:
     """A case file with what is expected of it today."""
     case = Case(title=path.stem, command="verify", input=proposal, must=Must(**must))
-    path.write_bytes(render(renewed(case)))
+    path.write_bytes(render_case(renewed(case)))
     return case
 
 
@@ -65,7 +65,7 @@ def outdated(path: Path) -> bytes:
     assert case.expect is not None
     assert case.expect.verdict is not None
     wrong = {**case.expect.verdict, "reasons": ["out of date"]}
-    path.write_bytes(render(case.model_copy(update={"expect": {"verdict": wrong}})))
+    path.write_bytes(render_case(case.model_copy(update={"expect": {"verdict": wrong}})))
     return before
 
 
@@ -148,7 +148,7 @@ def test_another_verdict_is_shown_as_a_diff(run: Pytest, cases: Path) -> None:
 
 def test_a_case_that_expects_nothing_yet_fails(run: Pytest, cases: Path) -> None:
     case = Case(title="new", command="verify", input=good_proposal())
-    (cases / "new.json").write_bytes(render(case))
+    (cases / "new.json").write_bytes(render_case(case))
     run("--critic-replay", "cases/new.json").assert_outcomes(failed=1)
     run("--critic-replay", "cases/new.json", "--critic-update").assert_outcomes(passed=1)
     run("--critic-replay", "cases/new.json").assert_outcomes(passed=1)

@@ -27,9 +27,9 @@ from harness.testing._draw.json_values import NoValue, value_for
 from harness.testing._draw.near_misses import MISSES
 from harness.testing.strategies import NearMiss, NoPlan
 from harness.wire import build
-from tests.examples import good_proposal
-from tests.judging import judge_proposal
-from tests.model_facts import Json
+from tests.support.examples import good_proposal
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
 
 # A seed of its own for each run of the suite would make a quality test a matter of luck.
 QUALITY = settings(max_examples=200, derandomize=True, database=None, deadline=None)

@@ -1,0 +1,64 @@
+"""Times: RFC 3339 with a zone on the wire, an aware datetime in UTC in Python."""
+
+import re
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Annotated, Any, Final
+
+from pydantic_core import PydanticCustomError
+
+from evals.field import CustomType
+
+# RFC 3339 section 5.6, `T` and `Z` in either case; finer than a microsecond only as zeros.
+# Parsed here and not by `datetime.fromisoformat`, which accepts more with every Python version.
+_RFC3339: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6})0*)?(?:[Zz]|([+-])(\d\d):(\d\d))",
+    re.ASCII,
+)
+_EXPECTED: Final = "not an RFC 3339 time with a zone, such as 2026-05-09T09:30:00Z"
+
+
+def parse_time(text: str) -> datetime:
+    """The instant that an RFC 3339 time names, in UTC.
+
+    Raises:
+        ValueError: not RFC 3339, no zone, finer than a microsecond, or outside years 1 to 9999.
+    """
+    match = _RFC3339.fullmatch(text)
+    if match is None:
+        raise ValueError(_EXPECTED)
+    *parts, fraction, sign, hours, minutes = match.groups(default="0")
+    year, month, day, hour, minute, second = map(int, parts)
+    if int(hours) > 23 or int(minutes) > 59:
+        raise ValueError(_EXPECTED)
+    offset = timedelta(hours=int(hours), minutes=int(minutes))
+    zone = timezone(-offset if sign == "-" else offset)
+    micros = int(fraction.ljust(6, "0"))
+    try:
+        return datetime(year, month, day, hour, minute, second, micros, zone).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError(_EXPECTED) from None
+
+
+def format_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with `Z`, a fraction only where there is one: one spelling per instant."""
+    text = moment.astimezone(UTC).isoformat().removesuffix("+00:00")
+    return (text.rstrip("0") if "." in text else text) + "Z"
+
+
+def unexpired(expires_at: datetime | None, as_of: datetime | None) -> bool:
+    """Whether something still holds at `as_of`. What expires never holds where time is unknown."""
+    return expires_at is None or (as_of is not None and as_of < expires_at)
+
+
+def _check(value: Any) -> datetime:
+    spelled = value.isoformat() if type(value) is datetime else value
+    try:
+        return parse_time(spelled)
+    except (TypeError, ValueError):
+        raise PydanticCustomError("time", _EXPECTED) from None
+
+
+Time = Annotated[
+    datetime, CustomType(_check, {"type": "string", "format": "date-time"}, dump=format_time)
+]
+"""An instant, to the microsecond."""

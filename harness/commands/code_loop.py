@@ -1,0 +1,178 @@
+"""`critic loop`: an actor changes a working directory until gate and critic find the task done."""
+
+import argparse
+import asyncio
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+from evals.escaping import escape_line
+from harness.clock import SystemClock
+from harness.codeloop.agents import require_program
+from harness.codeloop.config import PROJECT_FILE, Layer, Settings, layer, layers, resolve
+from harness.codeloop.gate import check_patterns
+from harness.codeloop.loop import CodeLoop
+from harness.codeloop.prompt import counted
+from harness.codeloop.record import EXIT_CODES, SessionEnd
+from harness.codeloop.scribe import Job
+from harness.codeloop.sessions import SessionWriter, new_id, session_file, sessions_folder
+from harness.codeloop.workspace import Workspace, ignore_rule, top_of
+from harness.commands.complaint import UsageError
+from harness.commands.progress import Progress
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run one session, or say what would be run. Exit status as `critic loop --help` has it."""
+    folder = Path(args.dir).resolve()
+    root = top_of(folder)
+    named = Path(args.config) if args.config is not None else None
+    settings = resolve(layers(_command_line(args), root, named))
+    check_patterns(settings.gate.protected, root)
+    settings = _with_its_own_files_protected(settings, root, named)
+    task = _task(args.task)
+    if args.dry_run:
+        _tell_plan(task, folder, root, settings)
+        return 0
+    for words in (settings.actor.words, settings.critic.words, *settings.gate.commands):
+        require_program(words, folder)
+    place = sessions_folder() if args.sessions is None else Path(args.sessions).resolve()
+    job = _job(task, folder, settings)
+    own = session_file(place, job.session)
+    with (
+        _unwound_by_signals(),
+        Workspace(folder, unseen=(own,), watched=job.gate.protected) as workspace,
+        SessionWriter(place, job.session) as record,
+        Progress(sys.stderr, job.max_iterations) as progress,
+    ):
+        progress.say(f"session {job.session}")
+        loop = CodeLoop(job, workspace, record, SystemClock(), progress)
+        end = asyncio.run(_interruptible(loop))
+    _tell_end(job.session, end)
+    return EXIT_CODES[end.outcome]
+
+
+async def _interruptible(loop: CodeLoop) -> SessionEnd:
+    """Run the loop; a signal that ends programs ends it in order."""
+    running, task = asyncio.get_running_loop(), asyncio.current_task()
+    for number in _SIGNALS:
+        # A hangup that is ignored stays so: that is how nohup keeps a program at work.
+        kept_out = number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
+        if task is not None and not kept_out:
+            # Only the main thread may; elsewhere whoever started this ends it.
+            with suppress(RuntimeError, ValueError):
+                running.add_signal_handler(number, task.cancel)
+    return await loop.run()
+
+
+@contextmanager
+def _unwound_by_signals() -> Iterator[None]:
+    """Outside of the loop too, a signal that ends programs lets this one clean up."""
+    before = {}
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            with suppress(ValueError):  # not in the main thread
+                before[number] = signal.signal(number, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _task(text: str) -> str:
+    task = sys.stdin.read() if text == "-" else text
+    if not task.strip():
+        raise UsageError("the task is empty: say what is to be done")
+    return task.encode("utf-8", "replace").decode()
+
+
+def _command_line(args: argparse.Namespace) -> Layer:
+    """What the flags say, as the highest layer of settings."""
+    said: dict[str, Any] = {
+        "model": args.model,
+        "max_iterations": args.max_iterations,
+        "timeout": args.timeout,
+        "actor": {"agent": args.actor, "model": args.actor_model},
+        "critic": {"agent": args.critic, "model": args.critic_model},
+        "gate": {
+            "commands": args.gate,
+            "protected": args.protect,
+            "max_lines": args.max_lines,
+            "max_files": args.max_files,
+        },
+    }
+    return layer("command line", _given(said))
+
+
+def _given(values: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: _given(v) if isinstance(v, dict) else v for name, v in values.items()}
+    return {name: value for name, value in kept.items() if value is not None}
+
+
+def _with_its_own_files_protected(settings: Settings, root: Path, named: Path | None) -> Settings:
+    """This session has read its settings; the next one must not read what this actor wrote."""
+    for place in (root / PROJECT_FILE, named):
+        if place is not None and (rule := ignore_rule(place, root)):
+            settings = settings.protecting(rule)
+    return settings
+
+
+def _job(task: str, folder: Path, settings: Settings) -> Job:
+    return Job(
+        session=new_id(SystemClock().now()),
+        task=task,
+        folder=folder,
+        actor=settings.actor.words,
+        critic=settings.critic.words,
+        max_iterations=settings.max_iterations,
+        timeout=settings.timeout,
+        gate=settings.gate,
+    )
+
+
+def _tell_plan(task: str, folder: Path, root: Path, settings: Settings) -> None:
+    """What would be run, and which setting comes from where."""
+    gate = settings.gate
+    values = {
+        "actor.agent": settings.actor.agent,
+        "actor.model": settings.actor.model,
+        "critic.agent": settings.critic.agent,
+        "critic.model": settings.critic.model,
+        "max_iterations": settings.max_iterations,
+        "timeout": f"{settings.timeout:g} s",
+        "gate.commands": ", ".join(map(join, gate.commands)) or "none",
+        "gate.protected": ", ".join(gate.protected) or "none",
+        "gate.max_lines": gate.max_lines,
+        "gate.max_files": gate.max_files,
+        "gate.timeout": f"{gate.timeout:g} s",
+    }
+    lines = [
+        "dry run: nothing is run",
+        f"task    {task.strip()}",
+        f"folder  {folder}",
+        f"watched {root}",
+        f"actor   {join(settings.actor.words)}",
+        f"critic  {join(settings.critic.words)}",
+        "settings, and where each is from:",
+        *(
+            f"  {name:<15} {'-' if value is None else value}  [{settings.origins[name]}]"
+            for name, value in values.items()
+        ),
+    ]
+    sys.stdout.write("".join(f"{escape_line(line)}\n" for line in lines))
+
+
+def _tell_end(session: str, end: SessionEnd) -> None:
+    tries = counted(end.iterations, "iteration")
+    sys.stdout.write(f"{end.outcome} after {tries}, {end.duration_ms / 1000:.1f} s\n")
+    if end.summary is not None:
+        sys.stdout.write(f"confidence {end.confidence:g}: {escape_line(end.summary)}\n")
+    if end.reason is not None:
+        sys.stdout.write(f"{escape_line(end.reason)}\n")
+    sys.stdout.write(f"see: critic sessions show {session}\n")

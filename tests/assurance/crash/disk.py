@@ -1,0 +1,128 @@
+"""A disk that fails at any statement of an append.
+
+Python cannot give SQLite another file layer, so the fault is raised between the log and SQLite, at
+each statement in turn: before it is carried out, or after. (After the commit is the case in which
+a record is kept and nobody was told.)
+"""
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from harness.log.errors import LogBusy, LogError, LogWriteFailed
+from harness.log.sql import SqlDecisionLog
+from tests.assurance.crash.check import afterwards, patched, poison_of, row_of
+from tests.assurance.row import Row
+from tests.harness.log.decisions import decision, filled
+
+
+class _Plan(NamedTuple):
+    """Which statement of a connection fails (the commit is the last), when, and how."""
+
+    statement: int
+    after: bool
+    code: int
+
+
+_CODES: Final = (
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_IOERR_WRITE,
+    sqlite3.SQLITE_IOERR_SHORT_READ,
+    sqlite3.SQLITE_IOERR_FSYNC,
+    sqlite3.SQLITE_IOERR_DIR_FSYNC,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_NOMEM,
+    sqlite3.SQLITE_CORRUPT,
+)
+_STATEMENTS: Final = 12  # more than an append has
+
+
+def failing_disk(folder: Path, *, quick: bool) -> Row:
+    """Each statement of an append failing in turn, with each code, before and after it is done."""
+    codes = _CODES[3:4] if quick else _CODES
+    plans = [
+        _Plan(statement, after, code)
+        for statement in range(_STATEMENTS)
+        for after in (False, True)
+        for code in codes
+    ]
+    met: Counter[str] = Counter()
+    faults = [_failing(folder / f"log{number}", plan, met) for number, plan in enumerate(plans)]
+    met.pop("not reached", None)
+    note = ", ".join(f"{count} {name}" for name, count in sorted(met.items()))
+    reached = [one for one in faults if one is not None]
+    return row_of("crash: failing disk", "faults", reached, note)
+
+
+def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
+    """What is wrong after that fault; None where the append has no such statement."""
+    told = {raw.seq: raw.hash for raw in filled(path, 2).raw()}
+    log, script, raised = SqlDecisionLog.open(path), _Script(plan), None
+    with patched(sqlite3, "connect", script.connect):
+        try:
+            record = log.append(decision(3))
+            told[record.seq] = record.hash
+        except LogError as error:
+            raised = error
+        except Exception as error:
+            return f"{plan}: crash {type(error).__name__}"
+    if not script.met:
+        return None if raised is None else f"{plan}: {raised}"
+    if raised is None:
+        return f"{plan}: an append that failed was acknowledged"
+    met[type(raised).__name__] += 1
+    if isinstance(raised, LogWriteFailed):
+        poison = poison_of(log, raised)
+        if not poison.startswith("poisoned"):
+            return f"{plan}: {poison}"
+    if isinstance(raised, LogBusy):  # the one fault after which the same object may try again
+        record = log.append(decision(4))
+        told[record.seq] = record.hash
+    return afterwards(path, told, str(plan))
+
+
+class _Script:
+    """Connections that fail once, as planned."""
+
+    def __init__(self, plan: _Plan) -> None:
+        self._plan, self._left, self.met = plan, plan.statement, False
+        self._connect: Any = sqlite3.connect
+
+    def connect(self, *args: Any, **options: Any) -> sqlite3.Connection:
+        """In the place of `sqlite3.connect`."""
+        script = self
+
+        class Cursor(sqlite3.Cursor):
+            def execute(self, *given: Any) -> Any:
+                return script.step(super().execute, *given)
+
+            def executemany(self, *given: Any) -> Any:
+                return script.step(super().executemany, *given)
+
+        class Connection(sqlite3.Connection):
+            def execute(self, *given: Any) -> Any:
+                return script.step(super().execute, *given)
+
+            def cursor(self, *_: Any) -> Any:
+                return super().cursor(Cursor)
+
+            def commit(self) -> None:
+                script.step(super().commit)
+
+        made: sqlite3.Connection = self._connect(*args, **options, factory=Connection)
+        return made
+
+    def step(self, real: Any, *given: Any) -> Any:
+        """Carry a statement out, or fail at it."""
+        due, self._left = self._left == 0, self._left - 1
+        if not due:
+            return real(*given)
+        self.met = True
+        if self._plan.after:
+            real(*given)
+        error = sqlite3.OperationalError("disk I/O error")
+        error.sqlite_errorcode = self._plan.code
+        error.sqlite_errorname = f"code {self._plan.code}"
+        raise error

@@ -1,0 +1,112 @@
+"""Files that may not grow: by the kernel's limit on the size of files, and by SQLite's own.
+
+The kernel writes what still fits and refuses the rest: real short writes. Refusing is an error for
+a writer that ignores the signal, and the end inside the write for one that does not.
+"""
+
+import os
+import resource
+import signal
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from harness.log.errors import LogWriteFailed
+from harness.log.sql import SqlDecisionLog
+from harness.log.sqlite import SqliteStore
+from tests.assurance.crash.check import (
+    READY,
+    Writer,
+    afterwards,
+    connecting,
+    patched,
+    poison_of,
+    row_of,
+    tell,
+    told_in,
+)
+from tests.assurance.row import Row
+from tests.harness.log.decisions import decision, filled
+
+_LARGEST: Final = 120_000  # bytes: a log of some thirty records
+_PAGE: Final = 4096
+
+
+def short_writes(folder: Path, *, quick: bool) -> Row:
+    """Writers that meet the limit and go on: each must tell no more, and refuse to append."""
+    faults = [_short(folder / f"log{limit}", limit) for limit in _limits(quick)]
+    return row_of("crash: short writes", "limits", faults, "poisoned until reopened")
+
+
+def killed_at_writes(folder: Path, *, quick: bool) -> Row:
+    """Writers that end inside the write that meets the limit."""
+    faults = [_killed(folder / f"log{limit}", limit) for limit in _limits(quick)]
+    return row_of("crash: killed inside a write", "limits", faults, "by SIGXFSZ, partly written")
+
+
+def full_disk(folder: Path, *, quick: bool) -> Row:
+    """SQLite's own limit, so many pages above what the log has."""
+    pages = range(0, 40, 16) if quick else range(40)
+    faults = [_full(folder / f"log{count}", count) for count in pages]
+    return row_of("crash: full disk", "sizes", faults, "poisoned until reopened")
+
+
+def _limits(quick: bool) -> range:
+    return range(_PAGE // 2, _LARGEST, 25_001 if quick else 797)
+
+
+def _short(path: Path, limit: int) -> str:
+    writer = Writer.start(_write_until_full, path, limit, signal.SIG_IGN)
+    lines = writer.said()
+    acknowledged = told_in(lines)
+    *_, last = lines or [""]
+    if writer.process.exitcode != 0 or not last.startswith("poisoned"):
+        return f"limit {limit}: ended {writer.process.exitcode}, last said {last!r}"
+    return afterwards(path, acknowledged, f"limit {limit}")
+
+
+def _killed(path: Path, limit: int) -> str:
+    writer = Writer.start(_write_until_full, path, limit, signal.SIG_DFL)
+    acknowledged = told_in(writer.said())
+    if writer.process.exitcode != -signal.SIGXFSZ:
+        return f"limit {limit}: ended {writer.process.exitcode}"
+    return afterwards(path, acknowledged, f"limit {limit}")
+
+
+def _write_until_full(path: Path, limit: int, at_limit: signal.Handlers, fd: int) -> None:
+    signal.signal(signal.SIGXFSZ, at_limit)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    given = decision()
+    os.write(fd, READY)
+    try:
+        log = SqlDecisionLog.open(path)
+    except LogWriteFailed:
+        os.write(fd, b"poisoned before it was open\n")
+        return
+    try:
+        while True:
+            tell(fd, log.append(given))
+    except LogWriteFailed as error:
+        os.write(fd, poison_of(log, error).encode() + b"\n")
+
+
+def _full(path: Path, more: int) -> str:
+    told = {raw.seq: raw.hash for raw in filled(path, 2).raw()}
+    log = SqlDecisionLog.open(path)
+    most = path.stat().st_size // _PAGE + more
+
+    def limited(connection: sqlite3.Connection) -> None:
+        connection.execute(f"PRAGMA max_page_count = {most}")
+
+    with patched(SqliteStore, "_connect", connecting(limited)):
+        try:
+            for number in range(3, 99):
+                record = log.append(decision(number))
+                told[record.seq] = record.hash
+            return f"{more} pages more: never full"
+        except LogWriteFailed as error:
+            poison = poison_of(log, error)
+    if not poison.startswith("poisoned"):
+        return f"{more} pages more: {poison}"
+    return afterwards(path, told, f"{more} pages more")

@@ -1,0 +1,1 @@
+"""The layers of the assurance, one module each; every one has `run(quick=...)`."""

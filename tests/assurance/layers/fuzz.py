@@ -1,0 +1,171 @@
+"""Bytes nobody meant, at every entry where bytes come in: only the documented errors come out."""
+
+import gzip
+import multiprocessing
+import os
+import signal
+import sys
+import time
+import warnings
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
+from tests.assurance.fuzzing.targets import TARGETS, corpus, fault
+from tests.assurance.row import Row
+from tests.assurance.shrink import smallest
+from tests.support.generate.strategies import chance
+from tests.support.paths import FIXTURES
+
+FINDS: Final = FIXTURES / "fuzz"
+"""Inputs that once got through, named after their entry; a test enters every one again."""
+
+CHUNK: Final = 500
+QUICK: Final = (10_000_000, 60.0)
+FULL: Final = (10_000_000, 20 * 60.0)
+_SLOW: Final = 5.0  # seconds of computing for one input of a few kilobytes
+
+_DRAWN: Final = [name for name, target in TARGETS.items() for _ in range(target.share)]
+
+
+class Find(NamedTuple):
+    """An input that gave what it should not."""
+
+    name: str
+    seed: int
+    data: bytes
+    what: str
+
+
+class Hanging(BaseException):
+    """An input whose reading did not end."""
+
+
+class Told(NamedTuple):
+    """What a chunk of inputs gave."""
+
+    tried: Counter[str]
+    finds: list[Find]
+    slowest: float
+
+
+def drawn(seed: int) -> tuple[str, bytes]:
+    """The entry and the input of that seed."""
+    random = chance(seed)
+    name = random.choice(_DRAWN)
+    document, donor = random.choice(corpus(name)), random.choice(corpus(name))
+    if name == "log":
+        return name, rotten(random, document)
+    mutation = broken if random.random() < 0.3 else bent
+    return name, mutation(random, document, donor)
+
+
+def enter_chunk(start: int, size: int = CHUNK) -> Told:
+    """The inputs of the seeds from `start` on, each into its entry."""
+    tried, finds, slowest = Counter[str](), [], 0.0
+    signal.signal(signal.SIGVTALRM, _stopped)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(start, start + size):
+            name, data = drawn(seed)
+            began = time.process_time()
+            signal.setitimer(signal.ITIMER_VIRTUAL, 2 * _SLOW)
+            what = fault(name, data)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+            took = time.process_time() - began
+            slowest = max(slowest, took)
+            tried[name] += 1
+            if what is None and took > _SLOW:
+                what = f"Slow: {took:.1f} s"
+            if what is not None:
+                finds.append(Find(name, seed, data, what))
+    return Told(tried, finds, slowest)
+
+
+def _stopped(_signal: int, _frame: object) -> None:
+    raise Hanging("stopped after twice the time that is slow")
+
+
+def enter_all(most: int, seconds: float, workers: int) -> Iterator[Told]:
+    """Chunk after chunk until there were so many inputs, or so many seconds have passed."""
+    until = time.monotonic() + seconds
+    starts = range(0, most, CHUNK)
+    if workers == 1:
+        for start in starts:
+            yield enter_chunk(start)
+            if time.monotonic() > until:
+                return
+        return
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        for told in pool.imap_unordered(enter_chunk, starts):
+            yield told
+            if time.monotonic() > until:
+                return
+
+
+def run(*, quick: bool) -> list[Row]:
+    """One row: how many inputs, how fast, and what got through."""
+    most, seconds = QUICK if quick else FULL
+    began = time.monotonic()
+    tried, finds, slowest = Counter[str](), [], 0.0
+    for told in enter_all(most, seconds, os.cpu_count() or 1):
+        tried += told.tried
+        finds += told.finds
+        slowest = max(slowest, told.slowest)
+    pace = sum(tried.values()) / (time.monotonic() - began)
+    for find in _distinct(finds):
+        _keep(find)
+    shares = ", ".join(f"{name} {number:,}" for name, number in tried.items())
+    note = f"{pace:,.0f} inputs a second, slowest {slowest * 1000:.0f} ms; {shares}"
+    total = sum(tried.values())
+    held = total - len(finds)
+    return [Row("fuzzing every entry", total, "inputs", held, held == total > 0, note)]
+
+
+def _distinct(finds: list[Find]) -> list[Find]:
+    """One find of each entry and kind of error."""
+    return list({(find.name, find.what.partition(":")[0]): find for find in finds}.values())
+
+
+def _keep(find: Find) -> None:
+    """Print the find, and keep the smallest input that shows it among the fixtures."""
+    kind = find.what.partition(":")[0]
+    small = find.data if kind in ("Slow", "Hanging") else shrunk(find.name, find.data, kind)
+    FINDS.mkdir(exist_ok=True)
+    path = FINDS / f"{find.name}-{sha256(small).hexdigest()[:12]}.gz"
+    path.write_bytes(gzip.compress(small, mtime=0))
+    sys.stdout.write(f"FOUND {find.name} seed {find.seed}: {find.what}\n  {small[:500]!a}\n")
+
+
+def shrunk(name: str, data: bytes, kind: str) -> bytes:
+    """The smallest input with the same kind of error that is found by taking parts out."""
+    try:
+        tree = orjson.loads(data)
+    except ValueError:
+        return _shorter(name, data, kind)
+    return spelled(smallest(tree, partial(_shows_tree, name, kind)))
+
+
+def _shows(name: str, kind: str, data: bytes) -> bool:
+    return (fault(name, data) or "").partition(":")[0] == kind
+
+
+def _shows_tree(name: str, kind: str, tree: Any) -> bool:
+    return _shows(name, kind, spelled(tree))
+
+
+def _shorter(name: str, data: bytes, kind: str) -> bytes:
+    """The bytes without every stretch that is not needed; a log file keeps its length."""
+    size = len(data) // 2 if name != "log" else 0
+    while size:
+        for at in range(0, len(data), size):
+            without = data[:at] + data[at + size :]
+            if _shows(name, kind, without):
+                data = without
+        size //= 2
+    return data

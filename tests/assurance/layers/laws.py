@@ -1,0 +1,189 @@
+"""Layer `laws`: every law of the testing kit, against the manifests of the fixtures.
+
+A world is a manifest, a spec and a context. The refund, the parcels of the downstream example and
+a world drawn anew for each example keep every law of `verify`, and their runs every law of
+evaluators. A full run tries far more examples, and some on the manifest of each case file too.
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from hypothesis import HealthCheck, Phase, settings
+from tqdm import tqdm
+
+from critic import (
+    EVALUATORS,
+    CompiledContext,
+    DecisionSpec,
+    EvaluatorVerdict,
+    Proposal,
+    Run,
+    RunContext,
+    digest,
+    verify,
+)
+from harness.cases import Case, case_files, read_case
+from harness.testing._laws.evaluators import EVALUATOR_LAWS, OwnEvaluator
+from harness.testing.laws import Laws, check_evaluator
+from harness.testing.strategies import runs
+from harness.wire import InvalidInput, parse
+from tests.assurance.forked import forked
+from tests.assurance.row import Row, all_held
+from tests.support.paths import ROOT
+
+_FIXTURES: Final = ROOT / "fixtures"
+_SECONDS: Final = 1_200
+
+
+class Effort(NamedTuple):
+    """Examples for each law: of `verify`, of evaluators, and of `verify` in the worlds of cases."""
+
+    of_verify: int
+    of_evaluators: int
+    of_cases: int
+
+
+_QUICK: Final = Effort(of_verify=50, of_evaluators=20, of_cases=0)
+_FULL: Final = Effort(of_verify=500, of_evaluators=500, of_cases=10)
+
+
+class World(NamedTuple):
+    """What `verify` is given beside a plan; None is drawn."""
+
+    name: str
+    compiled: CompiledContext | None = None
+    spec: DecisionSpec | None = None
+    ctx: RunContext | None = None
+
+
+class Task(NamedTuple):
+    """One law of `verify`, or all those of an evaluator, in one world."""
+
+    world: World
+    name: str
+    examples: int
+    of_evaluator: bool = False
+
+    @property
+    def told(self) -> str:
+        """What is tried, on one line."""
+        return f"{self.name} of {self.world.name}"
+
+
+def _crashing(_run: Run) -> EvaluatorVerdict:
+    raise ZeroDivisionError
+
+
+EVALUATED: Final[dict[str, OwnEvaluator]] = {**dict(EVALUATORS), "crashing": _crashing}
+"""The evaluators, and one that always crashes: the others never do, so that law would be idle."""
+
+
+def examples(count: int) -> settings:
+    """So many examples, always the same ones."""
+    return settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        # A machine that is busy makes no law break.
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+
+
+def worlds() -> list[World]:
+    """The refund, the parcels, and one that is drawn."""
+    refund = parse(Proposal, (_FIXTURES / "refund" / "plan_b.json").read_bytes())
+    parcels = _FIXTURES / "downstream" / "parcels"
+    return [
+        World("refund", refund.compiled, refund.spec, refund.ctx),
+        World(
+            "parcels",
+            parse(CompiledContext, (parcels / "manifest.json").read_bytes()),
+            parse(DecisionSpec, (parcels / "spec.json").read_bytes()),
+            parse(RunContext, (parcels / "context.json").read_bytes()),
+        ),
+        World("drawn"),
+    ]
+
+
+def worlds_of_cases() -> list[World]:
+    """One world for each manifest of the case files: of a plan that passes, where one does."""
+    found: dict[str, World] = {}
+    passing: dict[str, World] = {}
+    for path in case_files(_FIXTURES / "cases"):
+        if (given := _proposal(read_case(path))) is None:
+            continue
+        key = digest(given.compiled.manifests)
+        world = World(path.stem, given.compiled, given.spec, given.ctx)
+        found.setdefault(key, world)
+        if verify(given.ctx, given.compiled, given.spec, given.plan):
+            passing.setdefault(key, world)
+    return list((found | passing).values())
+
+
+def _proposal(case: Case) -> Proposal | None:
+    try:
+        if case.command == "score":
+            return parse(Run, case.document()).proposal
+        return parse(Proposal, case.document()) if case.command == "verify" else None
+    except InvalidInput:
+        return None
+
+
+def _laws(world: World, count: int) -> Laws:
+    return Laws(*world[1:], settings=examples(count))
+
+
+def tasks(found: list[World], of_verify: int, of_evaluators: int = 0) -> Iterator[Task]:
+    """Every law that says something of these worlds, with so many examples of each kind."""
+    for world in found:
+        for name in _laws(world, of_verify).names:
+            yield Task(world, name, of_verify)
+        for name in EVALUATED if of_evaluators else ():
+            yield Task(world, name, of_evaluators, of_evaluator=True)
+
+
+def broken(task: Task) -> str:
+    """The first line of why it does not hold; empty when it does."""
+    world, name, count, of_evaluator = task
+    try:
+        if of_evaluator:
+            check_evaluator(EVALUATED[name], runs=runs(*world[1:]), settings=examples(count))
+        else:
+            _laws(world, count).check(name)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}".partition("\n")[0]
+    return ""
+
+
+def run(*, quick: bool) -> list[Row]:
+    """A row for the laws of `verify`, and one for those of evaluators."""
+    effort = _QUICK if quick else _FULL
+    of_cases = worlds_of_cases() if effort.of_cases else []
+    work = [
+        *tasks(worlds(), effort.of_verify, effort.of_evaluators),
+        *tasks(of_cases, effort.of_cases),
+    ]
+    watched = _with_progress(forked(broken, work, timeout=_SECONDS), len(work))
+    tried = list(watched)
+    of_verify = [one for one in tried if not one[0].of_evaluator]
+    of_evaluators = [one for one in tried if one[0].of_evaluator]
+    note = f"{effort.of_verify:,} examples each on refund, parcels and drawn worlds"
+    note += f", {effort.of_cases} on those of {len(of_cases)} cases" if of_cases else ""
+    each = f"{len(EVALUATOR_LAWS)} laws, {effort.of_evaluators:,} examples each"
+    return [
+        _row("laws of verify", "laws", note, of_verify),
+        _row("laws of evaluators", "evaluators", each, of_evaluators),
+    ]
+
+
+def _row(layer: str, unit: str, note: str, tried: list[tuple[Task, str]]) -> Row:
+    named = [f"{task.told} ({fault})" for task, fault in tried if fault]
+    said = f"{note}; broken: {', '.join(named[:3])}" if named else note
+    return all_held(layer, len(tried), unit, len(named), said)
+
+
+def _with_progress(done: Iterator[Any], total: int) -> Iterator[Any]:
+    return iter(tqdm(done, total=total, unit="law", leave=False, disable=not sys.stderr.isatty()))

@@ -1,0 +1,243 @@
+"""The engine against the second statement of `verify`, `score` and `consolidate`, case by case."""
+
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from critic import Proposal, Run, consolidate, score_run, verify
+from harness.cases import ConsolidateInput
+from harness.wire import InvalidInput, build
+from tests.assurance.row import Row
+from tests.assurance.shrink import smallest
+from tests.support.generate.proposals import drawing, make_proposal
+from tests.support.generate.runs import make_run, make_verdicts
+from tests.support.generate.strategies import Pick
+from tests.support.model.facts import Json
+from tests.support.model.report import consolidate_model
+from tests.support.model.verify import score_model, verify_model
+
+LEAD: Final[tuple[str, ...]] = ("ok", "kind", "offending_step")
+FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step")
+CHUNK: Final = 500
+QUICK: Final = {"verify": 25_000, "score": 15_000, "consolidate": 20_000}
+FULL: Final = {"verify": 450_000, "score": 250_000, "consolidate": 300_000}
+_NEAR: Final = 1e-12  # what two orders of adding the same few floats may differ by
+
+
+class Side(NamedTuple):
+    """One of the three functions: how a case is made, and what each statement says of it."""
+
+    make: Callable[[Pick], Json]
+    read: Callable[[Json], Any]
+    engine: Callable[[Any], Json]
+    model: Callable[[Json], Json]
+    met: Callable[[Json], Iterator[str]]
+
+
+class Told(NamedTuple):
+    """What a chunk of cases gave."""
+
+    name: str
+    met: Counter[str]
+    failed: list[int]
+    seconds: tuple[float, float, float]
+    """Making the cases, the engine, the model."""
+
+
+def _verified(proposal: Proposal) -> Json:
+    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan).wire()
+    kept = {name: verdict[name] for name in LEAD if name in verdict}
+    if verdict["ok"]:
+        return {**kept, "reasons": verdict["reasons"]}
+    violations = [
+        {name: one[name] for name in FIELDS if name in one} for one in verdict["violations"]
+    ]
+    return {**kept, "violations": violations}
+
+
+def _scored(run: Run) -> Json:
+    scores = score_run(run).scores
+    return {name: {"status": one.status, "score": one.score} for name, one in scores}
+
+
+def _consolidated(given: ConsolidateInput) -> Json:
+    return consolidate(
+        trace_id=given.trace_id,
+        decision_key=given.decision_key,
+        verify=given.verify,
+        score=given.score,
+        decided_at=given.decided_at,
+    ).wire()
+
+
+def _kind(verdict: Json) -> Iterator[str]:
+    yield verdict.get("kind", "ok")
+
+
+def _statuses(scores: Json) -> Iterator[str]:
+    for name, one in scores.items():
+        yield f"{name} {one['status']}"
+
+
+def _outcome(report: Json) -> Iterator[str]:
+    yield " at ".join(
+        (report["status"], *([report["refused_at"]] if "refused_at" in report else ()))
+    )
+
+
+SIDES: Final = {
+    "verify": Side(make_proposal, partial(build, Proposal), _verified, verify_model, _kind),
+    "score": Side(make_run, partial(build, Run), _scored, score_model, _statuses),
+    "consolidate": Side(
+        make_verdicts, partial(build, ConsolidateInput), _consolidated, consolidate_model, _outcome
+    ),
+}
+
+_EVERY: Final = ("pass", "warn", "fail")
+BOUNDS: Final[dict[str, dict[str, tuple[float, float]]]] = {
+    "verify": {
+        "ok": (0.35, 0.50),
+        "missing_evidence": (0.04, 1),
+        "approval_mode_mismatch": (0.04, 1),
+        "violates_decision_spec": (0.04, 1),
+        "loop_guard": (0.04, 1),
+        "budget_exceeded": (0.04, 1),
+    },
+    "score": {
+        **{f"policy {status}": (0.04, 1) for status in ("pass", "fail")},
+        **{
+            f"{name} {status}": (0.04, 1)
+            for name in ("utility", "latency", "safety", "cost")
+            for status in _EVERY
+        },
+    },
+    "consolidate": {
+        "completed": (0.04, 1),
+        "partial": (0.04, 1),
+        "refused_by_critic at verify": (0.04, 1),
+        "refused_by_critic at score": (0.04, 1),
+    },
+}
+"""The least and the largest share of each answer. Policy never warns."""
+
+
+def agree(name: str, said: Json, meant: Json) -> bool:
+    """Whether both say the same; scores may differ in their last few bits."""
+    if name != "score" or said.keys() != meant.keys():
+        return said == meant
+    return all(
+        one["status"] == meant[place]["status"]
+        and abs(one["score"] - meant[place]["score"]) < _NEAR
+        for place, one in said.items()
+    )
+
+
+def judge_chunk(job: tuple[str, int, int]) -> Told:
+    """Both statements over the cases of the seeds from `start` on."""
+    name, start, count = job
+    side, met = SIDES[name], Counter[str]()
+    began = time.perf_counter()
+    cases = [side.make(drawing(seed)) for seed in range(start, start + count)]
+    made = time.perf_counter()
+    said = [side.engine(side.read(case)) for case in cases]
+    judged = time.perf_counter()
+    failed = []
+    for seed, case, answer in zip(range(start, start + count), cases, said, strict=True):
+        meant = side.model(case)
+        met.update(side.met(meant))
+        if not agree(name, answer, meant):
+            failed.append(seed)
+    seconds = (made - began, judged - made, time.perf_counter() - judged)
+    return Told(name, met, failed, seconds)
+
+
+def differs(name: str, case: Json) -> bool:
+    """Whether the statements differ on a case; one that is no valid input shows nothing."""
+    side = SIDES[name]
+    try:
+        envelope = side.read(case)
+        return not agree(name, side.engine(envelope), side.model(envelope.wire()))
+    except (InvalidInput, LookupError, TypeError, AttributeError):
+        return False
+
+
+def _jobs(counts: dict[str, int]) -> list[tuple[str, int, int]]:
+    return [
+        (name, start, min(CHUNK, count - start))
+        for name, count in counts.items()
+        for start in range(0, count, CHUNK)
+    ]
+
+
+def judge_all(counts: dict[str, int], workers: int) -> list[Told]:
+    """Every chunk of so many cases of each function."""
+    jobs = _jobs(counts)
+    if workers == 1:
+        return list(map(judge_chunk, jobs))
+    with multiprocessing.get_context("spawn").Pool(workers) as pool:
+        return pool.map(judge_chunk, jobs, chunksize=1)
+
+
+def run(*, quick: bool) -> list[Row]:
+    """The rows of this layer: one for each of the three functions, and one for their pace."""
+    counts = QUICK if quick else FULL
+    began = time.perf_counter()
+    told = judge_all(counts, 1 if quick else os.cpu_count() or 1)
+    passed = time.perf_counter() - began
+    rows = [
+        row_of(name, count, [one for one in told if one.name == name])
+        for name, count in counts.items()
+    ]
+    made, engine, model = (sum(one.seconds[at] for one in told) for at in range(3))
+    total = sum(counts.values())
+    whole = made + engine + model
+    pace = f"{total / passed:,.0f} cases a second: {made / whole:.0%} making them, "
+    pace += f"{engine / whole:.0%} reading and judging them, {model / whole:.0%} the model"
+    held = total - sum(len(one.failed) for one in told)
+    return [
+        *rows,
+        Row("engine against model, all three", total, "cases", held, held == total, pace),
+    ]
+
+
+def row_of(name: str, count: int, told: list[Told]) -> Row:
+    """The row of one function: shares that must be met, and differences that must not be."""
+    met: Counter[str] = sum((one.met for one in told), Counter())
+    failed = [seed for one in told for seed in one.failed]
+    for seed in failed[:3]:
+        _show(name, seed)
+    note, met_all = shares(name, met, count)
+    return Row(
+        f"engine against model, {name}",
+        count,
+        "cases",
+        count - len(failed),
+        met_all and not failed,
+        note,
+    )
+
+
+def shares(name: str, met: Counter[str], count: int) -> tuple[str, bool]:
+    """The share of every answer, and whether all lie within their bounds."""
+    told, within = [], set(met) <= set(BOUNDS[name])
+    for answer, (least, most) in BOUNDS[name].items():
+        share = met[answer] / count
+        outside = not least <= share <= most
+        within = within and not outside
+        told.append(f"{answer} {share:.1%}{' OUT OF BOUNDS' if outside else ''}")
+    return ", ".join(told), within
+
+
+def _show(name: str, seed: int) -> None:
+    side = SIDES[name]
+    case = smallest(side.make(drawing(seed)), partial(differs, name))
+    sys.stdout.write(f"DIFFER {name} seed {seed}: {json.dumps(case)}\n")
+    envelope = side.read(case)
+    sys.stdout.write(f"  engine {json.dumps(side.engine(envelope))}\n")
+    sys.stdout.write(f"  model  {json.dumps(side.model(envelope.wire()))}\n")

@@ -1,0 +1,264 @@
+"""Layer `mutation`: a small change of `critic/` or `evals/` is noticed, or makes no difference.
+
+A mutant meets the killers one after the other, the cheapest first: case files with engine against
+model over a few hundred seeds; the tests nearest to it that draw nothing; all those of its package;
+then those that draw, the laws, and some thousand seeds more, always the same draws. What outlives
+them all is a hole in the tests, or equivalent: then it stands in `equivalent.json`, with the reason
+why, and from there on meets the two cheap ones only. A quick run takes the mutants in a fixed
+shuffle, as far as the time goes; a full run keeps its score and every survivor in
+`fixtures/mutation.json`.
+"""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
+from itertools import takewhile
+from random import Random
+from typing import Any, Final, NamedTuple
+
+import orjson
+from tqdm import tqdm
+
+from tests.assurance.forked import forked
+from tests.assurance.mutation.killers import (
+    corpus,
+    failing_here,
+    guarded,
+    laws,
+    load_libraries,
+    score_model,
+    verify_model,
+)
+from tests.assurance.mutation.mutants import Mutant, all_mutants
+from tests.assurance.mutation.overlay import overlay
+from tests.assurance.row import Row
+from tests.support.paths import ROOT
+
+Key = tuple[str, str, str, str]
+
+_KEPT: Final = ROOT / "fixtures" / "mutation.json"
+_JUDGED: Final = ROOT / "tests" / "assurance" / "mutation" / "equivalent.json"
+
+_QUICK_SECONDS: Final = 20
+"""For the first killers; what outlives them goes on to the others."""
+_TESTS: Final = {
+    "critic": ("tests/critic", "tests/evals/test_envelope.py", "tests/evals/test_fields.py"),
+    "evals": ("tests/evals", "tests/harness/test_wire.py", "tests/harness/test_wire_faults.py"),
+}
+_MORE_TESTS: Final = (
+    "tests/harness/test_schemas.py",
+    "tests/meta/test_public_names.py",
+    # The last killers run these by themselves.
+    "--ignore=tests/evals/test_differential.py",
+    "--ignore=tests/critic/test_differential.py",
+    "--ignore=tests/critic/test_laws.py",
+    "--ignore=tests/critic/test_step_laws.py",
+)
+_CASES: Final = {
+    "critic": ("verify", "hostile"),
+    "evals": ("score", "verify"),
+    "critic/consolidate.py": ("consolidate",),
+    "critic/verdicts.py": ("consolidate",),
+}
+"""Where the cases lie that are likeliest to notice a change of a file, or of its package."""
+_REPAIR: Final = (
+    "critic/repairs/test_examples.py",
+    "critic/repairs/test_consequences.py",
+    "critic/repairs/test_evidence.py",
+    "critic/repairs/test_room.py",
+)
+_NEAREST: Final = {
+    "critic": ("critic/test_checks.py", "critic/test_caveats.py"),
+    "critic/verdicts.py": ("critic/test_contradictions.py", "evals/test_fields.py"),
+    "critic/repairs/kinds.py": (
+        "critic/repairs/test_kinds.py",
+        "critic/repairs/test_options.py",
+        *_REPAIR,
+    ),
+    "critic/repairs/options.py": ("critic/repairs/test_options.py", *_REPAIR),
+    "critic/repairs/apply.py": ("critic/repairs/test_apply.py", *_REPAIR),
+    "critic/repairs/advise.py": _REPAIR,
+    "critic/consolidate.py": ("critic/test_rationale.py", "critic/test_report.py"),
+    "critic/score.py": ("critic/test_verdicts.py",),
+    "critic/verify.py": ("critic/test_verdicts.py",),
+    "evals": ("evals/test_fields.py", "evals/test_scalars.py", "evals/test_evaluators.py"),
+    "evals/binding.py": ("evals/test_tokens.py", "evals/test_binding.py"),
+    "evals/canonical.py": ("evals/test_canonical.py", "evals/test_rfc8785_vectors.py"),
+    "evals/envelope.py": (
+        "evals/test_envelope.py",
+        "evals/test_scalars.py",
+        "evals/test_fields.py",
+    ),
+    "evals/timestamps.py": ("evals/test_timestamps.py", "evals/test_fields.py"),
+    "evals/json_value.py": ("evals/test_fields.py", "evals/test_json_value.py"),
+    "evals/escaping.py": ("evals/test_escaping.py", "evals/test_evaluators.py"),
+}
+"""The tests, under `tests`, that are likeliest to."""
+
+
+class Judged(NamedTuple):
+    """A mutant, and what noticed it (empty: nothing did)."""
+
+    mutant: Mutant
+    noticed: str
+
+
+@cache
+def judged_equivalent() -> dict[Key, str]:
+    """Why a mutant makes no difference, by its key."""
+    entries = orjson.loads(_JUDGED.read_bytes()) if _JUDGED.exists() else []
+    return {(one["file"], one["where"], one["before"], one["after"]): one["why"] for one in entries}
+
+
+def _is_equivalent(mutant: Mutant) -> bool:
+    return mutant.key in judged_equivalent()
+
+
+def _seeded(mutant: Mutant) -> str:
+    overlay({mutant.file: mutant.text})
+    return guarded(
+        lambda: corpus(*_nearest(_CASES, mutant)) or verify_model(200) or score_model(200)
+    )
+
+
+def _nearest(table: Mapping[str, tuple[str, ...]], mutant: Mutant) -> tuple[str, ...]:
+    return table.get(mutant.file) or table[mutant.file.partition("/")[0]]
+
+
+def _near(mutant: Mutant) -> str:
+    overlay({mutant.file: mutant.text})
+    tests = [f"tests/{name}" for name in _nearest(_NEAREST, mutant)]
+    return guarded(lambda: failing_here(*tests, "-m", "not hypothesis"))
+
+
+def _plain(mutant: Mutant) -> str:
+    overlay({mutant.file: mutant.text})
+    tests = _nearest(_TESTS, mutant)
+    return guarded(lambda: failing_here(*tests, *_MORE_TESTS, "-m", "not hypothesis"))
+
+
+def _drawn(mutant: Mutant) -> str:
+    overlay({mutant.file: mutant.text})
+    return guarded(
+        lambda: (
+            failing_here(*_nearest(_TESTS, mutant), *_MORE_TESTS, "-m", "hypothesis")
+            or laws(15)
+            or verify_model(2000)
+            or score_model(2000)
+        )
+    )
+
+
+Killers = tuple[Callable[[Mutant], str], float]
+"""Some killers, and the seconds they may take: a mutant that is slower is noticed by that."""
+
+_CHEAP: Final[tuple[Killers, ...]] = ((_seeded, 20), (_near, 30))
+_DEAR: Final[tuple[Killers, ...]] = ((_plain, 60), (_drawn, 180))
+
+
+def _judged(
+    mutants: Iterable[Mutant], killer: Callable[[Mutant], str], seconds: float
+) -> Iterator[Judged]:
+    for mutant, noticed in forked(killer, mutants, timeout=seconds):
+        yield Judged(mutant, noticed)
+
+
+def _watched(judged: Iterator[Judged], total: int) -> Iterator[Judged]:
+    quiet = not sys.stderr.isatty()
+    return iter(tqdm(judged, total=total, unit="mutant", leave=False, disable=quiet))
+
+
+def _met(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
+    """Every mutant with what noticed it: each of the killers meets what outlived those before."""
+    done: list[Judged] = []
+    for killer, seconds in killers:
+        met = list(_watched(_judged(mutants, killer, seconds), len(mutants)))
+        done += [one for one in met if one.noticed]
+        mutants = [one.mutant for one in met if not one.noticed]
+    return done + [Judged(mutant, "") for mutant in mutants]
+
+
+def judge(mutants: list[Mutant]) -> list[Judged]:
+    """Every mutant with what noticed it. What is judged equivalent meets the cheap killers only."""
+    left, settled = list[Mutant](), list[Judged]()
+    for one in _met(mutants, _CHEAP):
+        if one.noticed or _is_equivalent(one.mutant):
+            settled.append(one)
+        else:
+            left.append(one.mutant)
+    return settled + _met(left, _DEAR)
+
+
+def run(*, quick: bool) -> list[Row]:
+    """Every mutant is killed or judged equivalent."""
+    load_libraries()
+    mutants = all_mutants()
+    if noticed := _noticed_without(mutants):
+        said = f"without a mutation: {', '.join(noticed)}"[:200]
+        return [Row("mutation", 0, "mutants", 0, False, said)]
+    if quick:
+        return [_row(_sampled(mutants), f"a sample of {len(mutants):,}; ")]
+    judged = judge(mutants)
+    _keep(judged)
+    return [_row(judged, "")]
+
+
+def _noticed_without(mutants: list[Mutant]) -> list[str]:
+    """What the killers notice in the files as they are: nothing, or no kill means anything."""
+    named = {f"tests/{name}" for names in _NEAREST.values() for name in names}
+    if missing := [f"no {name}" for name in sorted(named) if not (ROOT / name).exists()]:
+        return missing
+    firsts = [next(one for one in mutants if one.file.startswith(top)) for top in _TESTS]
+    plain = [one._replace(text=(ROOT / one.file).read_text("utf-8")) for one in firsts]
+    return [one.noticed for one in _met(plain, (*_CHEAP, *_DEAR)) if one.noticed]
+
+
+def _sampled(mutants: list[Mutant]) -> list[Judged]:
+    differing = [one for one in mutants if not _is_equivalent(one)]
+    Random(0).shuffle(differing)  # noqa: S311 - chance, not a secret
+    until = time.monotonic() + _QUICK_SECONDS
+    sample = takewhile(lambda _: time.monotonic() < until, differing)
+    first = list(_judged(sample, *_CHEAP[0]))
+    left = [one.mutant for one in first if not one.noticed]
+    return [one for one in first if one.noticed] + _met(left, (*_CHEAP[1:], *_DEAR))
+
+
+def _row(judged: list[Judged], note: str) -> Row:
+    left = [one.mutant for one in judged if not one.noticed]
+    same = sum(map(_is_equivalent, left))
+    killed = len(judged) - len(left)
+    score = f"{100 * killed / max(1, len(judged) - same):.1f} % of those that differ"
+    said = f"{note}{killed:,} killed, {same} equivalent, {len(left) - same} surviving; {score}"
+    met = bool(judged) and len(left) == same
+    return Row("mutation", len(judged), "mutants", killed + same, met, said)
+
+
+def _keep(judged: list[Judged]) -> None:
+    left = [one.mutant for one in judged if not one.noticed]
+    killed = Counter(one.mutant.file for one in judged if one.noticed)
+    survived = Counter(mutant.file for mutant in left if not _is_equivalent(mutant))
+    same = Counter(mutant.file for mutant in left if _is_equivalent(mutant))
+    files = sorted({one.mutant.file for one in judged})
+    by_file = {
+        file: {"killed": killed[file], "equivalent": same[file], "surviving": survived[file]}
+        for file in files
+    }
+    left.sort(key=lambda mutant: (_is_equivalent(mutant), mutant.file, mutant.line))
+    kept = {
+        "mutants": len(judged),
+        "killed": killed.total(),
+        "equivalent": same.total(),
+        "surviving": survived.total(),
+        "files": by_file,
+        "survivors": [
+            {**_shown(one), "why": judged_equivalent().get(one.key, "not judged")} for one in left
+        ],
+        "judged but gone": sorted(judged_equivalent().keys() - {one.key for one in left}),
+    }
+    _KEPT.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def _shown(mutant: Mutant) -> dict[str, Any]:
+    return {name: value for name, value in mutant._asdict().items() if name not in {"text", "line"}}

@@ -1,0 +1,267 @@
+"""Layer `planted`: many small bugs, each of which some other layer must notice.
+
+Every bug is met by each layer in turn: types (mypy on the three packages), laws, model, corpus,
+and the rest of the suite. A quick run takes a fixed sample, and for each any layer that notices it,
+the cheapest first. A full run takes all bugs and asks all layers, the suite as far as it lies near
+the bug, and beyond only for what nothing else noticed; its table is in `fixtures/planted.json`.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+import orjson
+from tqdm import tqdm
+
+from tests.assurance.forked import PROCESSES, forked
+from tests.assurance.mutation.killers import corpus, guarded, laws, load_libraries
+from tests.assurance.mutation.overlay import overlay
+from tests.assurance.planted.bug import Bug, planted
+from tests.assurance.planted.bugs import BUGS
+from tests.assurance.planted.copies import Copy
+from tests.assurance.row import Row
+from tests.support.paths import ROOT
+
+Notice = dict[str, str]
+"""What each layer noticed of a bug, by layer; empty where it noticed nothing."""
+
+LAYERS: Final = ("types", "laws", "model", "corpus", "suite")
+_CHEAPEST_FIRST: Final = ("corpus", "model", "laws")
+_TYPED: Final = ("critic", "evals", "harness")
+_KEPT: Final = ROOT / "fixtures" / "planted.json"
+_SECONDS: Final = 120
+_SAMPLED: Final = 15
+
+
+class _Effort(NamedTuple):
+    chunks: int
+    """Of cases, for each function that the model states."""
+    examples: int
+    """For each law."""
+
+
+_QUICK: Final = _Effort(chunks=1, examples=10)
+_FULL: Final = _Effort(chunks=4, examples=15)
+
+
+@cache
+def _source(file: str) -> str:
+    return (ROOT / file).read_text("utf-8")
+
+
+def _texts(bug: Bug) -> dict[str, str]:
+    return planted(bug, {file: _source(file) for file in bug.files})
+
+
+def _killers(effort: _Effort) -> dict[str, Callable[[], str]]:
+    return {
+        "corpus": corpus,
+        "model": lambda: _model(effort.chunks),
+        "laws": lambda: laws(effort.examples) or _laws_of_the_kit(effort.examples),
+    }
+
+
+def _model(chunks: int) -> str:
+    """Engine and model over the seeded cases of the layer `model`."""
+    layer = _anew("model")
+    for at in range(chunks):
+        for name in layer.SIDES:
+            failed = layer.judge_chunk((name, at * layer.CHUNK, layer.CHUNK)).failed
+            if failed:
+                return f"{name}, seed {failed[0]}"
+    return ""
+
+
+def _laws_of_the_kit(examples: int) -> str:
+    """The laws of the layer `laws`: in the world of the refund, and those of `verify` in others."""
+    layer = _anew("laws")
+    refund, _, drawn = layer.worlds()
+    tried = [
+        *layer.tasks([refund], examples, examples),
+        *layer.tasks([drawn], examples),
+    ]
+    return next((task.told for task in tried if layer.broken(task)), "")
+
+
+def _anew(layer: str) -> Any:
+    """The module of a layer, with the engine as it now is and not as it was when last imported."""
+    name = f"tests.assurance.{layer}"
+    sys.modules.pop(name, None)
+    return import_module(name)
+
+
+def _first_notice(bug: Bug) -> Notice:
+    """The cheapest layer that notices the bug, with what it noticed."""
+    overlay(_texts(bug))
+    for layer in _CHEAPEST_FIRST:
+        if noticed := guarded(_killers(_QUICK)[layer]):
+            return {layer: noticed}
+    return {}
+
+
+def _control(effort: _Effort) -> Notice:
+    """What the layers notice without any bug. Nothing, or what they notice else means nothing."""
+    overlay({})
+    return {layer: guarded(killer) for layer, killer in _killers(effort).items()}
+
+
+def _every_notice(bug: Bug) -> Notice:
+    overlay(_texts(bug))
+    return {layer: guarded(killer) for layer, killer in _killers(_FULL).items()}
+
+
+def _in_process(bugs: tuple[Bug, ...], *, quick: bool) -> dict[str, Notice]:
+    """By the layers that need no copy: bug by bug in a forked child."""
+    work = _first_notice if quick else _every_notice
+    done = forked(work, bugs, timeout=_SECONDS)
+    # A child without an answer has noticed nothing: it may be the machine that is too busy.
+    return {
+        bug.name: {} if isinstance(found, str) else found
+        for bug, found in _with_progress(done, len(bugs))
+    }
+
+
+def _with_progress(done: Iterator[Any], total: int) -> Iterator[Any]:
+    return iter(tqdm(done, total=total, unit="bug", leave=False, disable=not sys.stderr.isatty()))
+
+
+# In copies of the project.
+
+
+def _nearest(bug: Bug) -> list[str]:
+    """The tests of what the bug is in."""
+    folders = [Path("tests") / Path(file).parent for file in bug.files]
+    return [str(folder) for folder in dict.fromkeys(folders)]
+
+
+def _of_copies(
+    bugs: tuple[Bug, ...], look: Callable[[Copy, Bug], Notice]
+) -> Iterator[tuple[Bug, Notice]]:
+    """What is noticed of each bug in a copy of the project; as many at a time as copies."""
+    with TemporaryDirectory() as place, ThreadPoolExecutor(PROCESSES) as pool:
+        idle = SimpleQueue[Copy]()
+        for number in range(PROCESSES):
+            idle.put(Copy(Path(place) / str(number)))
+
+        def broken(bug: Bug) -> tuple[Bug, Notice]:
+            copy = idle.get()
+            try:
+                copy.write(_texts(bug))
+                return bug, look(copy, bug)
+            finally:
+                copy.write({file: _source(file) for file in bug.files})
+                idle.put(copy)
+
+        yield from _with_progress(pool.map(broken, bugs), len(bugs))
+
+
+def _without_bugs(look: Callable[[Copy], list[str]]) -> frozenset[str]:
+    """What is noticed in a copy without any bug, and so says nothing of one."""
+    with TemporaryDirectory() as place:
+        return frozenset(look(Copy(Path(place) / "clean")))
+
+
+class _Known(NamedTuple):
+    """What fails without any bug."""
+
+    types: frozenset[str]
+    tests: frozenset[str]
+
+    def types_and_near_suite(self, copy: Copy, bug: Bug) -> Notice:
+        types = [error for error in copy.type_errors(*_TYPED) if error not in self.types]
+        failed = copy.failing(*_nearest(bug), first=True, without=sorted(self.tests))
+        return {"types": " ".join(types[:1]), "suite": " ".join(failed)}
+
+    def whole_suite(self, copy: Copy, _bug: Bug) -> Notice:
+        return {"suite": " ".join(copy.failing("tests", first=True, without=sorted(self.tests)))}
+
+
+def _in_copies(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> int:
+    """Types and suite, and the whole suite for what nothing else has noticed.
+
+    Returns the number of tests that fail without any bug, and so were left out.
+    """
+    near = sorted({folder for bug in bugs for folder in _nearest(bug)})
+    known = _Known(
+        types=_without_bugs(lambda copy: copy.type_errors(*_TYPED)),
+        tests=_without_bugs(lambda copy: copy.failing(*near, first=False)),
+    )
+    _add(notices, _of_copies(bugs, known.types_and_near_suite))
+    if left := _unnoticed(bugs, notices):
+        failing = _without_bugs(lambda copy: copy.failing("tests", first=False))
+        known = known._replace(tests=failing)
+        _add(notices, _of_copies(left, known.whole_suite))
+    return len(known.tests)
+
+
+def _unnoticed(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> tuple[Bug, ...]:
+    return tuple(bug for bug in bugs if not any(notices[bug.name].values()))
+
+
+def _sample(bugs: tuple[Bug, ...]) -> tuple[Bug, ...]:
+    """One bug for each hole of the seed and others from all files: always the same ones."""
+    of_holes = list({bug.hole: bug for bug in reversed(bugs) if bug.hole}.values())
+    others = [bug for bug in bugs if not bug.hole]
+    spread = others[:: max(1, len(others) // max(1, _SAMPLED - len(of_holes)))]
+    chosen = [*of_holes, *spread][:_SAMPLED]
+    return tuple(bug for bug in bugs if bug in chosen)
+
+
+def run(*, quick: bool, bugs: tuple[Bug, ...] = BUGS) -> list[Row]:
+    """Every bug is to be noticed by at least one layer."""
+    load_libraries()
+    ((_, without),) = forked(_control, [_QUICK if quick else _FULL], timeout=_SECONDS)
+    if isinstance(without, str) or any(without.values()):
+        return [Row("planted bugs", len(bugs), "bugs", 0, False, f"without a bug: {without}")]
+    if quick:
+        sample = _sample(bugs)
+        notices = _in_process(sample, quick=True)
+        if left := _unnoticed(sample, notices):
+            _in_copies(left, notices)
+        return [_row(sample, notices, f"a sample of {len(bugs)}; ")]
+    notices = _in_process(bugs, quick=False)
+    left_out = _in_copies(bugs, notices)
+    _keep(bugs, notices)
+    return [_row(bugs, notices, f"{left_out} tests fail without a bug; " if left_out else "")]
+
+
+def _add(notices: dict[str, Notice], looks: Iterator[tuple[Bug, Notice]]) -> None:
+    for bug, found in looks:
+        notices[bug.name] |= found
+
+
+def first_layer(notice: Notice) -> str:
+    """The first layer, in their order, that noticed anything."""
+    return next((layer for layer in LAYERS if notice.get(layer)), "")
+
+
+def _row(bugs: tuple[Bug, ...], notices: dict[str, Notice], note: str) -> Row:
+    firsts = [first_layer(notices[bug.name]) for bug in bugs]
+    counts = ", ".join(f"{layer} {firsts.count(layer)}" for layer in LAYERS if layer in firsts)
+    missed = [bug.name for bug, first in zip(bugs, firsts, strict=True) if not first]
+    said = f"{note}first noticed by {counts}" + (f"; missed: {', '.join(missed)}" if missed else "")
+    caught = len(bugs) - len(missed)
+    return Row("planted bugs", len(bugs), "bugs", caught, bool(bugs) and not missed, said)
+
+
+def _keep(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> None:
+    table = [
+        {
+            "bug": bug.name,
+            "files": bug.files,
+            "breaks": bug.breaks,
+            **({"hole": bug.hole} if bug.hole else {}),
+            "first": first_layer(notices[bug.name]),
+            "noticed": {layer: notices[bug.name].get(layer, "") for layer in LAYERS},
+        }
+        for bug in bugs
+    ]
+    firsts = [str(row["first"]) for row in table]
+    kept = {"bugs": table, "first": {layer: firsts.count(layer) for layer in LAYERS}}
+    _KEPT.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")

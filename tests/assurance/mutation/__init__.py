@@ -1,0 +1,1 @@
+"""Small changes of the source, and what notices them."""

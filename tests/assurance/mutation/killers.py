@@ -1,0 +1,128 @@
+"""What may notice that the engine is wrong, within this process and in seconds.
+
+Each returns what it noticed, or an empty string. Everything is imported at the call, so that an
+overlay of the engine counts; whatever is raised on the way has been noticed too.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from tests.support.paths import ROOT
+
+Killer = Callable[[], str]
+
+
+def load_libraries() -> None:
+    """Load what is heavy once, before the children part ways."""
+    for name in ("pytest", "hypothesis", "pydantic", "jsonschema_rs", "orjson", "jiter", "rfc8785"):
+        import_module(name)
+
+
+def guarded(killer: Killer) -> str:
+    """What the killer noticed; an exception is noticed by its name."""
+    try:
+        return killer()
+    except Exception as error:
+        return f"raises {type(error).__name__}"
+
+
+def corpus(*first: str) -> str:
+    """Every case file; those in the folders named `first` before the others."""
+    cases = import_module("harness.cases")
+    files = cases.case_files(ROOT / "fixtures" / "cases")
+    for path in sorted(files, key=lambda path: path.parent.name not in first):
+        case = cases.read_case(path)
+        if cases.problem(case):
+            return f"{path.parent.name}/{path.stem}"
+    return ""
+
+
+def verify_model(count: int) -> str:
+    """Engine and model over seeded proposals, and over slices of seeded texts."""
+    ours, theirs = (
+        import_module("tests.critic.test_differential"),
+        import_module("tests.support.model.verify"),
+    )
+    strategies = import_module("tests.support.generate.strategies")
+    for seed in range(count):
+        proposal = strategies.seeded_proposal(seed)
+        if ours.engine(proposal) != theirs.verify_model(proposal.wire()):
+            return f"proposal of seed {seed}"
+    for seed in range(count):
+        proposal = _binding(ours, strategies.chance(seed))
+        if ours.engine(proposal) != theirs.verify_model(proposal.wire()):
+            return f"binding of seed {seed}"
+    return ""
+
+
+def _binding(ours: Any, random: Any) -> Any:
+    text = "".join(random.choices(ours.TEXT_ALPHABET, k=random.randint(1, 9)))
+    start, end = sorted(random.choices(range(len(text) + 1), k=2))
+    return ours.binding(text, text[start:end])
+
+
+def score_model(count: int) -> str:
+    """Engine and model over seeded runs."""
+    ours, theirs = (
+        import_module("tests.evals.test_differential"),
+        import_module("tests.support.model.verify"),
+    )
+    strategies = import_module("tests.support.generate.strategies")
+    for seed in range(count):
+        run = strategies.seeded_run(seed)
+        if theirs.score_model(run.wire()) != ours.engine(run):
+            return f"run of seed {seed}"
+    return ""
+
+
+def laws(examples: int) -> str:
+    """The named laws of `verify`, each over so many examples, always the same ones."""
+    from hypothesis import Phase, settings  # noqa: PLC0415 - heavy, and not every child needs it
+
+    judging: Any = import_module("tests.support.judging")
+    judging.LAW = settings(
+        judging.LAW,
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),
+    )
+    for name in ("tests.critic.test_laws", "tests.critic.test_step_laws"):
+        for law, holds in vars(import_module(name)).items():
+            if law.startswith("test_") and _broken(holds):
+                return law
+    return ""
+
+
+def _broken(law: Callable[[], None]) -> bool:
+    try:
+        law()
+    except Exception:
+        return True
+    return False
+
+
+def failing_here(*arguments: str) -> str:
+    """The first test that fails in this process, if any. `arguments` are pytest's.
+
+    Tests that draw always draw the same, and a failing draw is not made smaller.
+    """
+    import pytest  # noqa: PLC0415 - heavy, and not every child needs it
+    from hypothesis import Phase, settings  # noqa: PLC0415
+
+    drawn = (Phase.explicit, Phase.generate)
+    settings.register_profile("same draws", derandomize=True, database=None, phases=drawn)
+    failed: list[str] = []
+
+    class Watch:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            failed.extend([report.nodeid] if report.failed else [])
+
+        def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+            failed.extend([report.nodeid] if report.failed else [])
+
+    options = ["-x", "-n0", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    options.append("--hypothesis-profile=same draws")
+    ended = int(pytest.main([*options, *arguments], plugins=[Watch()]))
+    return failed[0] if failed else f"pytest ended with {ended}" if ended else ""

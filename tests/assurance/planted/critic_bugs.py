@@ -1,0 +1,325 @@
+"""Bugs in `critic/`: the five checks, the surface, the verdicts and the report."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, Edit, slip
+
+_CHECKS: Final = "critic/checks.py"
+_SURFACE: Final = "critic/surface.py"
+_VERDICTS: Final = "critic/verdicts.py"
+
+CRITIC_BUGS: Final[tuple[Bug, ...]] = (
+    # 1. Coverage
+    slip(
+        "empty-declaration-passes",
+        _CHECKS,
+        "a plan that declares no outputs at all is asked for none",
+        "undeclared = required.difference(case.plan.declared_outputs)",
+        "undeclared = required - (set(case.plan.declared_outputs) or required)",
+        hole="omitted",
+    ),
+    slip(
+        "producible-by-any",
+        _CHECKS,
+        "any output a step lists stands for every required output",
+        "return outputs.difference(*{tool.produces for _, tool, _ in case.steps})",
+        "return set() if any(tool.produces for _, tool, _ in case.steps) else outputs",
+    ),
+    slip(
+        "trace-prefix",
+        _CHECKS,
+        "a plan of another trace passes where it names a prefix of this one",
+        "if trace is not None and trace != case.ctx.trace_id:",
+        "if trace is not None and not case.ctx.trace_id.startswith(trace[:1]):",
+        hole="foreign_run",
+    ),
+    slip(
+        "empty-produces-is-anything",
+        _SURFACE,
+        "a capability that says it produces nothing is taken to produce anything",
+        "PRODUCES_ANYTHING if entry.produces is None else 0",
+        "PRODUCES_ANYTHING if not entry.produces else 0",
+    ),
+    # 2. Surface
+    Bug(
+        "joined-tool-keys",
+        "tools are looked up by a joined name, so a.b + c is a + b.c",
+        (
+            Edit(_SURFACE, "Tools({key: _tool", 'Tools({("", ".".join(key)): _tool'),
+            Edit(
+                "critic/prepared.py",
+                '_CALL: Final = itemgetter("adapter_id", "capability_id")',
+                "def _CALL(said: Mapping[str, Any]) -> tuple[str, str]:\n"
+                "    return \"\", f\"{said['adapter_id']}.{said['capability_id']}\"",
+            ),
+        ),
+        hole="joined_key",
+    ),
+    slip(
+        "unknown-tool-is-harmless",
+        _SURFACE,
+        "a call outside the surface is judged like a step that only reasons",
+        "replace(NO_TOOL, traits=PRODUCES_ANYTHING | NOT_IN_MANIFEST)",
+        "replace(NO_TOOL, traits=PRODUCES_ANYTHING)",
+        hole="step_kind",
+    ),
+    slip(
+        "empty-args-unchecked",
+        _CHECKS,
+        "args are held against the schema only where there are any",
+        "elif tool.validator is not None and not tool",
+        'elif tool.validator is not None and said["args"] and not tool',
+        hole="omitted",
+    ),
+    slip(
+        "schemas-never-looked-at",
+        _SURFACE,
+        "no tool is marked as having a schema, so the surface check stops early",
+        "(HAS_ARGS_SCHEMA if schemed else UNSCHEMED)",
+        "UNSCHEMED",
+    ),
+    # 3. Approval
+    slip(
+        "modes-as-strings",
+        _CHECKS,
+        "modes are compared as strings, where destructive sorts lowest",
+        "if tool.rank > limit:",
+        "if tool.mode > case.ctx.safety_mode and tool.rank > limit:",
+        hole="unknown_mode",
+    ),
+    slip(
+        "ceiling-of-spec-ignored",
+        _CHECKS,
+        "the ceiling of the spec never counts",
+        "ceiling_rank = _DESTRUCTIVE if ceiling is None else MODE_RANK[ceiling]",
+        "ceiling_rank = _DESTRUCTIVE",
+    ),
+    slip(
+        "approval-skipped-below-limit",
+        _CHECKS,
+        "a tier that needs approval is forgotten where the safety mode allows the call",
+        "allowed = min(limit, ceiling_rank, tier_rank - 1)",
+        "allowed = min(limit, ceiling_rank)",
+        hole="omitted",
+    ),
+    slip(
+        "approval-only-above-tier",
+        _CHECKS,
+        "a step at the tier itself needs no approval",
+        "if tool.rank >= tier_rank and index not in approved:",
+        "if tool.rank > tier_rank and index not in approved:",
+    ),
+    slip(
+        "one-rank-above-passes",
+        _CHECKS,
+        "a step just one rank above the limit counts as within it",
+        "if not modes >> (allowed + 1):",
+        "if not modes >> (allowed + 2):",
+    ),
+    # 4. Evidence
+    slip(
+        "any-class-accepted",
+        _CHECKS,
+        "any evidence at all meets a required class, by the precedence of or and and",
+        "met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held",
+        "met = held != {None} and bool(held) or tool.needs <= held and not own",
+        hole="any_class",
+    ),
+    slip(
+        "any-class-in-detail",
+        _CHECKS,
+        "a class counts as pinned as soon as anything is",
+        'if name not in held:\n            reason = f"requires',
+        'if not held and name not in held:\n            reason = f"requires',
+        hole="any_class",
+    ),
+    slip(
+        "class-in-the-ref",
+        _CHECKS,
+        "a ref that is not in the manifest gives the class that its text names",
+        "name, expiry = pins.get(ref, NO_PIN)",
+        'name, expiry = pins.get(ref, ((ref.split(":") * 2)[1], None))',
+        hole="forged_ref",
+    ),
+    slip(
+        "only-own-requirements",
+        _CHECKS,
+        "only what the step demands of itself is demanded",
+        'dict.fromkeys((*tool.requires, *(said["requires_evidence"] or ())))',
+        'dict.fromkeys(said["requires_evidence"] or ())',
+        hole="omitted",
+    ),
+    slip(
+        "no-refs-no-questions",
+        _CHECKS,
+        "a step that pins nothing and demands nothing is not asked for evidence",
+        "if not refs and not own and not tool.traits & NEEDS_EVIDENCE:",
+        "if not refs and not own:",
+        hole="omitted",
+    ),
+    slip(
+        "required-evidence-if-any",
+        _CHECKS,
+        "classes the spec requires count only for plans that pin something",
+        "if name not in pinned:",
+        "if pinned and name not in pinned:",
+        hole="omitted",
+    ),
+    slip(
+        "expiry-instant-is-fresh",
+        "evals/timestamps.py",
+        "evidence still counts at the very instant of its expiry",
+        "as_of < expires_at)",
+        "as_of <= expires_at)",
+    ),
+    Bug(
+        "clock-for-as-of",
+        "a missing as_of is replaced by the wall clock",
+        (
+            Edit(
+                _CHECKS,
+                "import Callable, Iterator\n",
+                "import Callable, Iterator\nfrom datetime import UTC, datetime\n",
+            ),
+            Edit(
+                _CHECKS,
+                "pins, as_of = case.surface.pins, case.ctx.as_of",
+                "pins, as_of = case.surface.pins, case.ctx.as_of or datetime.now(UTC)",
+            ),
+        ),
+        hole="clock",
+    ),
+    slip(
+        "bound-args-not-marked",
+        _SURFACE,
+        "a tool that only binds arguments is not looked at without refs",
+        "NEEDS_EVIDENCE if entry.requires_evidence or entry.bound_args else 0",
+        "NEEDS_EVIDENCE if entry.requires_evidence else 0",
+        hole="omitted",
+    ),
+    slip(
+        "bound-args-if-unsound",
+        _CHECKS,
+        "bound arguments are checked only where something else is wrong",
+        "if not met or tool.bound_args:",
+        "if not met:",
+    ),
+    # 5. Loop and budget
+    slip(
+        "spent-steps-forgotten",
+        _CHECKS,
+        "steps that the trace spent before do not count",
+        "steps_before = (spent.steps if spent else None) or 0",
+        "steps_before = 0",
+    ),
+    slip(
+        "spent-tokens-forgotten",
+        _CHECKS,
+        "tokens that the trace spent before do not count",
+        "left -= (spent.tokens if spent else None) or 0",
+        "left -= 0",
+    ),
+    slip(
+        "estimate-lowers-least",
+        _CHECKS,
+        "an estimate of the plan goes below the least its capability takes",
+        "least if estimated is None or estimated < least else estimated",
+        "least if estimated is None else estimated",
+    ),
+    slip(
+        "one-step-too-many",
+        _CHECKS,
+        "one step more than max_steps passes",
+        "if steps_before + len(case.steps) > (",
+        "if steps_before + len(case.steps) - 1 > (",
+    ),
+    slip(
+        "repeats-by-spelling",
+        _CHECKS,
+        "the same destructive call passes twice, once with 1 and once with 1.0",
+        'canonical_json(said["args"]))',
+        'repr(said["args"]).encode())',
+    ),
+    slip(
+        "repeats-by-joined-name",
+        _CHECKS,
+        "two different destructive tools whose names join alike count as one",
+        'call = (said["adapter_id"], said["capability_id"], ',
+        'call = (tool.name, "", ',
+        hole="joined_key",
+    ),
+    slip(
+        "depends-on-itself",
+        _CHECKS,
+        "a step may depend on itself",
+        "if depends_on and not earlier.issuperset(depends_on):",
+        "if depends_on and not {*earlier, own}.issuperset(depends_on):",
+    ),
+    # The verdicts and the report
+    slip(
+        "checks-out-of-order",
+        _CHECKS,
+        "the surface speaks before coverage, so another violation names the refusal",
+        "    check_coverage,\n    check_surface,",
+        "    check_surface,\n    check_coverage,",
+    ),
+    slip(
+        "first-violation-only",
+        "critic/verify.py",
+        "only the first violation is collected",
+        "return Refused.because(tuple(violations))",
+        "return Refused.because(tuple(violations)[:1])",
+    ),
+    slip(
+        "refusal-is-truthy",
+        _VERDICTS,
+        "a refusal is true in an if, as a bare model is",
+        "    def __bool__(self) -> Literal[False]:\n        return False\n\n",
+        "",
+    ),
+    slip(
+        "safety-is-soft",
+        _VERDICTS,
+        "a run that fails safety still passes",
+        '"fail" not in (scorecard.scores.policy.status, scorecard.scores.safety.status)',
+        '"fail" not in (scorecard.scores.policy.status,)',
+    ),
+    slip(
+        "refused-yet-scored",
+        _VERDICTS,
+        "a report may hold a refused plan with a score",
+        'if score is not None:\n            raise _contradiction("a plan that',
+        'if score is not None and not score.ok:\n            raise _contradiction("a plan that',
+    ),
+    Bug(
+        "clock-for-decided-at",
+        "the report is dated by the wall clock and not by its caller",
+        (
+            Edit(
+                "critic/consolidate.py",
+                "from datetime import datetime",
+                "from datetime import UTC, datetime",
+            ),
+            Edit(
+                "critic/consolidate.py",
+                "decided_at=decided_at,",
+                "decided_at=datetime.now(UTC),",
+            ),
+        ),
+        hole="clock",
+    ),
+    slip(
+        "soft-failure-not-mentioned",
+        "critic/consolidate.py",
+        "an evaluator that failed softly is missing from the rationale",
+        'if verdict.status != "pass"]',
+        'if verdict.status == "warn"]',
+    ),
+    slip(
+        "caveat-left-out",
+        "critic/caveats.py",
+        "only the first step is looked at for an estimate",
+        'for at, _, said in case.steps if said["estimated_tokens"] is None]',
+        'for at, _, said in case.steps[:1] if said["estimated_tokens"] is None]',
+    ),
+)

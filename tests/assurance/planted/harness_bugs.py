@@ -1,0 +1,135 @@
+"""Bugs in `harness/`: the way in, the loop and its permit, the log and its replay."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_WIRE: Final = "harness/wire.py"
+_LOOP: Final = "harness/runtime/loop.py"
+_PERMIT: Final = "harness/runtime/permit.py"
+_RECHECK: Final = "harness/replay/recheck.py"
+_INTEGRITY: Final = "harness/replay/integrity.py"
+_RECORD: Final = "harness/record.py"
+
+HARNESS_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "last-key-wins",
+        _WIRE,
+        "of a key that stands twice in a document the last one wins",
+        "allow_inf_nan=False, catch_duplicate_keys=True)",
+        "allow_inf_nan=False)",
+    ),
+    slip(
+        "keys-not-counted",
+        _WIRE,
+        "a document without escapes is taken to have no key twice",
+        'return written.count(b":") == data.count(b":")',
+        'return written.count(b":") <= data.count(b":")',
+    ),
+    slip(
+        "mark-let-in",
+        _WIRE,
+        "a byte-order mark gets the reader's message and not ours",
+        r'if data.startswith(b"\xef\xbb\xbf"):',
+        r'if data.startswith(b"\xfe\xff"):',
+    ),
+    slip(
+        "one-byte-over",
+        _WIRE,
+        "a document one byte over the limit is parsed",
+        "if len(data) > max_bytes:",
+        "if len(data) > max_bytes + 1:",
+    ),
+    slip(
+        "nulls-written",
+        _WIRE,
+        "a verdict as bytes holds null for what is absent",
+        "to_json(verdict, exclude_none=True)",
+        "to_json(verdict)",
+    ),
+    slip(
+        "refused-plan-runs",
+        _LOOP,
+        "a refused plan is executed",
+        "if isinstance(verdict, Refused) or executor is None:",
+        "if executor is None:",
+    ),
+    slip(
+        "calls-lost-on-failure",
+        _LOOP,
+        "an executor that raises takes its calls with it",
+        "outcome = await self.record(self._run(calls, ",
+        "outcome = await self.record(self._run([], ",
+    ),
+    slip(
+        "cancelled-unrecorded",
+        _LOOP,
+        "a cancelled run takes its calls with it",
+        "            await self.record(self._run(calls, ",
+        "            await self.record(self._run([], ",
+    ),
+    slip(
+        "permit-used-twice",
+        _PERMIT,
+        "a permit is good for any number of executions",
+        "        self._used = True\n",
+        "",
+    ),
+    slip(
+        "permit-for-any-plan",
+        _PERMIT,
+        "a permit is redeemed with whatever proposal is at hand",
+        "(proposal) != self.digest:",
+        "(proposal) is None:",
+    ),
+    slip(
+        "input-not-rehashed",
+        _RECHECK,
+        "an input is believed to be what its name says",
+        "elif sha256(body) != digest:",
+        "elif not sha256(body):",
+    ),
+    slip(
+        "other-report-is-same",
+        _RECHECK,
+        "a report that does not follow from its inputs is the same",
+        "    if not found.drift:\n        places",
+        "    if found.drift:\n        places",
+    ),
+    slip(
+        "refused-run-rescored",
+        _RECHECK,
+        "the run of a refused plan is scored when it is replayed",
+        "if record.run is not None and verdict.ok and not unscored:",
+        "if record.run is not None and not unscored:",
+    ),
+    slip(
+        "link-not-checked",
+        _INTEGRITY,
+        "a record may follow any other",
+        "if isinstance(claimed, str) and claimed in before.hashes:",
+        "if isinstance(claimed, str):",
+    ),
+    slip(
+        "claimed-hash-believed",
+        _INTEGRITY,
+        "the hash that a record claims is not compared with what it has",
+        'if document.value.get("hash") != document.own_hash:',
+        'if not document.value.get("hash"):',
+    ),
+    slip(
+        "run-of-another-proposal",
+        _RECORD,
+        "a run of another proposal is recorded under this one",
+        "not _same(self.run.proposal, self.proposal):",
+        "not _same(self.run.proposal, self.run.proposal):",
+        hole="foreign_run",
+    ),
+    slip(
+        "hash-without-its-link",
+        _RECORD,
+        "the hash of a record leaves out the hash of the one before",
+        'for name in document if name != "hash"}',
+        'for name in document if not name.endswith("hash")}',
+    ),
+)

@@ -1,0 +1,77 @@
+"""A lemma, and what the solver says of it."""
+
+from time import perf_counter
+from typing import Final, NamedTuple
+
+from tests.assurance.proof.solver import Term, z3
+
+_PATIENCE_MS: Final = 20_000
+
+# Proofs need quantifiers instantiated at the terms that occur, and examples need a model built:
+# z3 by default spends its time on the second. Tried in this order.
+_BY_TERMS: Final[dict[str, bool]] = {"mbqi": False, "auto_config": False}
+_MANNERS: Final[tuple[dict[str, bool], ...]] = (
+    _BY_TERMS | {"pull_nested_quantifiers": True},
+    _BY_TERMS,
+    {},
+)
+
+
+class Lemma(NamedTuple):
+    """`given` implies every one of `goals`, for every meaning of the symbols in them.
+
+    With `split`, proven apart for when that holds and for when it does not.
+    """
+
+    name: str
+    says: str
+    given: tuple[Term, ...]
+    goals: tuple[Term, ...]
+    split: Term = None
+
+
+class Answer(NamedTuple):
+    """What came of the search for a world; `example` is the one found, if any."""
+
+    lemma: Lemma
+    verdict: str
+    seconds: float
+    example: str = ""
+
+
+def prove(lemma: Lemma) -> Answer:
+    """`proven` when in no world all of `given` holds and a goal does not."""
+    began = perf_counter()
+    cases = ((),) if lemma.split is None else ((lemma.split,), (z3.Not(lemma.split),))
+    for at, goal in enumerate(lemma.goals):
+        for case in cases:
+            terms = (*lemma.given, z3.Not(goal), *case)
+            if not any(_search(terms, how)[0] == "unsat" for how in _MANNERS):
+                return Answer(lemma, f"not proven, goal {at}", perf_counter() - began)
+    return Answer(lemma, "proven", perf_counter() - began)
+
+
+def refute(lemma: Lemma) -> Answer:
+    """`refuted` when in some world, given as the example, the lemma fails."""
+    return _exists(lemma, (*lemma.given, z3.Not(z3.And(*lemma.goals))), "refuted")
+
+
+def meet_premises(lemma: Lemma) -> Answer:
+    """`possible` when in some world all of `given` holds: else the lemma would say nothing."""
+    return _exists(lemma, lemma.given, "possible")
+
+
+def _exists(lemma: Lemma, terms: tuple[Term, ...], found: str) -> Answer:
+    began = perf_counter()
+    result, model = _search(terms, {})
+    verdict = found if result == "sat" else f"not {found}"
+    return Answer(lemma, verdict, perf_counter() - began, model)
+
+
+def _search(terms: tuple[Term, ...], how: dict[str, bool]) -> tuple[str, str]:
+    """`sat`, `unsat` or `unknown`, and the model if there is one."""
+    solver = z3.Solver()
+    solver.set(timeout=_PATIENCE_MS, random_seed=0, **how)
+    solver.add(*terms)
+    result = str(solver.check())
+    return result, str(solver.model()) if result == "sat" else ""

@@ -1,0 +1,36 @@
+"""All lemmas, and whether each holds, fails or says nothing."""
+
+from typing import Final
+
+from tests.assurance.proof.encoding import World, world
+from tests.assurance.proof.falsehoods import falsehoods
+from tests.assurance.proof.laws import laws
+from tests.assurance.proof.lemma import Answer, Lemma, meet_premises, prove, refute
+from tests.assurance.proof.lemmas import step_lemmas
+
+LONG_ENOUGH: Final = 3
+"""Steps of the plans that counterexamples are looked for in."""
+
+
+def lemmas(w: World) -> tuple[Lemma, ...]:
+    return (*step_lemmas(w), *laws(w))
+
+
+def proven() -> list[Answer]:
+    """What came of each lemma: `proven` is hoped for."""
+    return [prove(lemma) for lemma in lemmas(world())]
+
+
+def possible() -> list[Answer]:
+    """Whether each lemma's premises can be met, with a plan of two steps: `possible`."""
+    return [meet_premises(lemma) for lemma in lemmas(world(2))]
+
+
+def refuted() -> list[Answer]:
+    """What came of each falsehood: `refuted` is hoped for."""
+    return [refute(lemma) for lemma in falsehoods(world(LONG_ENOUGH))]
+
+
+def failing(answers: list[Answer], hoped: str) -> list[str]:
+    """The names of those that came out otherwise, and how."""
+    return [f"{one.lemma.name}: {one.verdict}" for one in answers if one.verdict != hoped]

@@ -1,0 +1,87 @@
+"""The formulas of the lemmas, asked about concrete proposals, against the engine's answers.
+
+Compared per instance: whether the plan is accepted; for every check and refusal kind, the very
+steps that it refuses and whether it refuses the whole; and that `facts`, which the lemmas take for
+granted, holds.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import Final, NamedTuple
+
+from critic import Proposal, verify
+from tests.assurance.proof.concrete import finite
+from tests.assurance.proof.encoding import INT, PER_STEP, WHOLE, World, accepted, facts, world
+from tests.assurance.proof.evaluate import Compiled, compiled
+from tests.assurance.proof.solver import a
+from tests.support.generate.strategies import seeded_proposal
+
+Found = set[tuple[str, str, int | None]]
+"""Check, refusal kind, and the offending step: None is the plan as a whole."""
+
+_STEP: Final = "i"
+
+
+class Formulas(NamedTuple):
+    accepted: Compiled
+    facts: Compiled
+    per_step: dict[tuple[str, str], Compiled]
+    whole: dict[tuple[str, str], Compiled]
+
+
+class Validated(NamedTuple):
+    """How many were compared, the seeds that differ, and how often each answer was met."""
+
+    tried: int
+    differing: list[str]
+    met: Counter[str]
+
+
+def formulas(w: World) -> Formulas:
+    """The formulas of the lemmas, compiled."""
+    return Formulas(
+        compiled(accepted(w)),
+        compiled(facts(w)),
+        {key: compiled(says(w, a(INT, _STEP))) for key, says in PER_STEP.items()},
+        {key: compiled(says(w)) for key, says in WHOLE.items()},
+    )
+
+
+@cache
+def proven() -> Formulas:
+    """Those that the lemmas are about."""
+    return formulas(world())
+
+
+def encoded(proposal: Proposal, said: Formulas) -> tuple[bool, bool, Found]:
+    """What the formulas say: whether `facts` holds, the plan is accepted, and what is refused."""
+    read = finite(proposal.wire())
+    found: Found = {(*key, None) for key, says in said.whole.items() if not says(read, ())}
+    for i in range(len(proposal.plan.steps)):
+        at = read._replace(meanings={**read.meanings, _STEP: lambda i=i: i})
+        found |= {(*key, i) for key, says in said.per_step.items() if not says(at, ())}
+    return said.facts(read, ()), said.accepted(read, ()), found
+
+
+def engine(proposal: Proposal) -> tuple[bool, bool, Found]:
+    """What the engine says, in the same shape; that `facts` holds is not its to say."""
+    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    if verdict.ok:
+        return True, True, set()
+    found: Found = {(one.check, one.kind, one.offending_step) for one in verdict.violations}
+    return True, False, found
+
+
+def validate(seeds: Iterable[int], said: Formulas | None = None) -> Validated:
+    """Compare both on the proposal of each seed."""
+    said = said or proven()
+    tried, differing, met = 0, [], Counter[str]()
+    for seed in seeds:
+        proposal = seeded_proposal(seed)
+        expected = engine(proposal)
+        tried += 1
+        met.update({f"{check} {kind}" for check, kind, _ in expected[2]} or {"accepted"})
+        if encoded(proposal, said) != expected:
+            differing.append(f"seed {seed}")
+    return Validated(tried, differing, met)

@@ -1,0 +1,60 @@
+"""The layer `laws` tries what it says it does, and a law that breaks is named."""
+
+from typing import Any
+
+import pytest
+
+from critic import Run
+from harness.testing._laws.evaluators import JudgedRun
+from harness.testing.laws import LAWS
+from tests.assurance.layers import laws
+from tests.assurance.layers.laws import (
+    EVALUATED,
+    Task,
+    World,
+    broken,
+    tasks,
+    worlds,
+    worlds_of_cases,
+)
+
+
+def test_every_law_is_tried_in_every_world() -> None:
+    found = list(tasks(worlds(), 1, 1))
+    for world in worlds():
+        here = [task for task in found if task.world.name == world.name]
+        assert [task.name for task in here] == [*LAWS, *EVALUATED]
+
+
+def test_the_worlds_of_the_cases_are_many_and_each_another() -> None:
+    found = worlds_of_cases()
+    manifests = [world.compiled.manifests for world in found if world.compiled is not None]
+    assert len(manifests) == len(found) >= 100
+    assert all(one not in manifests[:at] for at, one in enumerate(manifests))
+
+
+def test_a_law_that_breaks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def beyond(_run: Run) -> Any:
+        return Loose()
+
+    class Loose:
+        score, status, findings = 2.0, "pass", ()
+
+    wrong: dict[str, Any] = {"beyond": beyond}
+    monkeypatch.setattr(laws, "EVALUATED", wrong)
+    task = Task(World("drawn"), "beyond", 5, of_evaluator=True)
+    assert task.told == "beyond of drawn"
+    assert broken(task).startswith("LawBroken: law score_is_a_share is broken: ")
+
+
+def test_a_law_that_holds_is_silent() -> None:
+    assert broken(Task(World("drawn"), "totality", 5)) == ""
+    assert broken(Task(World("drawn"), "latency", 5, of_evaluator=True)) == ""
+
+
+def test_a_fault_of_any_kind_counts_as_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_given: Any) -> JudgedRun:
+        raise KeyError("nowhere")
+
+    monkeypatch.setattr(laws, "_laws", lost)
+    assert broken(Task(World("drawn"), "totality", 5)) == "KeyError: 'nowhere'"

@@ -1,0 +1,118 @@
+"""The refund proposal bent out of shape, and the advice on what comes of it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from critic import Proposal, Refused, advise, apply_repairs
+from critic.repairs.kinds import Advice, AskApproval
+from tests.support.examples import proposal_of
+from tests.support.judging import judge_proposal, with_changes, with_manifest, with_step
+from tests.support.model.facts import Json
+
+Change = Callable[[Json], Json]
+
+
+def advice_on(proposal: Proposal) -> Advice:
+    """The advice on a proposal that is refused."""
+    verdict = judge_proposal(proposal)
+    assert isinstance(verdict, Refused)
+    return advise(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan, verdict)
+
+
+def said(proposal: Proposal) -> tuple[str, list[Json]]:
+    """The same as plain values, without what is always there."""
+    advice = advice_on(proposal)
+    wires = [repair.wire() for repair in advice.repairs]
+    for wire, repair in zip(wires, advice.repairs, strict=True):
+        assert wire.pop("by") == repair.by
+    return advice.disposition, wires
+
+
+def mended(proposal: Proposal, advice: Advice) -> Proposal:
+    return proposal.model_copy(update={"plan": apply_repairs(proposal.plan, advice.repairs)})
+
+
+def approvals_in(advice: Advice) -> list[AskApproval]:
+    return [repair for repair in advice.repairs if isinstance(repair, AskApproval)]
+
+
+WINDOW = "kg:refund_window:rw_881#snapshot_kg_2026_05_09_T0930"
+ORDER = "kg:order:ord_881#snapshot_kg_2026_05_09_T0930"
+PAYS = "issue_refund"
+
+
+def plan_with(**changes: Any) -> Change:
+    return lambda wire: with_changes(wire, "plan", **changes)
+
+
+def ctx_with(**changes: Any) -> Change:
+    return lambda wire: with_changes(wire, "ctx", **changes)
+
+
+def spec_with(**changes: Any) -> Change:
+    return lambda wire: with_changes(wire, "spec", **changes)
+
+
+def step_with(index: int, **changes: Any) -> Change:
+    return lambda wire: with_step(wire, index, **changes)
+
+
+def evidence_with(*names: str) -> Change:
+    """Only the evidence of these classes."""
+
+    def change(wire: Json) -> Json:
+        items = wire["compiled"]["manifests"]["evidence_manifest"]
+        kept = [item for item in items if item["classification"] in names]
+        return with_manifest(wire, "evidence_manifest", kept)
+
+    return change
+
+
+def lookup_with(**changes: Any) -> Change:
+    """The first tool of the manifest, changed."""
+
+    def change(wire: Json) -> Json:
+        first, *rest = wire["compiled"]["manifests"]["tool_manifest"]
+        return with_manifest(wire, "tool_manifest", [{**first, **changes}, *rest])
+
+    return change
+
+
+def more_steps(*steps: Json) -> Change:
+    return lambda wire: with_changes(wire, "plan", steps=[*wire["plan"]["steps"], *steps])
+
+
+PRODUCERS = [{"adapter_id": "adp_payments", "capability_id": PAYS}]
+REASON = {"kind": "reason"}
+PRODUCE_BOTH = [
+    {"kind": "produce_output", "output": name, "candidates": PRODUCERS}
+    for name in ("refund_amount_inr", "refund_reason_class")
+]
+
+
+def small(*, ctx: Json | None = None, **parts: Any) -> Proposal:
+    """A proposal of little: `tools` (their ids are their order), `items`, `steps`, the spec."""
+    tools = [
+        {"adapter_id": "a", "capability_id": f"c{at}", "approval_mode": "network", **tool}
+        for at, tool in enumerate(parts.pop("tools", []))
+    ]
+    manifests = {"tool_manifest": tools, "evidence_manifest": parts.pop("items", [])}
+    plan = {"steps": parts.pop("steps", []), "declared_outputs": parts.pop("declares", [])}
+    return proposal_of(
+        {
+            "ctx": {"trace_id": "t", "safety_mode": "destructive", **(ctx or {})},
+            "compiled": {"manifests": manifests},
+            "spec": {"id": "d", "required_outputs": [], **parts},
+            "plan": plan,
+        }
+    )
+
+
+def item(name: str, classification: str = "k", **said: Any) -> Json:
+    """A piece of evidence."""
+    return {"id": name, "classification": classification, **said}
+
+
+def call(tool: int = 0, **said: Any) -> Json:
+    """A step that calls a tool by its place in the manifest."""
+    return {"kind": "tool", "adapter_id": "a", "capability_id": f"c{tool}", **said}

@@ -1,0 +1,136 @@
+"""Advice where room or a person's yes is short: by exactly how much, and for which steps."""
+
+from typing import Any
+
+import pytest
+
+from critic import Refused, advise, verify
+from critic.repairs import advise as repair
+from critic.repairs.kinds import Advice, DropStep
+from tests.critic.repairs.advising import REASON, advice_on, call, ctx_with, said, small, step_with
+from tests.support.examples import good_proposal, proposal_of
+from tests.support.judging import Verdict, judge_proposal
+from tests.support.model.facts import Json
+
+
+def ask(tier: str, *steps: int) -> Json:
+    return {"kind": "ask_approval", "tier": tier, "steps": [*steps]}
+
+
+def test_a_plan_of_one_step_or_one_token_too_many_is_one_too_long() -> None:
+    proposal = small(steps=[REASON] * 13)
+    assert said(proposal) == ("replan", [{"kind": "shorten", "steps": 1}])
+    one = {**REASON, "estimated_tokens": 1}
+    exact = {"run_budget": {"max_steps": 3, "bucket_tokens": 1}}
+    proposal = small(ctx=exact, steps=[one, one, REASON])
+    assert said(proposal) == ("replan", [{"kind": "save_tokens", "tokens": 1, "steps": [0]}])
+
+
+def test_a_plan_that_is_just_short_enough_needs_no_more_room() -> None:
+    proposal = small(
+        ctx={"run_budget": {"max_steps": 2, "bucket_tokens": 5}},
+        tools=[{"min_tokens": 5}],
+        steps=[call(), REASON],
+        approval_required_from="network",
+    )
+    assert said(proposal) == ("reject", [ask("network", 0)])
+
+
+def test_approvals_are_asked_for_from_the_lowest_mode_up() -> None:
+    modes = ["network", "destructive", "read_only", "network"]
+    proposal = small(
+        tools=[{"approval_mode": mode} for mode in modes],
+        steps=[call(at) for at in range(len(modes))],
+        approval_required_from="read_only",
+    )
+    asked = [ask("read_only", 2), ask("network", 0, 3), ask("destructive", 1)]
+    assert said(proposal) == ("reject", asked)
+
+
+def test_an_approval_names_steps_by_where_they_stood() -> None:
+    proposal = small(
+        tools=[{}], steps=[call(7), REASON, call()], approval_required_from="read_only"
+    )
+    assert said(proposal) == ("reject", [{"kind": "drop_step", "step": 0}, ask("network", 2)])
+
+
+def test_what_the_planner_corrects_is_still_for_a_person_to_approve() -> None:
+    proposal = small(
+        tools=[{"args_schema": {"required": ["x"]}}],
+        steps=[call()],
+        approval_required_from="network",
+    )
+    corrected = {"kind": "correct_args", "step": 0, "path": "/steps/0/args"}
+    assert said(proposal) == ("reject", [corrected, ask("network", 0)])
+
+
+def test_the_refusal_of_another_plan_is_not_advised_on() -> None:
+    wire = good_proposal()
+    unsurfaced = proposal_of(step_with(0, capability_id="gone")(wire))
+    overspent = proposal_of(ctx_with(spent={"steps": 12})(wire))
+    refusal = judge_proposal(overspent)
+    assert isinstance(refusal, Refused)
+    assert advice_on(unsurfaced).repairs
+    with pytest.raises(ValueError, match="not the refusal of this plan"):
+        advise(unsurfaced.ctx, unsurfaced.compiled, unsurfaced.spec, unsurfaced.plan, refusal)
+
+
+def test_what_is_mended_at_once_is_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = [0]
+
+    def counted(*case: Any) -> Verdict:
+        judged[0] += 1
+        return verify(*case)
+
+    monkeypatch.setattr(repair, "verify", counted)
+    assert said(small(steps=[REASON] * 13))[0] == "replan"
+    assert judged == [2]
+
+
+def test_advice_that_never_settles_ends_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is mended, the first step is found to be outside the surface."""
+    it = small(ctx={"run_budget": {"max_steps": 20}}, steps=[call(), *[REASON] * 19])
+    refusal = judge_proposal(it)
+    assert isinstance(refusal, Refused)
+    monkeypatch.setattr(repair, "verify", lambda *_: refusal)
+    advice = advise(it.ctx, it.compiled, it.spec, it.plan, refusal)
+    repairs = tuple(DropStep(step=at) for at in range(12))
+    assert advice == Advice(disposition="reject", repairs=repairs)
+
+
+WRITES: list[Json] = [
+    {"approval_mode": "read_only", "produces": ["o"]},
+    {"approval_mode": "local_write", "requires_evidence": ["gone"]},
+]
+
+
+@pytest.mark.parametrize(
+    ("tools", "wanted"),
+    [
+        ([WRITES[0], {"approval_mode": "local_write"}], {"approval_required_from": "local_write"}),
+        (WRITES, {}),
+    ],
+)
+@pytest.mark.parametrize(
+    ("budget", "repair"),
+    [
+        ({"max_steps": 1, "bucket_tokens": 8000}, {"kind": "shorten", "steps": 1}),
+        (
+            {"max_steps": 9, "bucket_tokens": 8000},
+            {"kind": "save_tokens", "tokens": 1000, "steps": [1]},
+        ),
+    ],
+)
+def test_nothing_is_asked_of_others_for_a_step_that_is_left_out(
+    tools: list[Json], wanted: Json, budget: Json, repair: Json
+) -> None:
+    tokens = 9000 if repair["kind"] == "save_tokens" else 1
+    proposal = small(
+        ctx={"run_budget": budget},
+        tools=tools,
+        steps=[call(), call(1, estimated_tokens=tokens)],
+        declares=["o"],
+        required_outputs=["o"],
+        **wanted,
+    )
+    assert said(proposal) == ("replan", [repair])

@@ -1,0 +1,107 @@
+"""One agent that writes, reviews and rewrites."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.agents.agent import AgentResult
+from harness.loops.self_refine import SelfRefine
+from tests.harness.loops.scripted import Scripted, cases
+
+
+def run(base: Scripted, **how: Any) -> AgentResult:
+    return asyncio.run(SelfRefine(base=base, **how).run("task", session_id="P"))
+
+
+@pytest.mark.parametrize("case", cases("stop_phrase"))
+def test_a_review(case: dict[str, Any]) -> None:
+    base = Scripted("v0", case["reply"], case["reply"])
+    result = run(base, max_rounds=1)
+    reasons = {"approved": "approved", "refused": "max_rounds", "malformed": "unrecoverable"}
+    assert result.stop_reason == reasons[case["expect"]]
+    assert result.output == "v0"
+
+
+def test_two_rounds() -> None:
+    base = Scripted("v0", "- too long\n* and wrong", "v1", "No Issues")
+    result = run(base)
+    assert (result.output, result.stop_reason, result.round) == ("v1", "approved", 1)
+    assert base.sessions == ["P__actor_0", "P__critic_1", "P__actor_1", "P__critic_2"]
+    assert result.usage.tokens == 40
+    write, review, rewrite, _ = base.calls
+    assert write.prompt == "task"
+    assert "no issues" in review.prompt
+    assert review.prompt.endswith("\n\nTask:\ntask\n\nOutput:\nv0\n")
+    assert rewrite.prompt.endswith("Output:\nv0\n\nCritique:\n- too long\n* and wrong\n")
+
+
+def test_only_the_first_draft_has_tools() -> None:
+    base = Scripted("v0", "wrong", "v1", "no issues")
+    run(base)
+    assert [call.text_only for call in base.calls] == [False, True, True, True]
+
+
+def test_without_scores_the_latest_reviewed_output_is_the_best() -> None:
+    result = run(Scripted("v0", "wrong", "v1", "still wrong"), max_rounds=2)
+    assert (result.output, result.stop_reason) == ("v1", "max_rounds")
+    result = run(Scripted("v0", "wrong", "v1", "raise"), max_rounds=2)
+    assert (result.output, result.stop_reason) == ("v0", "unrecoverable")
+
+
+def test_an_empty_review_is_asked_for_again() -> None:
+    base = Scripted("v0", "  ", "no issues")
+    assert run(base).approved
+    assert base.sessions[-1] == "P__critic_1__again"
+
+
+def test_prompts_of_ones_own() -> None:
+    base = Scripted("v0", "- a\n\n2. b", "v1", "fine {as} is")
+    result = run(
+        base,
+        critic_prompt="Is {output} right? Say: fine {{as}} is",
+        refiner_prompt="{output}\n{issues_bulleted}",
+        stop_phrase="Fine {as} is",
+    )
+    assert result.approved
+    assert base.calls[1].prompt == "Is v0 right? Say: fine {as} is"
+    assert base.calls[2].prompt == "v0\n- a\n- 2. b"
+
+
+def test_an_instruction_without_places_is_given_the_material() -> None:
+    base = Scripted("v0", "wrong", "v1", "no issues")
+    run(base, critic_prompt="Find faults.", refiner_prompt="Mend them.")
+    assert base.calls[1].prompt == "Find faults.\n\nTask:\ntask\n\nOutput:\nv0\n"
+    assert base.calls[2].prompt.startswith("Mend them.\n\nTask:\ntask\n\nOutput:\nv0\n\nCritique:")
+
+
+def test_a_stop_phrase_with_braces_is_shown_as_it_is() -> None:
+    base = Scripted("v0", "{DONE}")
+    assert run(base, stop_phrase="{done}").approved
+    assert "nothing else: {done}" in base.calls[1].prompt
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"max_rounds": 0},
+        {"max_rounds": True},
+        {"stop_phrase": ""},
+        {"stop_phrase": " \n"},
+        {"critic_prompt": "{prompt} only"},
+        {"refiner_prompt": "{output} only"},
+        {"critic_prompt": "{task}"},
+        {"refiner_prompt": "{"},
+    ],
+)
+def test_a_constructor_refuses(arguments: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"must|unknown|brace"):
+        SelfRefine(base=Scripted(), **arguments)
+
+
+@given(st.text())
+def test_only_the_phrase_itself_converges(review: str) -> None:
+    result = run(Scripted("v0", review, review), max_rounds=1)
+    assert result.approved == (review.strip().casefold() == "no issues")

@@ -1,0 +1,64 @@
+"""The README claims only what is there: its figures, its commands, its Python."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from harness.cli import build_parser
+from tests.assurance.table import KEPT, rendered, shown
+from tests.support.paths import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_assurance_figures_are_those_that_were_kept() -> None:
+    if not KEPT.exists():
+        assert shown() == ""
+        return
+    assert shown() == rendered(json.loads(KEPT.read_bytes()))
+
+
+def test_every_command_of_the_table_is_one() -> None:
+    named = set(re.findall(r"^\| `critic (\w+)", README, flags=re.MULTILINE))
+    usage = build_parser().format_help()
+    listed = set(re.findall(r"^    (\w+)  ", usage, flags=re.MULTILINE))
+    assert named == listed
+
+
+def python_block(heading: str) -> str:
+    """The one Python block below a heading."""
+    section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
+    return str(code)
+
+
+def test_the_three_lines_check_the_laws() -> None:
+    code = python_block("Prove your own manifest")
+    script = f"{code}\ntest_my_manifest()\nprint('held')"
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.stdout == "held\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "passes"), [("plan_a.json", False), ("plan_b.json", True), ("", False)]
+)
+def test_the_ten_lines_of_python_guard(document: str, passes: bool) -> None:
+    code = python_block("Embed it")
+    path = ROOT / "fixtures" / "refund" / document
+    data = path.read_bytes() if document else b"{}"
+    script = f"{code}\nprint(guard({data!r}))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.stdout.splitlines()[-1] == str(passes)
+
+
+def test_ci_runs_exactly_the_test_command() -> None:
+    command = next(line for line in README.splitlines() if line.endswith("-m pytest"))
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert command in script.splitlines()

@@ -1,0 +1,1 @@
+"""What tests share: builders, generators and the second model."""

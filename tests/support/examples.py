@@ -1,0 +1,58 @@
+"""Documents to start a test from: the refund example, read anew each time, so it can be bent."""
+
+import json
+
+import pytest
+
+from critic import Proposal, Run
+from evals.envelope import Envelope
+from harness.wire import InvalidInput, build
+from tests.support.model.facts import Json
+from tests.support.paths import ROOT
+
+REFUND = ROOT / "fixtures" / "refund"
+PLAN_A, PLAN_B, PLAN_B_RUN = (
+    REFUND / name for name in ("plan_a.json", "plan_b.json", "plan_b_run.json")
+)
+
+HOSTILE = "\x1b[31mred\x1b]52;c;x\x07\r\n<b>&'\"`\u202e\x9b2J\x7f\u2028"
+"""Terminal escapes, line breaks, HTML, quotes, and marks that turn the writing round."""
+
+
+def refused_proposal() -> Json:
+    """Plan A: the refund without evidence."""
+    wire: Json = json.loads(PLAN_A.read_bytes())
+    return wire
+
+
+def good_proposal() -> Json:
+    """Plan B: the refund with evidence."""
+    wire: Json = json.loads(PLAN_B.read_bytes())
+    return wire
+
+
+def good_run() -> Json:
+    """What was done for plan B."""
+    wire: Json = json.loads(PLAN_B_RUN.read_bytes())
+    return wire
+
+
+def proposal_of(wire: Json) -> Proposal:
+    return build(Proposal, wire)
+
+
+def run_of(wire: Json) -> Run:
+    return build(Run, wire)
+
+
+def refused_at(model: type[Envelope], value: object) -> InvalidInput:
+    """The one error that the value meets on its way to becoming this envelope."""
+    with pytest.raises(InvalidInput) as caught:
+        build(model, value)
+    return caught.value
+
+
+def is_safe(text: str) -> bool:
+    """One line of ASCII, but for our own dash, that means nothing to a terminal or to HTML."""
+    plain = text.replace("\u2014", "")
+    return plain.isascii() and text.isprintable() and not set(text) & set("<&")

@@ -1,0 +1,1 @@
+"""The second statement of the semantics; it shares no code with the engine."""
