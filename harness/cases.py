@@ -91,7 +91,7 @@ _PINNED: Final[dict[Command, tuple[frozenset[str], ...]]] = {
 """The fields that may stand together in the `must` of each command, besides `invalid` alone."""
 
 
-class Fault(Envelope):
+class CaseError(Envelope):
     """What InvalidInput says of bytes that are no envelope."""
 
     path: str
@@ -102,12 +102,12 @@ class Expectation(Envelope):
     """The verdict in wire form, or the fault of an input that is none. Exactly one of them."""
 
     verdict: Annotated[JsonObject | None, OPTIONAL] = None
-    error: Annotated[Fault | None, OPTIONAL] = None
+    error: Annotated[CaseError | None, OPTIONAL] = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.verdict is None) == (self.error is None):
-            raise _misuse("exactly one of verdict and error is expected")
+            raise _case_error("exactly one of verdict and error is expected")
         return self
 
 
@@ -126,13 +126,13 @@ class Case(Envelope):
     def _well_formed(self) -> Self:
         inputs = (self.input, self.input_text, self.input_base64)
         if sum(value is not None for value in inputs) != 1:
-            raise _misuse("exactly one of input, input_text and input_base64 holds the input")
+            raise _case_error("exactly one of input, input_text and input_base64 holds the input")
         if self.must is not None and not _fits(self.must, self.command):
-            raise _misuse(f"must does not fit the command {self.command}")
+            raise _case_error(f"must does not fit the command {self.command}")
         try:
             self.document()
         except (ValueError, binascii.Error):
-            raise _misuse("the input has no bytes: use input_text or input_base64") from None
+            raise _case_error("the input has no bytes: use input_text or input_base64") from None
         return self
 
     def document(self) -> bytes:
@@ -148,7 +148,7 @@ class Contradiction(ValueError):
     """The fresh outcome of a case is not what its `must` says. Renewing would hide that."""
 
 
-def _misuse(what: str) -> PydanticCustomError:
+def _case_error(what: str) -> PydanticCustomError:
     return PydanticCustomError("case", "{what}", {"what": what})
 
 
@@ -217,7 +217,7 @@ def judge_case(command: Command, document: bytes) -> Expectation:
     try:
         return Expectation(verdict=_COMMANDS[command](document).wire())
     except InvalidInput as error:
-        return Expectation(error=Fault(path=error.path, message=error.message))
+        return Expectation(error=CaseError(path=error.path, message=error.message))
 
 
 def run_case(case: Case) -> Expectation:
@@ -225,7 +225,7 @@ def run_case(case: Case) -> Expectation:
     return judge_case(case.command, case.document())
 
 
-def _gist(command: Command, found: Expectation) -> dict[str, Any]:
+def _summary(command: Command, found: Expectation) -> dict[str, Any]:
     """The outcome in the words of `must`."""
     verdict = found.verdict
     if verdict is None:
@@ -242,7 +242,7 @@ def contradiction(case: Case, found: Expectation) -> str | None:
     """How an outcome contradicts the case's `must`, in one line; None where it does not."""
     if case.must is None:
         return None
-    meant, given = case.must.wire(), _gist(case.command, found)
+    meant, given = case.must.wire(), _summary(case.command, found)
     statuses = given.pop("evaluators", {})
     if "evaluators" in meant:
         given["evaluators"] = {name: statuses.get(name) for name in meant["evaluators"]}

@@ -1,4 +1,4 @@
-"""The command line. Parses arguments, picks a command, turns every failure into a clear exit.
+"""The command line: parse arguments, run a command, turn every failure into a clear exit.
 
 Nothing heavy is imported before a command needs it, so that `critic --help` is instant.
 """
@@ -8,13 +8,15 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-EXIT_INVALID = 2
-EXIT_INTERRUPTED = 130
+from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 
 _MODULES = {"loop": "code_loop"}
-"""Where a command is kept under another name than its own."""
+"""The modules of commands that are not named as their command."""
 
 _LOOP_EXITS = (
     "Exit status: 0 success; 1 the limit of iterations was reached; 2 an error; 130 interrupted."
@@ -23,7 +25,7 @@ _EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input i
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """The parser of `critic` with all its commands."""
+    """Build the parser of `critic` with all its commands."""
     parser = argparse.ArgumentParser(
         prog="critic",
         description="The Critic between a Planner and an Executor: verify plans before they run, "
@@ -31,9 +33,10 @@ def build_parser() -> argparse.ArgumentParser:
         epilog=_EXITS,
         formatter_class=_formatter,
     )
+    parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     _add_demo(commands)
-    _add_judge(commands, "verify", "judge plans before they run", "Proposal")
+    _add_verify(commands)
     _add_judge(commands, "score", "judge finished runs", "Run")
     _add_run(commands)
     _add_replay(commands)
@@ -42,7 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_sessions(commands)
     schema = _add(commands, "schema", "print the JSON Schemas of the envelopes")
     schema.add_argument("name", nargs="?", help="one envelope, such as Plan (default: all)")
-    _add(commands, "doctor", "check this installation and say what to mend")
+    _add(commands, "doctor", "check this installation and report what to fix")
     return parser
 
 
@@ -58,7 +61,7 @@ def _add(
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
-    """A formatter that knows its width: asking argparse for it imports three compressors."""
+    """Return a formatter with a width: argparse would import three compressors to find it."""
     try:
         columns = os.get_terminal_size().columns
     except OSError:
@@ -82,9 +85,9 @@ def _add_inputs(parser: argparse.ArgumentParser, envelope: str) -> None:
     )
     parser.add_argument(
         "--max-bytes",
-        type=int,
+        type=_positive,
         metavar="N",
-        help="refuse larger documents unread (default: 32 MiB)",
+        help="refuse documents of more bytes without reading them (default: 33554432, 32 MiB)",
     )
 
 
@@ -93,14 +96,46 @@ def _add_judge(
     name: str,
     summary: str,
     envelope: str,
-) -> None:
+) -> argparse.ArgumentParser:
     judge = _add(commands, name, summary)
     _add_inputs(judge, envelope)
     judge.add_argument(
         "--format",
-        choices=("text", "json"),
-        help="one verdict per line as text or JSON (default: json for JSON Lines, else text)",
+        choices=("text", "json", "junit", "sarif", "github"),
+        help="text; one JSON verdict a line with file, line and trace_id; JUnit XML; SARIF; or "
+        "annotations for GitHub Actions (default: json for JSON Lines, else text)",
     )
+    return judge
+
+
+def _add_verify(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    verify = _add_judge(commands, "verify", "judge plans before they run", "Proposal or Plan")
+    verify.add_argument("--advise", action="store_true", help="say how to fix each refused plan")
+    parts = verify.add_argument_group(
+        "parts", "Give all three to judge Plans in place of whole Proposals."
+    )
+    parts.add_argument("--context", metavar="FILE", help="the RunContext")
+    parts.add_argument("--compiled", metavar="FILE", help="the CompiledContext: tools, evidence")
+    parts.add_argument("--spec", metavar="FILE", help="the DecisionSpec")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value
+
+
+class _Version(argparse.Action):
+    """Print the version. It is looked up when it is asked for: that takes some milliseconds."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{**options, "nargs": 0})
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        version = import_module("importlib.metadata").version("plan-critic")
+        sys.stdout.write(f"critic {version}\n")
+        parser.exit()
 
 
 def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -178,7 +213,9 @@ def _add_sessions(commands: "argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command. Returns the exit status; no traceback ever reaches the user."""
+    """Run one command and return the exit status. A traceback never reaches the user."""
+    if sys.stderr is None:  # it was closed before we started
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until we end
     # A terminal that cannot show a character gets its escape, not an error.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -199,17 +236,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _reader_left() -> int:
-    """The reader of our output closed it: end quietly, but not with success."""
+    """End quietly, but not with success, when the reader of our output has closed it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_INVALID
 
 
 def _failed(error: Exception) -> int:
     try:
-        explain = import_module("harness.commands.complaint").explain
-        sys.stderr.write(f"critic: {explain(error)}\n")
-    except Exception:  # something this program stands on is missing or shadowed
-        sys.stderr.write(f"critic: cannot start ({type(error).__name__}): run `critic doctor`\n")
+        line = import_module("harness.commands.complaint").explain(error)
+    except Exception:  # a package that this program needs is missing or shadowed
+        line = f"cannot start ({type(error).__name__}): run `critic doctor`"
+    # Where standard error is closed, the exit status still says it.
+    with suppress(OSError, ValueError, AttributeError):
+        sys.stderr.write(f"critic: {line}\n")
+        sys.stderr.flush()
     return EXIT_INVALID
 
 

@@ -1,10 +1,12 @@
-"""Where bytes become envelopes, and the one error for bytes that are none.
+"""Turn bytes into envelopes, or raise the one error for bytes that are not an envelope.
 
-Refused before any model sees them: duplicate keys, a byte-order mark, trailing text, lone
-surrogates, invalid UTF-8, over-deep nesting, documents over the limit.
+Refused before a model sees them: duplicate keys, a byte-order mark, trailing text, lone
+surrogates, invalid UTF-8, nesting that is too deep, documents over the size limit.
 """
 
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, TypeVar
 
 import jiter
 import orjson
@@ -12,32 +14,51 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
-from evals.canonical import canonical_bytes
 from evals.envelope import Envelope
 from evals.escaping import escape_line, escape_name, pointer
+from harness.canonical import canonical_bytes
+from harness.errors import HarnessError
 
 E = TypeVar("E", bound=Envelope)
 
 MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """The largest document that is parsed, unless the caller sets another limit."""
 
+MOST_PROBLEMS: Final = 100
+"""How many problems of one input are listed; a count of all of them is in the message."""
 
-class InvalidInput(ValueError):
-    """Bytes that are not the envelope they should be.
+
+class Problem(NamedTuple):
+    """One thing that is wrong with an input.
 
     Attributes:
-        path: JSON pointer to the fault, "" for the document as a whole.
-        message: what is wrong and what to do, one line, safe to print.
+        path: JSON pointer to the place, "" for the document as a whole.
+        message: what is wrong and how to fix it: one line, safe to print.
     """
 
-    def __init__(self, path: str, message: str) -> None:
+    path: str
+    message: str
+
+
+class InvalidInput(HarnessError, ValueError):
+    """The bytes are not the envelope that they should be.
+
+    Attributes:
+        path: JSON pointer to the first problem, "" for the document as a whole.
+        message: what is wrong there, how to fix it, and how many other places are wrong too;
+            one line, safe to print.
+        problems: every problem with its own path, at most `MOST_PROBLEMS`, the first one first.
+    """
+
+    def __init__(self, path: str, message: str, problems: Sequence[Problem] = ()) -> None:
         super().__init__(f"{escape_name(path) or 'the document'}: {message}")
         self.path = path
         self.message = message
+        self.problems = tuple(problems) or (Problem(path, message),)
 
 
 def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
-    """The JSON value in `data`.
+    """Return the JSON value in `data`.
 
     Raises:
         InvalidInput: the bytes are not exactly one strict JSON document within the limit.
@@ -58,13 +79,13 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
 
 
 def _every_key_kept(data: bytes, value: Any) -> bool:
-    """Whether no key of `data` was dropped as a duplicate of a later one. False may mean unsure.
+    """Return True when no key of `data` was dropped as a duplicate; False may mean unsure.
 
-    A document whose value written out again is the document lost nothing. Otherwise, every key
-    brings a colon, and so does every colon inside a string. So the document and its
-    value written out again hold as many colons, unless a key was dropped, with what it held.
-    A colon could only hide in an escape, so a document with one is left to the slower reader.
-    Counting takes a fraction of the time in which the reader looks for duplicates.
+    If the value written out again equals the document, nothing was lost. Otherwise count colons:
+    every key has one, and so has every colon inside a string. The document and its value written
+    out again have equally many, unless a key was dropped together with its value. Only an escape
+    could hide a colon, so a document with escapes is left to the slower reader.
+    Counting is several times faster than the reader's own search for duplicates.
     """
     try:
         written = orjson.dumps(value)
@@ -78,7 +99,7 @@ def _every_key_kept(data: bytes, value: Any) -> bool:
 
 
 def parse(model: type[E], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> E:
-    """The envelope that `data` spells.
+    """Parse `data` as an envelope of type `model`.
 
     Raises:
         InvalidInput: the bytes are not strict JSON, or the JSON is not this envelope.
@@ -87,7 +108,7 @@ def parse(model: type[E], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> E
 
 
 def build(model: type[E], value: Any) -> E:
-    """The envelope that a parsed JSON value spells.
+    """Build an envelope of type `model` from a parsed JSON value.
 
     Raises:
         InvalidInput: the value is not this envelope.
@@ -95,12 +116,11 @@ def build(model: type[E], value: Any) -> E:
     try:
         return model.__pydantic_validator__.validate_python(value)  # type: ignore[no-any-return]
     except ValidationError as error:
-        path, message = _explain(error, value)
-        raise InvalidInput(path, message) from None
+        raise _invalid(error, value) from None
 
 
 def detached_copy(envelope: E) -> E:
-    """The same envelope, and nobody else's. However large: it is no document from outside."""
+    """Return a deep copy that shares nothing with the original, whatever its size."""
     data = canonical_bytes(envelope)
     return parse(type(envelope), data, max_bytes=len(data))
 
@@ -108,22 +128,22 @@ def detached_copy(envelope: E) -> E:
 def verify_bytes(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: bytes
 ) -> bytes:
-    """The verdict on a plan as JSON, from the plan as JSON: the shortest strict way through.
+    """Verify a plan given as JSON and return the verdict as JSON: the fastest strict way.
 
     Raises:
-        InvalidInput: the bytes are no Plan.
+        InvalidInput: the bytes are not a Plan.
     """
     verdict = verify(ctx, compiled, spec, parse(Plan, plan))
     return verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
 
 
 NOT_BLANK: Final = r"\S"
-"""The pattern of a text that says something."""
+"""The pattern of a text that is not blank."""
 
 # Characters of a message: pydantic repeats a wrong value of a closed set, of whatever length.
 _LONGEST: Final = 300
 
-_MENDS: Final = {
+_FIXES: Final = {
     "extra_forbidden": "unknown field: remove it or check its spelling",
     "missing": "required field is missing: add it",
     "string_pattern_mismatch": "not an identifier: 1 to 128 (evidence refs 512) characters of "
@@ -135,24 +155,25 @@ _MENDS: Final = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
-    "union_tag_not_found": "lacks the field that says of which kind it is: add it",
+    "union_tag_not_found": "missing discriminator: add the field that says which kind it is",
 }
 
 
-def _explain(error: ValidationError, value: Any) -> tuple[str, str]:
-    """The JSON pointer to the first fault in `value`, and one safe line about it.
-
-    How many other places are at fault is said too.
-    """
-    faults = error.errors(include_url=False, include_input=False)
-    places = {_place(fault["loc"], value): None for fault in faults}
-    first = faults[0]
-    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-    return _place(first["loc"], value), escape_line(_mend(first)) + more
+def _invalid(error: ValidationError, value: Any) -> InvalidInput:
+    """Explain what pydantic refused in `value`: one problem for each place."""
+    problems: dict[str, ErrorDetails] = {}
+    for details in error.errors(include_url=False, include_input=False):
+        problems.setdefault(_place(details["loc"], value), details)
+    listed = [
+        Problem(path, escape_line(_message(details)))
+        for path, details in islice(problems.items(), MOST_PROBLEMS)
+    ]
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return InvalidInput(listed[0].path, listed[0].message + more, listed)
 
 
 def _place(location: tuple[int | str, ...], value: Any) -> str:
-    """The location without the parts that name a choice of union rather than a place."""
+    """Return the JSON pointer of a location, without the parts that name a union member."""
     parts: list[str | int] = []
     last = len(location) - 1
     for position, part in enumerate(location):
@@ -177,14 +198,14 @@ def _keys(value: Any) -> frozenset[str]:
 def _names_a_choice(
     part: int | str, before: tuple[int | str, ...], places: list[str | int]
 ) -> bool:
-    """Whether the part is pydantic's own: the kind of a step, or a verdict's ok."""
+    """Return True for a part that pydantic adds: the kind of a step, or the `ok` of a verdict."""
     if before[-1:] == ("verify",):
         return not isinstance(part, str)
     return bool(before) and isinstance(before[-1], int) and places[-2:-1] == ["steps"]
 
 
-def _mend(fault: ErrorDetails) -> str:
-    if fault.get("ctx", {}).get("pattern") == NOT_BLANK:
+def _message(details: ErrorDetails) -> str:
+    if details.get("ctx", {}).get("pattern") == NOT_BLANK:
         return "must not be blank"
-    known = _MENDS.get(fault["type"], fault["msg"])[:_LONGEST]
-    return known[:1].lower() + known[1:] if known[1:2].islower() else known
+    text = _FIXES.get(details["type"], details["msg"])[:_LONGEST]
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -21,8 +21,8 @@ from harness.codeloop.record import EXIT_CODES, SessionEnd
 from harness.codeloop.scribe import Job
 from harness.codeloop.sessions import SessionWriter, new_id, session_file, sessions_folder
 from harness.codeloop.workspace import Workspace, ignore_rule, top_of
-from harness.commands.complaint import UsageError
 from harness.commands.progress import Progress
+from harness.errors import UsageError
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -1,4 +1,4 @@
-"""One line for a person about a failure: what is wrong, where, what to do."""
+"""Explain a failure to a person in one line: what is wrong, where, what to do."""
 
 import errno
 
@@ -16,19 +16,15 @@ _ADVICE = {
 }
 
 
-class UsageError(Exception):
-    """What was asked for cannot be done as it was asked. The message is for a person."""
-
-
 def explain(error: Exception) -> str:
-    """The line to print for `error`. Safe for a terminal."""
+    """Return the line to print for `error`, safe for a terminal."""
     match error:
-        case UsageError() | HarnessError():
-            return str(error)
         case NotRecorded(__cause__=Exception() as cause):
             return f"a decision was made and is not on record: {explain(cause)}"
         case InvalidInput():
             return f"invalid input: {error}"
+        case HarnessError():
+            return str(error)
         case OSError():
             place = f"{escape_name(str(error.filename))}: " if error.filename is not None else ""
             return place + explain_os(error)
@@ -38,5 +34,5 @@ def explain(error: Exception) -> str:
 
 
 def explain_os(error: OSError) -> str:
-    """What the operating system refused, without the place."""
+    """Return what the operating system refused, without the place."""
     return _ADVICE.get(error.errno or 0) or escape_name(error.strerror or str(error))

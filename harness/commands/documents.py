@@ -1,4 +1,4 @@
-"""Documents from files and standard input: whole, or one per line, each within the size limit."""
+"""Read documents from files and standard input: whole files, or one document a line."""
 
 import argparse
 import sys
@@ -17,43 +17,68 @@ _PIECE = 1 << 20
 
 
 class InputDocument(NamedTuple):
-    """The bytes of one document, where they came from, and why they could not be read, if so."""
+    """The bytes of one document and where they came from.
 
-    source: str
+    `error` says why there are no bytes: the file cannot be read, or the document is too large.
+    """
+
+    file: str
+    """The name as given on the command line; `-` is standard input."""
     data: bytes
-    from_lines: bool
-    unreadable: OSError | None = None
+    line: int | None = None
+    """The number of the line, from 1; None for a whole file."""
+    error: str | None = None
+    from_lines: bool = False
+    """The file is read as JSON Lines."""
 
-    def parsed_by(self, parser: Callable[[bytes], T]) -> T:
-        """What the parser makes of the bytes.
+    @property
+    def source(self) -> str:
+        """The place for a person, safe to print: a file, or a line of a file."""
+        label = "standard input" if self.file == "-" else escape_name(self.file)
+        return label if self.line is None else f"{label} line {self.line}"
+
+    def parse_with(self, parser: Callable[[bytes], T]) -> T:
+        """Parse the bytes.
 
         Raises:
             InvalidInput: the document could not be read, or the parser refuses it.
         """
-        if self.unreadable is not None:
-            raise InvalidInput("", explain_os(self.unreadable))
+        if self.error is not None:
+            raise InvalidInput("", self.error)
         return parser(self.data)
 
 
+def read_whole(name: str, limit: int = MAX_DOCUMENT_BYTES) -> InputDocument:
+    """Read one file, or standard input for `-`, as one document of at most `limit` bytes."""
+    try:
+        with _opened(name) as stream:
+            return _whole(name, stream, limit)
+    except OSError as error:
+        return InputDocument(name, b"", error=explain_os(error))
+
+
 def size_limit(args: argparse.Namespace) -> int:
-    """The largest document to read, in bytes."""
+    """Return the size of the largest document to read, in bytes."""
     limit: int = MAX_DOCUMENT_BYTES if args.max_bytes is None else args.max_bytes
     return limit
 
 
 def documents(args: argparse.Namespace) -> Iterator[InputDocument]:
-    """Every document the arguments name, in order. Bytes beyond the limit are not kept.
+    """Yield every document that the arguments name, in order. Blank lines are skipped.
 
-    A file that cannot be read, or cannot be read further, gives one document that says why.
+    A file that cannot be read, or cannot be read further, yields one document that says why.
+    Bytes beyond the size limit are not kept.
     """
     limit = size_limit(args)
     for name in args.files:
-        lines = args.lines or name.endswith(".jsonl")
+        if not (args.lines or name.endswith(".jsonl")):
+            yield read_whole(name, limit)
+            continue
         try:
             with _opened(name) as stream:
-                yield from _lines(name, stream, limit) if lines else [_whole(name, stream, limit)]
+                yield from _lines(name, stream, limit)
         except OSError as error:
-            yield InputDocument(_label(name), b"", lines, unreadable=error)
+            yield InputDocument(name, b"", error=explain_os(error), from_lines=True)
 
 
 @contextmanager
@@ -65,25 +90,32 @@ def _opened(name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _label(name: str) -> str:
-    return "standard input" if name == "-" else escape_name(name)
-
-
 def _whole(name: str, stream: BinaryIO, limit: int) -> InputDocument:
-    # One byte over the limit is enough for the parser to refuse it by size.
-    return InputDocument(_label(name), stream.read(limit + 1), from_lines=False)
+    data = stream.read(limit + 1)
+    return InputDocument(name, data) if len(data) <= limit else _too_large(name, limit)
+
+
+def _too_large(name: str, limit: int, line: int | None = None) -> InputDocument:
+    message = f"over the limit of {limit} bytes: split it, or raise the limit with --max-bytes"
+    return InputDocument(name, b"", line, message, from_lines=line is not None)
 
 
 def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
-    number = 0
+    number = documents_seen = 0
     while line := stream.readline(limit + 2):
         number += 1
         if len(line) > limit and not line.endswith(b"\n"):
             _skip_line(stream)
         data = line.removesuffix(b"\n").removesuffix(b"\r") if line.endswith(b"\n") else line
-        yield InputDocument(f"{_label(name)} line {number}", data, from_lines=True)
-    if number == 0:
-        yield InputDocument(_label(name), b"", from_lines=True)
+        if data.isspace() or not data:
+            continue
+        documents_seen += 1
+        if len(data) > limit:
+            yield _too_large(name, limit, number)
+        else:
+            yield InputDocument(name, data, number, from_lines=True)
+    if not documents_seen:
+        yield InputDocument(name, b"", error="empty: expected one JSON document", from_lines=True)
 
 
 def _skip_line(stream: BinaryIO) -> None:

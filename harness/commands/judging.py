@@ -1,60 +1,36 @@
-"""What `critic verify` and `critic score` share: documents in, one verdict for each out."""
+"""What `critic verify` and `critic score` share: judge each document, report each judgement."""
 
 import argparse
-import sys
 from collections.abc import Callable
-from typing import TypeVar
 
-from critic import Refused, ScoreVerdict, Verified
-from evals.envelope import Envelope
-from evals.escaping import escape_name
-from harness.commands.documents import InputDocument, documents, size_limit
-from harness.commands.output import ascii_json
-from harness.wire import InvalidInput, parse
-
-E = TypeVar("E", bound=Envelope)
-AnyVerdict = Verified | Refused | ScoreVerdict
-
-EXIT_REFUSED = 1
-EXIT_INVALID = 2
+from harness.commands.documents import InputDocument, documents
+from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.formats import reporter
+from harness.commands.formats.judgement import Describe, Judged, Reporter
+from harness.wire import InvalidInput
 
 
 def judge_all(
     args: argparse.Namespace,
-    model: type[E],
-    judge: Callable[[E], AnyVerdict],
-    describe: Callable[[AnyVerdict], str],
+    judge: Callable[[bytes], Judged],
+    describe: Describe,
 ) -> int:
-    """Judge every document; a document that is no envelope is reported, and the rest still run."""
-    status, limit = 0, size_limit(args)
-    for document in documents(args):
-        as_json = args.format == "json" or (args.format is None and document.from_lines)
-        try:
-            verdict = judge(document.parsed_by(lambda data: parse(model, data, limit)))
-        except InvalidInput as error:
-            _print_fault(document, error, as_json)
-            status = EXIT_INVALID
-            continue
-        if not verdict:
-            status = max(status, EXIT_REFUSED)
-        _print(verdict_json(verdict) if as_json else f"{document.source}: {describe(verdict)}")
+    """Judge every document and return the exit status.
+
+    An invalid document is reported, and the documents after it are still judged.
+    """
+    status = EXIT_OK
+    with reporter(args, describe) as report:
+        for document in documents(args):
+            status = max(status, _judge_one(document, judge, report))
     return status
 
 
-def verdict_json(verdict: AnyVerdict) -> str:
-    """The verdict as one line of JSON."""
-    return ascii_json(verdict.wire())
-
-
-def _print(line: str) -> None:
-    sys.stdout.write(line + "\n")
-
-
-def _print_fault(document: InputDocument, error: InvalidInput, as_json: bool) -> None:
-    if as_json:
-        fault = {"error": {"path": error.path, "message": error.message}}
-        _print(ascii_json(fault))
-        return
-    sys.stdout.flush()
-    place = f" at {escape_name(error.path)}" if error.path else ""
-    sys.stderr.write(f"{document.source}: invalid input{place}: {error.message}\n")
+def _judge_one(document: InputDocument, judge: Callable[[bytes], Judged], report: Reporter) -> int:
+    try:
+        judged = document.parse_with(judge)
+    except InvalidInput as error:
+        report.invalid(document, error)
+        return EXIT_INVALID
+    report.judged(document, judged)
+    return EXIT_OK if judged.verdict else EXIT_REFUSED

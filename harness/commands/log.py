@@ -5,9 +5,9 @@ import sys
 
 from evals.escaping import escape_line
 from evals.timestamps import format_time
-from harness.commands.complaint import UsageError
 from harness.commands.output import ascii_json
 from harness.commands.replay import parse_head, tell, with_progress
+from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import DecisionRecord
 from harness.replay.engine import replay

@@ -6,7 +6,7 @@ from typing import Any
 from critic import CriticReport, Proposal, Run
 from evals.timestamps import parse_time
 from harness.clock import FixedClock, SystemClock
-from harness.commands.complaint import UsageError
+from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.runtime.executors import TranscriptExecutor
 from harness.runtime.loop import Outcome, run_canonical_loop

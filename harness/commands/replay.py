@@ -8,8 +8,8 @@ from typing import get_args
 
 from tqdm import tqdm
 
-from harness.commands.complaint import UsageError
 from harness.commands.output import ascii_json
+from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
 from harness.replay.engine import replay

@@ -24,7 +24,7 @@ async def _record_all(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open(args.log) as log:
         for document in documents(args):
             try:
-                content = document.parsed_by(lambda data: transcript_or_proposal(data, limit))
+                content = document.parse_with(lambda data: transcript_or_proposal(data, limit))
             except InvalidInput as error:
                 sys.stdout.flush()
                 sys.stderr.write(f"{document.source}: invalid input: {error}\n")

@@ -3,7 +3,7 @@
 import argparse
 import sys
 
-from harness.commands.complaint import UsageError
+from harness.errors import UsageError
 from harness.schemas import render_schemas, schemas
 
 

@@ -4,22 +4,30 @@ import argparse
 
 from critic import Run, ScoreVerdict, score
 from evals.escaping import escape_line
-from harness.commands.judging import AnyVerdict, judge_all
+from harness.commands.documents import size_limit
+from harness.commands.formats.judgement import AnyVerdict, Judged
+from harness.commands.judging import judge_all
+from harness.wire import parse
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge every Run in the files. Exit status as documented by `critic --help`."""
-    return judge_all(args, Run, score, describe_score)
+    limit = size_limit(args)
+    return judge_all(args, lambda data: _judged(parse(Run, data, limit)), describe_score)
+
+
+def _judged(run: Run) -> Judged:
+    return Judged(score(run), run.trace_id)
 
 
 def describe_score(verdict: AnyVerdict) -> str:
-    """The verdict for a person: one line per evaluator, its findings under it."""
+    """Describe a verdict for a person: one line for each evaluator, its findings below it."""
     if not isinstance(verdict, ScoreVerdict):
-        raise TypeError(f"no verdict of score: {type(verdict).__name__}")
+        raise TypeError(f"not a verdict of score: {type(verdict).__name__}")
     lines = ["ok" if verdict.ok else "refused"]
-    for name, judged in verdict.scorecard.scores:
-        lines.append(f"  {name:<8}{judged.status:<5}{judged.score:.2f}")
+    for name, scored in verdict.scorecard.scores:
+        lines.append(f"  {name:<8}{scored.status:<5}{scored.score:.2f}")
         lines.extend(
-            f"    {found.severity}: {escape_line(found.message)}" for found in judged.findings
+            f"    {finding.severity}: {escape_line(finding.message)}" for finding in scored.findings
         )
     return "\n".join(lines)

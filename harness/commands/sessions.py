@@ -20,8 +20,8 @@ from harness.codeloop.sessions import (
     sessions_folder,
     statistics,
 )
-from harness.commands.complaint import UsageError
 from harness.commands.output import ascii_json
+from harness.errors import UsageError
 
 EXIT_INVALID = 2
 _TASK_SHOWN = 60

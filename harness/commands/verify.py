@@ -1,22 +1,79 @@
-"""`critic verify`: judge Proposals."""
+"""`critic verify`: judge Proposals, or Plans against a context that is given apart."""
 
 import argparse
+from collections.abc import Callable
+from typing import TypeVar
 
-from critic import Proposal, Refused, Verified, Violation, verify
-from harness.commands.judging import AnyVerdict, judge_all
+from critic import (
+    CompiledContext,
+    DecisionSpec,
+    Plan,
+    Proposal,
+    Refused,
+    RunContext,
+    Verified,
+    Violation,
+    advise,
+    verify,
+)
+from evals.envelope import Envelope
+from harness.commands.documents import read_whole, size_limit
+from harness.commands.formats.judgement import AnyVerdict, Judged
+from harness.commands.judging import judge_all
+from harness.errors import UsageError
+from harness.wire import InvalidInput, parse
+
+E = TypeVar("E", bound=Envelope)
+
+_PARTS = ("context", "compiled", "spec")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Judge every Proposal in the files. Exit status as documented by `critic --help`."""
-    return judge_all(args, Proposal, _judge, describe_verdict)
+    """Judge every document in the files. Exit status as documented by `critic --help`."""
+    return judge_all(args, _judge_of(args), describe_verdict)
 
 
-def _judge(proposal: Proposal) -> Verified | Refused:
-    return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+def _judge_of(args: argparse.Namespace) -> Callable[[bytes], Judged]:
+    """Return what judges one document: a Proposal, or a Plan where the other parts are given.
+
+    Raises:
+        UsageError: some of the parts are given, and others are not, or a part is invalid.
+    """
+    limit = size_limit(args)
+    given = [name for name in _PARTS if getattr(args, name) is not None]
+    if not given:
+        return lambda data: _judged(parse(Proposal, data, limit), advice=args.advise)
+    if missing := [f"--{name}" for name in _PARTS if name not in given]:
+        raise UsageError(f"plans apart need all three parts: add {' and '.join(missing)}")
+    ctx = _part(RunContext, args.context, limit)
+    compiled = _part(CompiledContext, args.compiled, limit)
+    spec = _part(DecisionSpec, args.spec, limit)
+
+    def judge(data: bytes) -> Judged:
+        plan = parse(Plan, data, limit)
+        proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
+        return _judged(proposal, advice=args.advise)
+
+    return judge
+
+
+def _part(model: type[E], name: str, limit: int) -> E:
+    document = read_whole(name, limit)
+    try:
+        return document.parse_with(lambda data: parse(model, data, limit))
+    except InvalidInput as error:
+        raise UsageError(f"{document.source}: not a {model.__name__}: {error}") from None
+
+
+def _judged(proposal: Proposal, *, advice: bool) -> Judged:
+    inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
+    verdict = verify(*inputs)
+    advised = advise(*inputs, verdict) if advice and isinstance(verdict, Refused) else None
+    return Judged(verdict, proposal.ctx.trace_id, advised)
 
 
 def describe_verdict(verdict: AnyVerdict) -> str:
-    """The verdict for a person: the first line decides, the lines under it explain."""
+    """Describe a verdict for a person: the first line decides, the lines below it explain."""
     match verdict:
         case Verified():
             notes = [f"\n  caveat: {caveat}" for caveat in verdict.caveats]
@@ -25,7 +82,7 @@ def describe_verdict(verdict: AnyVerdict) -> str:
             head = f"refused: {verdict.kind}: {'; '.join(verdict.reasons)}"
             return head + "".join(map(_further, verdict.violations[1:]))
         case _:
-            raise TypeError(f"no verdict of verify: {type(verdict).__name__}")
+            raise TypeError(f"not a verdict of verify: {type(verdict).__name__}")
 
 
 def _further(violation: Violation) -> str:

@@ -29,6 +29,9 @@ forgiven.) An answer is
                            if it is not: P is the JSON pointer (RFC 6901) to the fault, "" for
                            the document as a whole, M is any text
 
+The members `file`, `line`, `errors`, and `trace_id` beside a verdict of verify or score, may be
+added to an answer and are not compared: `critic verify` says there where a document is from.
+
 A document is invalid if it is no strict JSON (a duplicate key, a lone surrogate, NaN, trailing
 text, a byte-order mark), or not of its schema, or breaks a rule that JSON Schema cannot state.
 Answers may come at any time: each at once, or all when the input has ended. Standard error is for

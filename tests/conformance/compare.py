@@ -3,12 +3,14 @@
 from typing import Any, NamedTuple
 
 from harness.canonical import canonical_json
-from harness.cases import Case, Command, Expectation, Fault, difference
+from harness.cases import Case, CaseError, Command, Expectation, difference
 from harness.wire import InvalidInput, parse_json
 
 Json = dict[str, Any]
 
 _MARK = ("check", "kind", "offending_step")
+_BESIDE = {"file", "line", "errors"}
+"""Members that a program may add to an answer. They are not compared."""
 
 
 class Level(NamedTuple):
@@ -30,6 +32,8 @@ def fault(case: Case, line: bytes, level: Level) -> str:
         return f"the answer is no JSON: {error.message}"
     if not isinstance(answer, dict):
         return "the answer is no JSON object"
+    beside = _BESIDE if case.command == "consolidate" else {*_BESIDE, "trace_id"}
+    answer = {name: value for name, value in answer.items() if name not in beside}
     if "error" in answer:
         return _fault_of_error(case.expect, answer, level)
     if case.expect.error is not None:
@@ -70,7 +74,7 @@ def _found(answer: Json) -> Expectation:
     try:
         return Expectation(verdict=answer)
     except ValueError as error:
-        return Expectation(error=Fault(path="", message=f"no verdict: {str(error)[:200]}"))
+        return Expectation(error=CaseError(path="", message=f"no verdict: {str(error)[:200]}"))
 
 
 def decisive(command: Command, verdict: Json) -> Json:

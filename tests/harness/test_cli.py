@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,17 @@ def test_a_terminal_that_knows_few_characters(tmp_path: Path, encoding: str) -> 
     said = spawn("demo", cwd=tmp_path, env={"PYTHONIOENCODING": encoding})
     assert (said.status, said.err) == (0, "")
     assert "2 of 2 records are the same" in said.out
+
+
+def test_closed_standard_error_changes_neither_status_nor_verdicts() -> None:
+    command = f"exec {sys.executable} -m harness.cli verify {PLAN_A} /gone.json {PLAN_B} 2>&-"
+    done = subprocess.run(["sh", "-c", command], check=False, capture_output=True, env=ENVIRONMENT)
+    assert done.returncode == 2
+    assert b": ok: " in done.stdout
+
+
+def test_the_version_is_that_of_the_distribution(critic: Critic) -> None:
+    assert critic("--version") == (0, f"critic {version('plan-critic')}\n", "")
 
 
 @pytest.mark.parametrize(("closed", "args"), [("<&-", "verify -"), (">&-", "schema")])

@@ -42,8 +42,12 @@ FLOORS = {
         harness.codeloop.decision harness.codeloop.errors harness.codeloop.gate
         harness.codeloop.git harness.codeloop.loop harness.codeloop.prompt
         harness.codeloop.record harness.codeloop.scribe harness.codeloop.sessions
-        harness.codeloop.workspace harness.commands harness.commands.complaint
+        harness.codeloop.workspace harness.commands harness.commands.advice_text
+        harness.commands.complaint
         harness.commands.demo harness.commands.doctor harness.commands.documents
+        harness.commands.exit_status harness.commands.formats harness.commands.formats.github
+        harness.commands.formats.judgement harness.commands.formats.junit
+        harness.commands.formats.lines harness.commands.formats.sarif
         harness.commands.judging harness.commands.log harness.commands.code_loop
         harness.commands.output harness.commands.pipeline harness.commands.progress
         harness.commands.replay harness.commands.run harness.commands.schema

@@ -10,8 +10,21 @@ GOOD = json.dumps(good_proposal()).encode()
 REFUSED = json.dumps(refused_proposal()).encode()
 GOOD_SAID = judge_proposal(proposal_of(good_proposal())).wire()
 REFUSED_SAID = judge_proposal(proposal_of(refused_proposal())).wire()
-EMPTY = {"error": {"path": "", "message": "empty: expected one JSON document"}}
+_BESIDE = ("file", "line", "trace_id", "errors")
+"""What the command line prints beside a verdict or an error."""
 
 
 def read(lines: list[str]) -> list[Any]:
-    return [json.loads(line) for line in lines]
+    """Return the bare verdicts and errors."""
+    return [
+        {name: value for name, value in json.loads(line).items() if name not in _BESIDE}
+        for line in lines
+    ]
+
+
+def origins(lines: list[str]) -> list[dict[str, Any]]:
+    """Return what is printed beside the verdicts and errors."""
+    return [
+        {name: value for name, value in json.loads(line).items() if name in _BESIDE}
+        for line in lines
+    ]

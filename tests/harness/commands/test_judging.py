@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from critic import score
-from tests.harness.commands.lines import EMPTY, GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, read
+from tests.harness.commands.lines import GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, origins, read
 from tests.harness.console import Critic
 from tests.support.examples import (
     PLAN_A,
@@ -68,8 +68,9 @@ def test_invalid_input_outweighs_a_refusal(critic: Critic, order: tuple[int, ...
     files = [PLAN_A, PLAN_B, PLAN_B_RUN]  # a Run is no Proposal
     said = critic("verify", *(files[at] for at in order))
     assert said.status == 2
-    assert said.err.startswith(f"{PLAN_B_RUN}: invalid input at /")
-    assert said.err.count("\n") == 1
+    assert all(
+        line.startswith(f"{PLAN_B_RUN}: invalid input at /") for line in said.err.splitlines()
+    )
     assert [line for line in said.lines if "refused: " in line]
     assert [line for line in said.lines if ": ok: " in line]
 
@@ -77,7 +78,11 @@ def test_invalid_input_outweighs_a_refusal(critic: Critic, order: tuple[int, ...
 def test_json_may_be_asked_for(critic: Critic) -> None:
     said = critic("verify", "--format", "json", PLAN_A, PLAN_B)
     assert (said.status, said.err) == (1, "")
-    assert said.lines == [spelled(REFUSED_SAID), spelled(GOOD_SAID)]
+    starts = [spelled(REFUSED_SAID)[:-1], spelled(GOOD_SAID)[:-1]]
+    assert [line[: len(start)] for line, start in zip(said.lines, starts, strict=True)] == starts
+    assert origins(said.lines) == [
+        {"trace_id": "trace_refund_881", "file": str(path)} for path in (PLAN_A, PLAN_B)
+    ]
 
 
 def test_standard_input(critic: Critic) -> None:
@@ -98,13 +103,15 @@ def test_one_verdict_for_each_line(critic: Critic, tmp_path: Path, end: bytes, l
     said = critic("verify", path)
     assert (said.status, said.err) == (1, "")
     assert read(said.lines) == [GOOD_SAID, REFUSED_SAID, GOOD_SAID]
+    place = {"trace_id": "trace_refund_881", "file": str(path)}
+    assert origins(said.lines) == [{**place, "line": number} for number in (1, 2, 3)]
 
 
 def test_a_bad_line_is_told_in_its_place_and_the_rest_still_runs(critic: Critic) -> None:
     wire = good_proposal()
     wire["ctx"]["safety_mode"] = None
     lines = [
-        *(GOOD, b"{", b"", REFUSED, b"\xff", json.dumps(wire).encode(), b"[]", b'{"a":1,"a":1}'),
+        *(GOOD, b"{", b"[1]", REFUSED, b"\xff", json.dumps(wire).encode(), b"[]", b'{"a":1,"a":1}'),
         *(b"\xef\xbb\xbf" + GOOD, GOOD + b" x", GOOD),
     ]
     said = critic("verify", "--lines", "-", stdin=b"\n".join(lines))
@@ -112,7 +119,6 @@ def test_a_bad_line_is_told_in_its_place_and_the_rest_still_runs(critic: Critic)
     answers = read(said.lines)
     assert len(answers) == len(lines)
     assert [answers[at] for at in (0, 3, 10)] == [GOOD_SAID, REFUSED_SAID, GOOD_SAID]
-    assert answers[2] == EMPTY
     faults = [answers[at]["error"] for at in (1, 2, 4, 5, 6, 7, 8, 9)]
     assert all(set(answers[at]) == {"error"} for at in (1, 2, 4, 5, 6, 7, 8, 9))
     assert all(set(fault) == {"path", "message"} for fault in faults)
@@ -146,18 +152,98 @@ def test_an_empty_file_is_no_pass(critic: Critic, tmp_path: Path) -> None:
     for name in ("none.json", "none.jsonl"):
         (tmp_path / name).touch()
     said = critic("verify", tmp_path / "none.jsonl")
-    assert (said.status, read(said.lines)) == (2, [EMPTY])
+    empty = "empty: expected one JSON document"
+    assert (said.status, read(said.lines)) == (2, [{"error": {"path": "", "message": empty}}])
     said = critic("verify", tmp_path / "none.json")
     assert (said.status, said.out) == (2, "")
-    assert said.err == f"{tmp_path / 'none.json'}: invalid input: {EMPTY['error']['message']}\n"
+    assert said.err == f"{tmp_path / 'none.json'}: invalid input: {empty}\n"
     assert critic("verify", "-").status == 2
     assert critic("verify", "--lines", "-").status == 2
 
 
-def test_a_blank_line_is_an_answer_of_its_own(critic: Critic) -> None:
-    said = critic("verify", "--lines", "-", stdin=GOOD + b"\n\n \t\r\n" + GOOD + b"\n")
+@pytest.mark.parametrize("blank", [b"", b" ", b"\t \r", b"\x0b\x0c"])
+def test_a_blank_line_is_skipped_and_counted(critic: Critic, blank: bytes) -> None:
+    said = critic("verify", "--lines", "-", stdin=b"\n".join([GOOD, blank, blank, REFUSED, b""]))
+    assert said.status == 1
+    assert read(said.lines) == [GOOD_SAID, REFUSED_SAID]
+    assert [origin["line"] for origin in origins(said.lines)] == [1, 4]
+
+
+def test_blank_lines_alone_are_not_a_pass(critic: Critic) -> None:
+    assert critic("verify", "--lines", "-", stdin=b"\n \n\n").status == 2
+
+
+def test_every_problem_of_an_input_is_shown_with_its_path(critic: Critic) -> None:
+    wire = good_proposal()
+    wire["ctx"]["safety_mode"] = "admin"
+    wire["spec"]["unknown"] = 1
+    wire["plan"]["steps"][1]["evidence_refs"] = 5
+    paths = ["/ctx/safety_mode", "/spec/unknown", "/plan/steps/1/evidence_refs"]
+    said = critic("verify", "-", stdin=json.dumps(wire).encode())
     assert said.status == 2
-    assert read(said.lines) == [GOOD_SAID, EMPTY, EMPTY, GOOD_SAID]
+    assert [line.split(": ")[1] for line in said.err.splitlines()] == [
+        f"invalid input at {path}" for path in paths
+    ]
+    (answer,) = [
+        json.loads(line)
+        for line in critic("verify", "--lines", "-", stdin=json.dumps(wire).encode()).lines
+    ]
+    assert [problem["path"] for problem in answer["errors"]] == paths
+    assert answer["error"]["path"] == paths[0]
+    assert answer["error"]["message"].endswith(" (and 2 more)")
+
+
+# --- parts and advice -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> list[str | Path]:
+    """Write the parts of the good proposal, and name them as options."""
+    wire = good_proposal()
+    options: list[str | Path] = []
+    for option, part in (("context", "ctx"), ("compiled", "compiled"), ("spec", "spec")):
+        path = tmp_path / f"{part}.json"
+        path.write_text(json.dumps(wire[part]))
+        options += [f"--{option}", path]
+    return options
+
+
+def test_plans_are_judged_against_parts_that_are_given_apart(
+    critic: Critic, parts: list[str | Path]
+) -> None:
+    plans = [json.dumps(wire["plan"]).encode() for wire in (good_proposal(), refused_proposal())]
+    said = critic("verify", *parts, "--lines", "-", stdin=b"\n".join([*plans, GOOD]))
+    assert said.status == 2
+    good, refused, proposal = read(said.lines)
+    assert (good, refused) == (GOOD_SAID, REFUSED_SAID)
+    assert "error" in proposal
+    assert origins(said.lines)[0]["trace_id"] == "trace_refund_881"
+
+
+def test_parts_must_be_complete_and_valid(
+    critic: Critic, parts: list[str | Path], tmp_path: Path
+) -> None:
+    said = critic("verify", *parts[:2], "-", stdin=b"{}")
+    assert (said.status, said.out) == (2, "")
+    assert said.err.endswith("add --compiled and --spec\n")
+    (tmp_path / "spec.json").write_text('{"id": "s"}')
+    said = critic("verify", *parts, "-", stdin=b"{}")
+    assert (said.status, said.out) == (2, "")
+    assert "spec.json: not a DecisionSpec: /required_outputs: " in said.err
+    assert critic("verify", "--spec", tmp_path / "gone", *parts[:4], "-").status == 2
+
+
+def test_advice_says_how_to_fix_a_refused_plan(critic: Critic) -> None:
+    said = critic("verify", "--advise", PLAN_A)
+    fixes = [line for line in said.lines if line.startswith("  fix: ")]
+    assert said.status == 1
+    assert fixes[0].startswith("  fix: step 1: pin refund_window_evidence: ")
+    (answer,) = critic("verify", "--advise", "--format", "json", PLAN_A).lines
+    advice = json.loads(answer)["advice"]
+    assert (advice["disposition"], len(advice["repairs"])) == ("replan", len(fixes))
+    assert "advice" not in json.loads(
+        critic("verify", "--advise", "--format", "json", PLAN_B).lines[0]
+    )
 
 
 def test_every_verdict_is_the_one_that_verify_gives(critic: Critic) -> None:

@@ -11,7 +11,7 @@ from harness.log.errors import LogFull
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
 from harness.replay.engine import replay
-from tests.harness.commands.lines import GOOD, REFUSED, read
+from tests.harness.commands.lines import GOOD, REFUSED
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, put_body
 from tests.support.examples import PLAN_A, PLAN_B, PLAN_B_RUN, good_run, is_safe
@@ -60,7 +60,7 @@ def test_the_transcript_of_a_refused_plan_is_not_played(critic: Critic, log: Pat
     wire["proposal"] = json.loads(REFUSED)
     said = critic("run", "-", "--log", log, stdin=json.dumps(wire).encode())
     assert said.status == 1
-    (record,) = read([row.body.decode() for row in rows(log)])
+    (record,) = [json.loads(row.body) for row in rows(log)]
     assert "run" not in record
     assert record["report"]["refused_at"] == "verify"
 
@@ -80,7 +80,7 @@ def test_lines_are_recorded_in_their_order_and_a_bad_one_is_left_out(
     ]
     told = said.err.splitlines()
     assert [line.split(": ")[:2] for line in told] == [
-        [f"standard input line {number}", "invalid input"] for number in (2, 4, 5)
+        [f"standard input line {number}", "invalid input"] for number in (2, 5)
     ]
     assert critic("replay", log) == (0, ALL_SAME.format(4), "")
 
@@ -105,7 +105,7 @@ def test_with_a_fixed_time_two_logs_are_the_same_bytes(critic: Critic, tmp_path:
     assert rows(logs[0]) == rows(logs[1])
     assert len(rows(logs[0])) == 15
     times = {
-        record["report"]["decided_at"] for record in read([r.body.decode() for r in rows(logs[0])])
+        record["report"]["decided_at"] for record in (json.loads(row.body) for row in rows(logs[0]))
     }
     assert times == {NOON}
     assert critic("replay", logs[0]) == (0, ALL_SAME.format(15), "")
@@ -138,7 +138,7 @@ def test_what_is_neither_run_nor_proposal(critic: Critic, log: Path, data: bytes
 def test_a_document_over_the_limit_is_not_recorded(critic: Critic, log: Path) -> None:
     said = critic("run", PLAN_B_RUN, "--log", log, "--max-bytes", "100")
     assert (said.status, said.out) == (2, "")
-    assert "is over the limit of 100 bytes" in said.err
+    assert "over the limit of 100 bytes" in said.err
 
 
 # --- logs that cannot be used -----------------------------------------------------------------
@@ -190,7 +190,7 @@ def test_replay_as_json_is_one_answer_for_each_record(critic: Critic, log: Path)
     filled(log, 6).close()
     said = critic("replay", log, "--format", "json")
     assert (said.status, said.err) == (0, "")
-    answers = read(said.lines)
+    answers = [json.loads(line) for line in said.lines]
     assert [(answer["seq"], answer["status"]) for answer in answers] == [
         (seq, "same") for seq in range(1, 7)
     ]
@@ -217,7 +217,8 @@ def test_a_record_that_was_altered_is_told_with_what_and_where(critic: Critic, l
     assert said.lines[0] == "record 3: tampered"
     assert said.lines[-1] == "5 records: 4 same, 0 drift, 1 tampered, 0 incomplete"
     statuses = [
-        answer["status"] for answer in read(critic("replay", log, "--format", "json").lines)
+        answer["status"]
+        for answer in map(json.loads, critic("replay", log, "--format", "json").lines)
     ]
     assert statuses == ["same", "same", "tampered", "same", "same"]
 

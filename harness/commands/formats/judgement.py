@@ -1,0 +1,75 @@
+"""One judgement as the formats print it, and the messages that a verdict contains."""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple, Protocol, assert_never
+
+from critic import Advice, Refused, ScoreVerdict, Verified
+from harness.commands.documents import InputDocument
+from harness.wire import InvalidInput
+
+AnyVerdict = Verified | Refused | ScoreVerdict
+Describe = Callable[[AnyVerdict], str]
+
+Level = Literal["error", "warning", "note"]
+
+INVALID_INPUT = "invalid_input"
+"""The rule of messages about a document that is not an envelope."""
+
+
+class Judged(NamedTuple):
+    """A verdict, the trace it is about, and advice where it was asked for."""
+
+    verdict: AnyVerdict
+    trace_id: str
+    advice: Advice | None = None
+
+
+class Message(NamedTuple):
+    """One message about a document: how bad it is, which rule it is of, and what it says."""
+
+    level: Level
+    rule: str
+    """A refusal kind, `policy`, `safety` ... for evaluators, `caveat`, or `invalid_input`."""
+    text: str
+    path: str = ""
+    """JSON pointer into the plan or the document, "" for the whole."""
+
+
+class Reporter(Protocol):
+    """Takes judgements as they are made. A format that needs all of them prints at the end."""
+
+    def judged(self, document: InputDocument, judged: Judged) -> None:
+        """Report a verdict."""
+
+    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
+        """Report a document that is not an envelope."""
+
+    def close(self) -> None:
+        """Print what had to wait for the last judgement."""
+
+
+def messages(verdict: AnyVerdict) -> Iterator[Message]:
+    """Yield what a verdict says: violations, caveats, or the findings of evaluators."""
+    match verdict:
+        case Verified():
+            yield from (Message("note", "caveat", caveat) for caveat in verdict.caveats)
+        case Refused():
+            for violation in verdict.violations:
+                yield Message("error", violation.kind, violation.reason, violation.path or "")
+        case ScoreVerdict():
+            yield from _findings(verdict)
+        case _:
+            assert_never(verdict)
+
+
+def _findings(verdict: ScoreVerdict) -> Iterator[Message]:
+    levels: dict[str, Level] = {"error": "error", "warn": "warning", "info": "note"}
+    for evaluator, scored in verdict.scorecard.scores:
+        for finding in scored.findings:
+            yield Message(levels[finding.severity], evaluator, finding.message)
+
+
+def problems(error: InvalidInput) -> Iterator[Message]:
+    """Yield every problem of a document that is not an envelope."""
+    for problem in error.problems:
+        yield Message("error", INVALID_INPUT, problem.message, problem.path)
