@@ -1,6 +1,6 @@
-"""`python -m tests.assurance [--quick] [LAYER ...]`: run the layers, print and keep the table.
+"""`python -m tests.assurance [--quick] [LAYER ...]`: run the layers, print and keep the figures.
 
-Where layers are named, only these run, and only their rows of the kept table are renewed.
+Where layers are named, only these run, and only their figures are renewed.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import time
 from importlib import import_module
 
 from tests.assurance.row import Row
-from tests.assurance.table import keep
+from tests.assurance.table import code_digest, keep, write
 
 LAYERS = (
     "model",
@@ -27,12 +27,16 @@ LAYERS = (
 
 
 def main() -> int:
-    """Exit status 0 when every layer came out as it should."""
+    """Run the layers; exit status 0 when every layer held."""
     parser = argparse.ArgumentParser(prog="python -m tests.assurance")
     parser.add_argument("layers", nargs="*", metavar="LAYER", help=f"of {', '.join(LAYERS)}")
     parser.add_argument("--quick", action="store_true", help="a sample of each, within 4 minutes")
     parser.add_argument("--dry", action="store_true", help="keep nothing")
+    parser.add_argument("--table", action="store_true", help="write the tables, and run nothing")
     args = parser.parse_args()
+    if args.table:
+        write()
+        return 0
     if unknown := set(args.layers) - set(LAYERS):
         parser.error(f"no such layer: {', '.join(sorted(unknown))}")
     layers: list[str] = args.layers or [*LAYERS]
@@ -46,15 +50,15 @@ def main() -> int:
 
 
 def _held(name: str, *, quick: bool, dry: bool) -> bool:
-    """Run one layer and tell its rows."""
-    began = time.perf_counter()
+    """Run one layer and print its rows."""
+    began, code = time.perf_counter(), code_digest()
     rows: list[Row] = import_module(f"tests.assurance.layers.{name}").run(quick=quick)
     seconds = time.perf_counter() - began
     sys.stdout.writelines(map(_line, rows))
     sys.stdout.write(f"       {name} took {seconds:,.1f} s\n")
     sys.stdout.flush()
     if not dry:
-        keep("quick" if quick else "full", name, rows, seconds)
+        keep("quick" if quick else "full", name, rows, seconds, code)
     return all(row.met for row in rows)
 
 

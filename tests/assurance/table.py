@@ -1,49 +1,113 @@
-"""The assurance table as the README shows it, rendered from the kept figures and nothing else."""
+"""The assurance table of the documents, rendered from the kept figures and nothing else.
 
-from typing import Any
+Rule 1: a layer's figures are kept with the digest of the code that they were measured on.
+Rule 2: figures of other code are not shown: the layer is listed as not measured on this code.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any, Final
 
 import orjson
 
 from tests.assurance.row import Row
-from tests.support.paths import ROOT
+from tests.support.paths import FIXTURES, ROOT
 
-KEPT = ROOT / "fixtures" / "assurance.json"
-README = ROOT / "README.md"
+KEPT: Final = FIXTURES / "assurance.json"
+README: Final = ROOT / "README.md"
+PAGE: Final = ROOT / ".github" / "docs" / "assurance.md"
 
-_BEGIN = "<!-- assurance: written by `python -m tests.assurance`, never by hand -->\n"
-_LAYOUT = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
-_END = "<!-- end of assurance -->\n"
+_BEGIN: Final = "<!-- assurance: written by `python -m tests.assurance`, never by hand -->\n"
+_END: Final = "<!-- end of assurance -->\n"
+_LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
+
+Kept = dict[str, dict[str, dict[str, Any]]]
+"""Layers by name, by `full` or `quick`: `code`, `seconds` and `rows` of each."""
 
 
-def rendered(kept: dict[str, dict[str, Any]]) -> str:
-    """The Markdown table of the full run, with rows of the quick one where there is no other."""
+def code_digest() -> str:
+    """Return the SHA-256 of every source file of `critic/` and `evals/`, names included."""
+    digest = hashlib.sha256()
+    for path in sorted(path for top in ("critic", "evals") for path in (ROOT / top).rglob("*.py")):
+        data = path.read_bytes()
+        digest.update(f"{path.relative_to(ROOT).as_posix()} {len(data)}\n".encode() + data)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def kept_figures() -> Kept:
+    """Return the figures on file."""
+    kept: Kept = orjson.loads(KEPT.read_bytes()) if KEPT.exists() else {}
+    return kept
+
+
+def rendered(kept: Kept) -> str:
+    """Render the whole table: every row of every layer that was measured on today's code."""
     lines = ["| layer | run | tried | held | seconds | note |", "|---|---|---|---|---|---|"]
-    for name in sorted({name for layers in kept.values() for name in layers}):
-        mode = "full" if name in kept.get("full", {}) else "quick"
-        layer = kept[mode][name]
-        took = [f"{layer['seconds']:,.0f}", *[""] * len(layer["rows"])]
+    for _, mode, layer in _of_this_code(kept):
+        seconds = [f"{layer['seconds']:,.0f}", *[""] * len(layer["rows"])]
         lines += [
             f"| {row['layer']} | {mode} | {row['tried']:,} {row['unit']} | {row['held']:,} "
-            f"| {seconds} | {row['note']} |"
-            for row, seconds in zip(layer["rows"], took, strict=False)
+            f"| {took} | {row['note']} |"
+            for row, took in zip(layer["rows"], seconds, strict=False)
         ]
-    minutes = sum(layer["seconds"] for layer in kept.get("full", {}).values()) / 60
-    told = f"A layer's seconds stand in its first row; the full runs took {minutes:.0f} minutes."
-    return "\n".join([*lines, "", told]) + "\n"
+    layers = [layer for _, mode, layer in _of_this_code(kept) if mode == "full"]
+    minutes = sum(layer["seconds"] for layer in layers) / 60
+    took_all = (
+        f"The seconds of a layer are in its first row; the full runs took {minutes:.0f} minutes."
+    )
+    return "\n".join([*lines, "", took_all, *_not_measured(kept)]) + "\n"
 
 
-def shown() -> str:
-    """The table that stands in the README."""
-    return README.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
+def summary(kept: Kept) -> str:
+    """Render the short table: one row for each layer that was measured on today's code."""
+    lines = ["| layer | tried | held |", "|---|---|---|"]
+    for name, _, layer in _of_this_code(kept):
+        rows = layer["rows"]
+        tried, held = (sum(row[count] for row in rows) for count in ("tried", "held"))
+        lines.append(f"| {name.replace('_', ' ')} | {tried:,} | {held:,} |")
+    return "\n".join([*lines, *_not_measured(kept)]) + "\n"
 
 
-def keep(mode: str, name: str, rows: list[Row], seconds: float) -> None:
-    """Keep the rows of one layer, in place of those it had, and renew the README."""
-    kept = orjson.loads(KEPT.read_bytes()) if KEPT.exists() else {}
-    layer = {"seconds": round(seconds, 1), "rows": [row._asdict() for row in rows]}
+def _of_this_code(kept: Kept) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield the layers measured on today's code, the full run where there are both."""
+    code = code_digest()
+    for name in sorted({name for layers in kept.values() for name in layers}):
+        for mode in ("full", "quick"):
+            layer = kept.get(mode, {}).get(name)
+            if layer is not None and layer.get("code") == code:
+                yield name, mode, layer
+                break
+
+
+def _not_measured(kept: Kept) -> list[str]:
+    measured = {name for name, _, _ in _of_this_code(kept)}
+    missing = sorted({name for layers in kept.values() for name in layers} - measured)
+    return ["", f"Not measured on this code: {', '.join(missing)}."] if missing else []
+
+
+def shown(page: Any) -> str:
+    """Return the table that is in a document."""
+    text: str = page.read_text(encoding="utf-8")
+    return text.partition(_BEGIN)[2].partition(_END)[0]
+
+
+def keep(mode: str, name: str, rows: list[Row], seconds: float, code: str) -> None:
+    """Keep the rows of one layer in place of those it had, and render the documents again.
+
+    `code` is the digest of the code at the start of the run.
+    """
+    kept = kept_figures()
+    figures = [row._asdict() for row in rows]
+    layer = {"code": code, "seconds": round(seconds, 1), "rows": figures}
     kept.setdefault(mode, {})[name] = layer
     KEPT.write_bytes(orjson.dumps(kept, option=_LAYOUT) + b"\n")
-    text = README.read_text(encoding="utf-8")
-    before, _, rest = text.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    README.write_text(before + _BEGIN + rendered(kept) + _END + after, encoding="utf-8")
+    write()
+
+
+def write() -> None:
+    """Write the tables into the documents."""
+    kept = kept_figures()
+    for page, table in ((PAGE, rendered(kept)), (README, summary(kept))):
+        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+        after = rest.partition(_END)[2]
+        page.write_text(before + _BEGIN + table + _END + after, encoding="utf-8")
