@@ -95,7 +95,7 @@ def examples(count: int) -> settings:
 def worlds() -> list[World]:
     """The refund, the parcels, and one that is drawn."""
     refund = parse(Proposal, (_FIXTURES / "refund" / "plan_b.json").read_bytes())
-    parcels = _FIXTURES / "downstream" / "parcels"
+    parcels = _FIXTURES / "examples" / "parcels" / "parcels"
     return [
         World("refund", refund.compiled, refund.spec, refund.ctx),
         World(

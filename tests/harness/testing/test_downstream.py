@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-PROJECT = ROOT / "fixtures" / "downstream"
+PROJECT = ROOT / "fixtures" / "examples" / "parcels"
 LEFT_BY_TOOLS = shutil.ignore_patterns("__pycache__", ".hypothesis", ".pytest_cache")
 
 
