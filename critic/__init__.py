@@ -17,7 +17,7 @@ from critic.verdicts import (
     VerifyVerdict,
     Violation,
 )
-from critic.verify import verify
+from critic.verify import verify, verify_proposal
 from evals import (
     EVALUATOR_VERSIONS,
     EVALUATORS,
@@ -92,4 +92,5 @@ __all__ = [
     "score",
     "score_run",
     "verify",
+    "verify_proposal",
 ]

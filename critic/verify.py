@@ -9,7 +9,7 @@ from critic.surface import surface_of
 from critic.verdicts import Refused, Verified, Violation
 from evals.context import CompiledContext, DecisionSpec, RunContext
 from evals.envelope import Envelope
-from evals.plan import Plan
+from evals.plan import Plan, Proposal
 
 
 def verify(
@@ -35,6 +35,17 @@ def verify(
     if violations:
         return Refused.because(tuple(violations))
     return _verified(len(case.steps), len(set(spec.required_outputs)), caveats_of(case))
+
+
+def verify_proposal(proposal: Proposal) -> Verified | Refused:
+    """Judge the four inputs of `verify` given as one value.
+
+    Raises:
+        TypeError: `proposal` is not exactly a Proposal, or one of its parts is not exactly the
+            envelope it should be.
+    """
+    _require_exact(proposal, Proposal)
+    return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
 
 
 def _require_exact(value: object, model: type[Envelope]) -> None:

@@ -30,7 +30,7 @@ from critic import (
     VerifyVerdict,
     consolidate,
     score,
-    verify,
+    verify_proposal,
 )
 from critic.verdicts import Phase, outcome
 from evals.envelope import OPTIONAL, Count, Envelope, Identifier
@@ -187,7 +187,7 @@ def case_files(root: Path) -> list[Path]:
 
 def _verify(document: bytes) -> Envelope:
     proposal = parse(Proposal, document)
-    return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    return verify_proposal(proposal)
 
 
 def _score(document: bytes) -> Envelope:

@@ -36,7 +36,7 @@ from critic.repairs.kinds import (
 )
 from critic.repairs.options import RepairOptions
 from critic.surface import NO_PIN, PRODUCES_ANYTHING, ToolEntry, surface_of
-from critic.verdicts import Check, Refused, Violation
+from critic.verdicts import Check, Refused, Verified, Violation
 from critic.verify import verify
 from evals.approval import approved_steps
 from evals.binding import scalars, unbacked
@@ -55,9 +55,11 @@ _PASSES: Final = 12
 
 
 def advise(
-    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan, verdict: Refused
-) -> Advice:
-    """Repairs for every violation and for what follows from mending it, and who can do them.
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+) -> Advice | None:
+    """Suggest repairs of a refused plan and say who can do them; None for a plan that passes.
+
+    The repairs fix every violation that `verify` finds, and those that a repair brings about.
 
     `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts.
     `reject`: somebody else has to act as well. A plan that changes loses its approvals.
@@ -65,11 +67,11 @@ def advise(
     Pure. Linear in the plan, the manifests and the violations; candidates are cut after five.
 
     Raises:
-        ValueError: the verdict is not the one on this plan.
+        TypeError: an argument is not exactly the envelope it should be, as for `verify`.
     """
     outcome = verify(ctx, compiled, spec, plan)
-    if outcome != verdict or not isinstance(outcome, Refused):
-        raise ValueError("this is not the refusal of this plan")
+    if isinstance(outcome, Verified):
+        return None
     means = RepairOptions(ctx, surface_of(compiled), spec)
     mended, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
     for _ in range(_PASSES):

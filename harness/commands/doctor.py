@@ -85,5 +85,5 @@ def _self_test() -> Iterator[Diagnosis]:
 def _judge(name: str) -> str:
     critic, wire = import_module("critic"), import_module("harness.wire")
     proposal = wire.parse(critic.Proposal, import_module("harness.commands.pipeline").example(name))
-    verdict = critic.verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    verdict = critic.verify_proposal(proposal)
     return "ok" if verdict else str(verdict.kind)

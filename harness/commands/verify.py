@@ -14,7 +14,7 @@ from critic import (
     Verified,
     Violation,
     advise,
-    verify,
+    verify_proposal,
 )
 from evals.envelope import Envelope
 from harness.commands.documents import read_whole, size_limit
@@ -66,10 +66,9 @@ def _part(model: type[E], name: str, limit: int) -> E:
 
 
 def _judged(proposal: Proposal, *, advice: bool) -> Judged:
+    verdict = verify_proposal(proposal)
     inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
-    verdict = verify(*inputs)
-    advised = advise(*inputs, verdict) if advice and isinstance(verdict, Refused) else None
-    return Judged(verdict, proposal.ctx.trace_id, advised)
+    return Judged(verdict, proposal.ctx.trace_id, advise(*inputs) if advice else None)
 
 
 def describe_verdict(verdict: AnyVerdict) -> str:

@@ -221,7 +221,7 @@ class PlanLoop:
         machine = self._machine
         plan = machine.attempts[-1].draft
         verdict = verify(*self._inputs, plan)
-        advice = advise(*self._inputs, plan, verdict) if isinstance(verdict, Refused) else None
+        advice = advise(*self._inputs, plan)
         last = len(machine.attempts) == machine.max_rounds
         limit = self._budget.exceeded_by(self._usage)
         hopeless = advice is not None and (last or limit or not _revisable(advice))

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from critic.consolidate import consolidate
 from critic.score import score
 from critic.verdicts import RULESET_VERSION, CriticReport
-from critic.verify import verify
+from critic.verify import verify_proposal
 from evals.context import CompiledContext, DecisionSpec, RunContext
 from evals.envelope import Envelope
 from evals.escaping import escape_name
@@ -174,7 +174,7 @@ def derive(record: DecisionRecord, proposal: Proposal) -> CriticReport:
 
     A run that ended early (`error`) is scored only where the recorded report has a score.
     """
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    verdict = verify_proposal(proposal)
     unscored = record.error is not None and record.report.score is None
     scored = None
     if record.run is not None and verdict.ok and not unscored:

@@ -6,7 +6,7 @@ Rule 2: it is good for exactly the bytes that were verified, once. It cannot be 
 
 from typing import Any, Final, NoReturn
 
-from critic import Plan, Proposal, verify
+from critic import Plan, Proposal, verify_proposal
 from harness.canonical import canonical_bytes, digest
 from harness.wire import parse
 
@@ -53,7 +53,7 @@ def issue_permit(proposal: Proposal) -> Permit:
     Raises:
         PermitError: `verify` refuses the proposal.
     """
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    verdict = verify_proposal(proposal)
     if not verdict:
         raise PermitError(f"verify refuses this proposal: {'; '.join(verdict.reasons)}")
     return Permit(_ISSUER, proposal)

@@ -30,7 +30,7 @@ from critic import (
     RunContext,
     consolidate,
     score,
-    verify,
+    verify_proposal,
 )
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
 from harness.testing._draw.bounds import Bounds, NoPlan, bounds_of
@@ -272,7 +272,7 @@ def decisions(
     """A decision that a log takes: refused, executed and scored, or passed and not executed."""
     run = draw(runs(compiled, spec, ctx, args=args))
     proposal = run.proposal
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    verdict = verify_proposal(proposal)
     executed: Mapping[str, Any] = {}
     if verdict and not chance(draw):
         executed = {"run": RunFacts.of(run)}

@@ -2,7 +2,7 @@
 
 import sys
 
-from critic import Proposal, Run, consolidate, score, verify
+from critic import Proposal, Run, consolidate, score, verify_proposal
 from harness.cases import Command, ConsolidateInput
 from harness.wire import parse
 from tests.conformance.serving import Json, serve
@@ -17,7 +17,7 @@ def answer(command: Command, document: bytes) -> Json:
     match command:
         case "verify":
             proposal = parse(Proposal, document)
-            return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan).wire()
+            return verify_proposal(proposal).wire()
         case "score":
             return score(parse(Run, document)).wire()
         case "consolidate":

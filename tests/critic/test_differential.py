@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from critic import Proposal, RefusalKind, verify
+from critic import Proposal, RefusalKind, verify_proposal
 from tests.support.generate.strategies import PATIENT, chance, proposals, seeded_proposal
 from tests.support.model.facts import Json
 from tests.support.model.verify import verify_model
@@ -20,7 +20,7 @@ FIELDS = ("check", "kind", "offending_step")
 
 def engine(proposal: Proposal) -> Json:
     """The engine's verdict in the shape of the model's."""
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan).wire()
+    verdict = verify_proposal(proposal).wire()
     kept: Json = {name: verdict[name] for name in ("ok", *FIELDS[1:]) if name in verdict}
     if verdict["ok"]:
         return {**kept, "reasons": verdict["reasons"]}

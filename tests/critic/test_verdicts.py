@@ -16,6 +16,7 @@ from critic import (
     Violation,
     score,
     verify,
+    verify_proposal,
 )
 from evals.canonical import canonical_bytes
 from harness.wire import build
@@ -173,6 +174,25 @@ def test_verify_takes_exactly_the_envelopes() -> None:
         facts[place] = not_one
         with pytest.raises(TypeError, match=f"verify needs a {model}, not Plan"):
             verify(facts[0], facts[1], facts[2], good.plan)
+
+
+class SlyProposal(Proposal):
+    """A proposal that could answer otherwise than its fields."""
+
+
+def test_verify_proposal_is_verify_of_its_four_parts() -> None:
+    for wire in (good_proposal(), refused_proposal()):
+        proposal = proposal_of(wire)
+        parts = (proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+        assert verify_proposal(proposal) == verify(*parts)
+
+
+def test_verify_proposal_takes_exactly_a_proposal() -> None:
+    good = proposal_of(good_proposal())
+    wrong: list[Any] = [None, good.wire(), good.plan, SlyProposal(**dict(good))]
+    for value in wrong:
+        with pytest.raises(TypeError, match=f"needs a Proposal, not {type(value).__name__}"):
+            verify_proposal(value)
 
 
 def test_score_takes_exactly_a_run() -> None:

@@ -9,7 +9,7 @@ import lzma
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from critic import MODE_RANK, Proposal, verify
+from critic import MODE_RANK, Proposal, verify_proposal
 from harness.wire import InvalidInput, build
 from tests.assurance.test_real_data import DATA
 from tests.support.paths import CASES
@@ -66,4 +66,4 @@ def _at_least_privilege(wire: Any) -> Proposal | None:
 
 
 def _passes(one: Proposal) -> bool:
-    return bool(verify(one.ctx, one.compiled, one.spec, one.plan))
+    return bool(verify_proposal(one))

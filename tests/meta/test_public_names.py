@@ -22,7 +22,7 @@ FACTS = """
 """
 VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
-    VerifyVerdict Violation consolidate score verify
+    VerifyVerdict Violation consolidate score verify verify_proposal
 """
 ADVICE = "Advice Disposition Repair advise apply_repairs"
 MODES = ("read_only", "local_write", "network", "delegated", "destructive")

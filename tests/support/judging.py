@@ -8,7 +8,7 @@ from collections import Counter
 
 from hypothesis import settings
 
-from critic import Plan, Proposal, Refused, Verified, digest, verify
+from critic import Plan, Proposal, Refused, Verified, digest, verify_proposal
 from tests.support.generate.alphabet import ABSENT
 from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
@@ -24,7 +24,7 @@ def judge(wire: Json) -> Verdict:
 
 
 def judge_proposal(proposal: Proposal) -> Verdict:
-    return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    return verify_proposal(proposal)
 
 
 def marks(verdict: Verdict) -> Counter[Mark]:

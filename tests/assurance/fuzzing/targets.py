@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from critic import Plan, Proposal, Run, consolidate, score, verify
+from critic import Plan, Proposal, Run, consolidate, score, verify_proposal
 from evals.timestamps import parse_time
 from harness.cases import case_files, parse_case, read_case, run_case
 from harness.log.errors import LogError
@@ -61,7 +61,7 @@ def decision() -> Decision:
     report = consolidate(
         trace_id=given.ctx.trace_id,
         decision_key=given.spec.id,
-        verify=verify(given.ctx, given.compiled, given.spec, given.plan),
+        verify=verify_proposal(given),
         score=score(run),
         decided_at=DECIDED_AT,
     )
@@ -87,13 +87,13 @@ def log_file() -> bytes:
 
 def _proposal(data: bytes) -> None:
     given = parse(Proposal, data)
-    verify(given.ctx, given.compiled, given.spec, given.plan).wire()
+    verify_proposal(given).wire()
 
 
 def _run(data: bytes) -> None:
     run = parse(Run, data)
     given, scored = run.proposal, score(run)
-    verdict = verify(given.ctx, given.compiled, given.spec, given.plan)
+    verdict = verify_proposal(given)
     consolidate(
         trace_id=run.trace_id,
         decision_key=given.spec.id,

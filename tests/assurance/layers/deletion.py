@@ -18,7 +18,7 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from critic import Proposal, Run, score, verify
+from critic import Proposal, Run, score, verify_proposal
 from harness.cases import case_files, read_case
 from harness.wire import InvalidInput, build, parse_json
 from tests.assurance.layers.deletion_exceptions import LIFTS, STAYS
@@ -129,7 +129,7 @@ def ranks(command: str, document: Json) -> tuple[int, ...] | None:
         given = build(Proposal, document)
     except InvalidInput:
         return None
-    return (0 if verify(given.ctx, given.compiled, given.spec, given.plan).ok else 1,)
+    return (0 if verify_proposal(given).ok else 1,)
 
 
 def compared(before: tuple[int, ...], after: tuple[int, ...] | None) -> Change:

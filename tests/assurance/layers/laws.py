@@ -21,7 +21,7 @@ from critic import (
     Run,
     RunContext,
     digest,
-    verify,
+    verify_proposal,
 )
 from harness.cases import Case, case_files, read_case
 from harness.testing._laws.evaluators import EVALUATOR_LAWS, OwnEvaluator
@@ -118,7 +118,7 @@ def worlds_of_cases() -> list[World]:
         key = digest(given.compiled.manifests)
         world = World(path.stem, given.compiled, given.spec, given.ctx)
         found.setdefault(key, world)
-        if verify(given.ctx, given.compiled, given.spec, given.plan):
+        if verify_proposal(given):
             passing.setdefault(key, world)
     return list((found | passing).values())
 

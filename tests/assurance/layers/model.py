@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from critic import Proposal, Run, consolidate, score_run, verify
+from critic import Proposal, Run, consolidate, score_run, verify_proposal
 from harness.cases import ConsolidateInput
 from harness.wire import InvalidInput, build
 from tests.assurance.row import Row
@@ -51,7 +51,7 @@ class Told(NamedTuple):
 
 
 def _verified(proposal: Proposal) -> Json:
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan).wire()
+    verdict = verify_proposal(proposal).wire()
     kept = {name: verdict[name] for name in LEAD if name in verdict}
     if verdict["ok"]:
         return {**kept, "reasons": verdict["reasons"]}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from critic import Proposal, Run, consolidate, digest, score, verify
+from critic import Proposal, Run, consolidate, digest, score, verify_proposal
 from evals.timestamps import parse_time
 from harness.canonical import canonical_bytes, canonical_json
 from harness.cases import Case, case_files, read_case, run_case
@@ -34,7 +34,7 @@ def told(case: Case) -> list[bytes]:
 
 def recorded(given: Proposal, run: Run | None) -> list[bytes]:
     """The digests of the proposal and of its parts, the verdict as sent, the report, the record."""
-    verdict = verify(given.ctx, given.compiled, given.spec, given.plan)
+    verdict = verify_proposal(given)
     digests = [digest(one).encode() for one in (given, given.ctx, given.compiled, given.plan)]
     kept = run if verdict.ok and run is not None and run.trace_id == given.ctx.trace_id else None
     report = consolidate(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Final, NamedTuple
 
-from critic import Proposal, verify
+from critic import Proposal, verify_proposal
 from tests.assurance.proof.concrete import finite
 from tests.assurance.proof.encoding import INT, PER_STEP, WHOLE, World, accepted, facts, world
 from tests.assurance.proof.evaluate import Compiled, compiled
@@ -66,7 +66,7 @@ def encoded(proposal: Proposal, said: Formulas) -> tuple[bool, bool, Found]:
 
 def engine(proposal: Proposal) -> tuple[bool, bool, Found]:
     """What the engine says, in the same shape; that `facts` holds is not its to say."""
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    verdict = verify_proposal(proposal)
     if verdict.ok:
         return True, True, set()
     found: Found = {(one.check, one.kind, one.offending_step) for one in verdict.violations}

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from critic import Proposal, Refused, advise, apply_repairs
+from critic import Proposal, advise, apply_repairs
 from critic.repairs.kinds import Advice, AskApproval
 from tests.support.examples import proposal_of
-from tests.support.judging import judge_proposal, with_changes, with_manifest, with_step
+from tests.support.judging import with_changes, with_manifest, with_step
 from tests.support.model.facts import Json
 
 Change = Callable[[Json], Json]
@@ -14,9 +14,9 @@ Change = Callable[[Json], Json]
 
 def advice_on(proposal: Proposal) -> Advice:
     """The advice on a proposal that is refused."""
-    verdict = judge_proposal(proposal)
-    assert isinstance(verdict, Refused)
-    return advise(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan, verdict)
+    advice = advise(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    assert advice is not None
+    return advice
 
 
 def said(proposal: Proposal) -> tuple[str, list[Json]]:

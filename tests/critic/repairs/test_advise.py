@@ -6,7 +6,7 @@ import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
-from critic import Proposal, Repair, apply_repairs, digest
+from critic import Proposal, Repair, advise, apply_repairs, digest
 from critic.repairs import advise as repair
 from critic.repairs import options as means
 from critic.repairs.kinds import Advice, Shorten
@@ -49,6 +49,13 @@ def require_law(proposal: Proposal) -> None:
 def test_what_the_planner_can_mend_verifies_once_mended(proposal: Proposal) -> None:
     if not judge_proposal(proposal):
         require_law(proposal)
+
+
+@LAW
+@given(proposals() | drafted_proposals())
+def test_there_is_advice_exactly_where_verify_refuses(proposal: Proposal) -> None:
+    advice = advise(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    assert (advice is None) == judge_proposal(proposal).ok
 
 
 @settings(PATIENT, max_examples=400)

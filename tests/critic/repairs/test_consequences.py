@@ -237,10 +237,13 @@ def test_repairs_of_others_and_of_no_step_change_nothing() -> None:
     assert apply_repairs(plan, repairs) == plan
 
 
-def test_advice_is_given_on_the_refusal_of_this_plan_only() -> None:
-    good, bad = proposal_of(good_proposal()), proposal_of(refused_proposal())
-    refusal, pass_ = judge_proposal(bad), judge_proposal(good)
-    with pytest.raises(ValueError, match="not the refusal of this plan"):
-        advise(good.ctx, good.compiled, good.spec, good.plan, refusal)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="not the refusal of this plan"):
-        advise(good.ctx, good.compiled, good.spec, good.plan, pass_)  # type: ignore[arg-type]
+def test_there_is_no_advice_on_a_plan_that_passes() -> None:
+    good = proposal_of(good_proposal())
+    assert advise(good.ctx, good.compiled, good.spec, good.plan) is None
+
+
+def test_advice_takes_exactly_the_envelopes() -> None:
+    bad = proposal_of(refused_proposal())
+    no_plan: Any = bad.plan.wire()
+    with pytest.raises(TypeError, match="verify needs a Plan, not dict"):
+        advise(bad.ctx, bad.compiled, bad.spec, no_plan)

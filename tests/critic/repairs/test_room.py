@@ -7,8 +7,7 @@ import pytest
 from critic import Refused, advise, verify
 from critic.repairs import advise as repair
 from critic.repairs.kinds import Advice, DropStep
-from tests.critic.repairs.advising import REASON, advice_on, call, ctx_with, said, small, step_with
-from tests.support.examples import good_proposal, proposal_of
+from tests.critic.repairs.advising import REASON, call, said, small
 from tests.support.judging import Verdict, judge_proposal
 from tests.support.model.facts import Json
 
@@ -64,17 +63,6 @@ def test_what_the_planner_corrects_is_still_for_a_person_to_approve() -> None:
     assert said(proposal) == ("reject", [corrected, ask("network", 0)])
 
 
-def test_the_refusal_of_another_plan_is_not_advised_on() -> None:
-    wire = good_proposal()
-    unsurfaced = proposal_of(step_with(0, capability_id="gone")(wire))
-    overspent = proposal_of(ctx_with(spent={"steps": 12})(wire))
-    refusal = judge_proposal(overspent)
-    assert isinstance(refusal, Refused)
-    assert advice_on(unsurfaced).repairs
-    with pytest.raises(ValueError, match="not the refusal of this plan"):
-        advise(unsurfaced.ctx, unsurfaced.compiled, unsurfaced.spec, unsurfaced.plan, refusal)
-
-
 def test_what_is_mended_at_once_is_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = [0]
 
@@ -93,7 +81,7 @@ def test_advice_that_never_settles_ends_all_the_same(monkeypatch: pytest.MonkeyP
     refusal = judge_proposal(it)
     assert isinstance(refusal, Refused)
     monkeypatch.setattr(repair, "verify", lambda *_: refusal)
-    advice = advise(it.ctx, it.compiled, it.spec, it.plan, refusal)
+    advice = advise(it.ctx, it.compiled, it.spec, it.plan)
     repairs = tuple(DropStep(step=at) for at in range(12))
     assert advice == Advice(disposition="reject", repairs=repairs)
 

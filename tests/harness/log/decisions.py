@@ -8,7 +8,7 @@ from typing import Any
 
 from critic.consolidate import consolidate
 from critic.score import score
-from critic.verify import verify
+from critic.verify import verify_proposal
 from evals.plan import Proposal
 from evals.run import Run
 from harness.log.sql import SqlDecisionLog
@@ -81,7 +81,7 @@ def decision(number: int = 1, *, kind: str = "completed", minutes: float | None 
     report = consolidate(
         trace_id=proposed.ctx.trace_id,
         decision_key=proposed.spec.id,
-        verify=verify(proposed.ctx, proposed.compiled, proposed.spec, proposed.plan),
+        verify=verify_proposal(proposed),
         score=scored,
         decided_at=NOON + timedelta(minutes=number if minutes is None else minutes),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from critic.consolidate import consolidate
-from critic.verify import verify
+from critic.verify import verify_proposal
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUTS, Decision, Head, RunFacts
@@ -133,7 +133,7 @@ def test_a_run_that_ended_early_may_have_been_scored(tmp_path: Path) -> None:
 
 def test_a_refused_plan_that_was_run_all_the_same_is_noted(tmp_path: Path) -> None:
     proposed = proposal(pinned=False)
-    verdict = verify(proposed.ctx, proposed.compiled, proposed.spec, proposed.plan)
+    verdict = verify_proposal(proposed)
     report = consolidate(
         trace_id="trace_1", decision_key="other_key", verify=verdict, decided_at=NOON
     )
