@@ -1,5 +1,7 @@
 """The Critic: verify a plan before it runs, score the run, consolidate both into a report."""
 
+from typing import TYPE_CHECKING
+
 from critic.consolidate import consolidate
 from critic.repairs.advise import advise
 from critic.repairs.apply import apply_repairs
@@ -19,8 +21,6 @@ from critic.verdicts import (
 )
 from critic.verify import verify, verify_proposal
 from evals import (
-    EVALUATOR_VERSIONS,
-    EVALUATORS,
     MODE_RANK,
     Approval,
     ApprovalMode,
@@ -44,12 +44,9 @@ from evals import (
     ToolCapability,
     ToolStep,
     digest,
-    score_run,
 )
 
 __all__ = [
-    "EVALUATORS",
-    "EVALUATOR_VERSIONS",
     "MODE_RANK",
     "RULESET_VERSION",
     "Advice",
@@ -90,7 +87,30 @@ __all__ = [
     "consolidate",
     "digest",
     "score",
-    "score_run",
     "verify",
     "verify_proposal",
 ]
+
+__version__: str
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+
+    def __getattr__(name: str) -> str:
+        """Return `__version__`, looked up when it is asked for."""
+        if name == "__version__":
+            return _installed_version()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])
+
+
+def _installed_version() -> str:
+    """Return the version of the installed package, or "0+unknown" where it is not installed."""
+    from importlib.metadata import version  # noqa: PLC0415 - slow, and seldom needed
+
+    try:
+        return str(version("plan-critic"))
+    except Exception:  # not installed, or installed with damaged metadata
+        return "0+unknown"

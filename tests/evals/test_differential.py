@@ -5,7 +5,8 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 
-from critic import Run, score_run
+from critic import Run
+from evals import score_run
 from tests.support.generate.strategies import PATIENT, runs, seeded_run
 from tests.support.model.facts import Json
 from tests.support.model.verify import score_model

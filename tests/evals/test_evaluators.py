@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from critic import EvaluatorVerdict, Run, Scores, score_run
+from critic import EvaluatorVerdict, Run, Scores
+from evals import score_run
 from evals.escaping import escape_line, escape_name, pointer
 from evals.schemas import compile_schema, schema_faults
 from evals.scorecard import run_evaluator

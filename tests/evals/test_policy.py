@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from critic import Run, score_run
+from critic import Run
+from evals import score_run
 from tests.support.model.facts import Json
 
 TOOL: Json = {"kind": "tool", "adapter_id": "a", "capability_id": "b", "args": {}}

@@ -93,8 +93,12 @@ PURE_IMPORTS = words("""
     operator re string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
-# For cancellation; they start no event loop.
-ALSO = {"harness.runtime.loop": {"asyncio"}, "harness.loops.plan_loop": {"asyncio"}}
+# For cancellation, without starting an event loop; and for the version, when it is asked for.
+ALSO = {
+    "harness.runtime.loop": {"asyncio"},
+    "harness.loops.plan_loop": {"asyncio"},
+    "critic": {"importlib.metadata"},
+}
 
 # What reaches the world or reads a clock without any import: by name, and as a method.
 IMPURE_NAMES = words("open print input breakpoint eval exec compile __import__ globals vars")

@@ -1,6 +1,7 @@
 """The names that users may rely on. Whoever changes one of these lists changes the interface."""
 
 import importlib
+import importlib.metadata
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -15,10 +16,11 @@ from evals import EVALUATOR_VERSIONS, EVALUATORS, ApprovalMode, Scores
 from evals.run import CallStatus
 from evals.verdict import EvaluatorId, Severity, Status
 
+EVALUATION = "EVALUATORS EVALUATOR_VERSIONS score_run"
 FACTS = """
-    EVALUATORS EVALUATOR_VERSIONS MODE_RANK Approval ApprovalMode CompiledContext DecisionSpec
+    MODE_RANK Approval ApprovalMode CompiledContext DecisionSpec
     EvaluatorVerdict EvidenceItem Finding Manifests Plan Proposal ReasonStep Run RunBudget
-    RunContext Scorecard Scores Spent Step ToolCall ToolCapability ToolStep digest score_run
+    RunContext Scorecard Scores Spent Step ToolCall ToolCapability ToolStep digest
 """
 VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
@@ -30,10 +32,10 @@ FIVE = ("policy", "utility", "latency", "safety", "cost")
 
 
 def test_the_names_of_evals() -> None:
-    assert sorted(evals.__all__) == sorted(FACTS.split())
+    assert sorted(evals.__all__) == sorted([*FACTS.split(), *EVALUATION.split()])
 
 
-def test_the_names_of_critic_are_its_own_and_those_of_evals() -> None:
+def test_the_names_of_critic_are_its_own_and_the_facts() -> None:
     own = f"{VERDICTS} {ADVICE}"
     assert sorted(critic.__all__) == sorted([*FACTS.split(), *own.split()])
 
@@ -45,7 +47,31 @@ def test_every_listed_name_is_there(module: Any) -> None:
 
 
 def test_critic_hands_on_the_very_objects_of_evals() -> None:
-    assert all(getattr(critic, name) is getattr(evals, name) for name in evals.__all__)
+    assert all(getattr(critic, name) is getattr(evals, name) for name in FACTS.split())
+
+
+def test_dir_of_critic_shows_its_public_names_only() -> None:
+    assert dir(critic) == sorted([*critic.__all__, "__version__"])
+
+
+def test_the_version_is_that_of_the_installed_package() -> None:
+    assert critic.__version__ == importlib.metadata.version("plan-critic")
+
+
+@pytest.mark.parametrize("error", [importlib.metadata.PackageNotFoundError, KeyError, OSError])
+def test_without_package_metadata_the_version_is_unknown(
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_name: str) -> str:
+        raise error
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert critic.__version__ == "0+unknown"
+
+
+def test_critic_has_no_other_lazy_names() -> None:
+    with pytest.raises(AttributeError, match="module 'critic' has no attribute 'verifi'"):
+        _ = getattr(critic, "verifi")  # noqa: B009 - a type checker knows that it is not there
 
 
 def test_one_door_is_enough_for_a_user() -> None:

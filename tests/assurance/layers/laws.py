@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, Phase, settings
 from tqdm import tqdm
 
 from critic import (
-    EVALUATORS,
     CompiledContext,
     DecisionSpec,
     EvaluatorVerdict,
@@ -23,6 +22,7 @@ from critic import (
     digest,
     verify_proposal,
 )
+from evals import EVALUATORS
 from harness.cases import Case, case_files, read_case
 from harness.testing._laws.evaluators import EVALUATOR_LAWS, OwnEvaluator
 from harness.testing.laws import Laws, check_evaluator

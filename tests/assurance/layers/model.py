@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final, NamedTuple
 
-from critic import Proposal, Run, consolidate, score_run, verify_proposal
+from critic import Proposal, Run, consolidate, verify_proposal
+from evals import score_run
 from harness.cases import ConsolidateInput
 from harness.wire import InvalidInput, build
 from tests.assurance.row import Row

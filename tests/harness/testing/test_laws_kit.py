@@ -10,7 +10,6 @@ import pytest
 from hypothesis import Phase, settings
 
 from critic import (
-    EVALUATORS,
     EvaluatorVerdict,
     Finding,
     Proposal,
@@ -21,6 +20,7 @@ from critic import (
     Violation,
     verify,
 )
+from evals import EVALUATORS
 from evals.latency import evaluate as judge_latency
 from harness.testing._laws.evaluators import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
 from harness.testing._laws.trial import LawVerdict, Verify
