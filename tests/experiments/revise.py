@@ -4,7 +4,7 @@ A scripted planner (`tests.experiments.noisy`) makes plans for the worlds of
 `tests.experiments.worlds` and has them judged by the plan loop, which gives it three rounds. It is
 told one of four things of a refusal: nothing, its kind, all violations, or the repairs as well.
 The first drafts are the same for all four. Writes `fixtures/experiment_revise.json`, a picture of
-it, and the table in the README.
+it, and the table in the page on loops.
 """
 
 import asyncio

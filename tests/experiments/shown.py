@@ -1,4 +1,4 @@
-"""What the README shows of the experiment, rendered from the kept figures and nothing else."""
+"""The experiment as the page on loops shows it, rendered from the kept figures alone."""
 
 import json
 from typing import Any, Final
@@ -7,7 +7,7 @@ from tests.support.paths import ROOT
 
 KEPT: Final = ROOT / "fixtures" / "experiment_revise.json"
 PICTURE: Final = ROOT / "fixtures" / "experiment_revise.svg"
-README: Final = ROOT / "README.md"
+PAGE: Final = ROOT / ".github" / "docs" / "loops.md"
 
 TOLD: Final = {
     "nothing": "nothing",
@@ -31,7 +31,7 @@ def rendered(kept: dict[str, Any]) -> str:
         cells += [f"{one['steps_kept']:.0%}" for one in found]
         lines.append("| " + " | ".join([told, *cells]) + " |")
     alt = "Plans approved, by rounds and by the share of mistakes, for each of the four"
-    return "\n".join([*lines, "", f"![{alt}](fixtures/{PICTURE.name})"]) + "\n"
+    return "\n".join([*lines, "", f"![{alt}](../../fixtures/{PICTURE.name})"]) + "\n"
 
 
 def _interval(found: dict[str, float]) -> str:
@@ -39,8 +39,8 @@ def _interval(found: dict[str, float]) -> str:
 
 
 def shown() -> str:
-    """What stands in the README."""
-    return README.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
+    """Return what the page shows."""
+    return PAGE.read_text(encoding="utf-8").partition(_BEGIN)[2].partition(_END)[0]
 
 
 def kept() -> dict[str, Any]:
@@ -50,8 +50,8 @@ def kept() -> dict[str, Any]:
 
 
 def rewrite() -> None:
-    """Put the kept figures into the README."""
-    text = README.read_text(encoding="utf-8")
+    """Write the kept figures into the page."""
+    text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    README.write_text(before + _BEGIN + rendered(kept()) + _END + after, encoding="utf-8")
+    PAGE.write_text(before + _BEGIN + rendered(kept()) + _END + after, encoding="utf-8")

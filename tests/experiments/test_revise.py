@@ -1,6 +1,5 @@
-"""The experiment: the same at every run, all kinds in it, and the README shows what it gave."""
+"""The experiment: the same at every run, all kinds in it, and the page shows its figures."""
 
-import re
 from itertools import pairwise
 from typing import Any, get_args
 
@@ -9,7 +8,6 @@ import pytest
 from critic import RefusalKind
 from tests.experiments import revise, shown
 from tests.experiments.noisy import LEVELS
-from tests.support.examples import good_proposal, proposal_of, refused_proposal
 
 LOOSELY = 0.05
 
@@ -55,18 +53,6 @@ def test_an_interval_holds_its_share_and_stays_within_bounds() -> None:
     assert revise.share(50, 100) == {"share": 0.5, "low": 0.404, "high": 0.596}
 
 
-def test_the_readme_shows_the_kept_figures_and_the_picture() -> None:
+def test_the_page_shows_the_kept_figures_and_the_picture() -> None:
     assert shown.shown() == shown.rendered(shown.kept())
     assert shown.PICTURE.is_file()
-
-
-def test_the_planner_of_the_readme_mends_plan_a() -> None:
-    section = shown.README.read_text("utf-8").partition("## The loops\n")[2].partition("\n## ")[0]
-    (code,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
-    names: dict[str, Any] = {}
-    exec(code, names)  # noqa: S102 - the README's own lines
-    good, bad = proposal_of(good_proposal()), proposal_of(refused_proposal())
-    mended = names["mend"](bad.ctx, bad.compiled, bad.spec, bad.plan)
-    assert mended is not None
-    assert mended != bad.plan
-    assert names["mend"](good.ctx, good.compiled, good.spec, good.plan) == good.plan

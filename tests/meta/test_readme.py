@@ -34,15 +34,6 @@ def python_block(heading: str) -> str:
     return str(code)
 
 
-def test_the_three_lines_check_the_laws() -> None:
-    code = python_block("Prove your own manifest")
-    script = f"{code}\ntest_my_manifest()\nprint('held')"
-    done = subprocess.run(
-        [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT
-    )
-    assert done.stdout == "held\n"
-
-
 @pytest.mark.parametrize(
     ("document", "passes"), [("plan_a.json", False), ("plan_b.json", True), ("", False)]
 )

@@ -10,7 +10,7 @@ from typing import Final
 
 from tests.support.paths import ROOT
 
-_COPIED: Final = ("critic", "evals", "harness", "tests", "fixtures")
+_COPIED: Final = (".github", "critic", "evals", "harness", "tests", "fixtures")
 _COPIED_FILES: Final = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md")
 
 # What other layers run already, and what looks for the very text that a planted bug replaces.

@@ -1,14 +1,16 @@
-"""The example of the README: it runs, and a second run needs no model."""
+"""The example of the page on loops: a second run calls no model."""
 
 import subprocess
 import sys
 from pathlib import Path
 
-from tests.meta.test_readme import python_block
+from tests.meta.documents import snippets
+from tests.support.paths import ROOT
 
 
 def test_it_runs_and_resumes(tmp_path: Path) -> None:
-    example = python_block("Loops with a model for a critic")
+    page = snippets(ROOT / ".github" / "docs" / "loops.md")
+    example = [part.text for part in page if part.language == "python"][-1]
     command = [sys.executable, "-W", "error", "-c", example]
     said = [
         subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path).stdout

@@ -24,8 +24,8 @@ from harness.runtime.revise import (
     StopReason,
     diagram,
 )
-from tests.meta.test_readme import README
 from tests.support.judging import LAW
+from tests.support.paths import ROOT
 
 Machine = Revision[str, str]
 
@@ -115,8 +115,9 @@ def test_a_malformed_reply_is_asked_for_again_once() -> None:
     assert (machine.stop_reason, machine.detail) == ("planner_error", "and again")
 
 
-def test_the_diagram_of_the_readme_is_current() -> None:
-    shown = README.partition("<!-- diagram")[2].partition("<!-- end of diagram -->")[0]
+def test_the_diagram_of_the_documents_is_current() -> None:
+    page = (ROOT / ".github" / "docs" / "loops.md").read_text(encoding="utf-8")
+    shown = page.partition("<!-- diagram")[2].partition("<!-- end of diagram -->")[0]
     assert shown.partition("-->\n")[2] == f"```mermaid\n{diagram()}```\n"
 
 

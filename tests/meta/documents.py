@@ -1,0 +1,120 @@
+"""Run what the documents show: every snippet of every page, in a folder with the examples.
+
+- `console`: each `$ command` is run by bash, and prints exactly the lines below it; a line `...`
+  stands for any lines.
+- `python`: the blocks of a page are one program, one after the other, warnings being errors.
+- `sh`: run by bash, and must succeed.
+- `json`, `toml`: must parse. `text`, `mermaid`, `diff`: only to look at.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from tests.support.paths import FIXTURES, ROOT
+
+PAGES: Final = (
+    ROOT / "README.md",
+    *sorted((ROOT / ".github").glob("*.md")),
+    *sorted((ROOT / ".github" / "docs").glob("*.md")),
+    *sorted((FIXTURES / "examples").glob("*/README.md")),
+)
+SHOWN_ONLY: Final = frozenset({"text", "mermaid", "diff"})
+RUN: Final = frozenset({"console", "python", "sh", "json", "toml"})
+
+_FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TIME_LIMIT: Final = 300
+
+
+class Snippet(NamedTuple):
+    """One fenced block: its language, its text, and the line of the page that it begins at."""
+
+    language: str
+    text: str
+    line: int
+
+
+def snippets(page: Path) -> list[Snippet]:
+    """Return the fenced blocks of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Snippet(found[1], found[2], text.count("\n", 0, found.start()) + 1)
+        for found in _FENCE.finditer(text)
+    ]
+
+
+def furnish(page: Path, folder: Path) -> Path:
+    """Copy what a page is about into `folder`, and return the folder to run its snippets in.
+
+    The README gets the project with the refund documents beside it, an example its own files,
+    every other page the refund documents.
+    """
+    skipped = shutil.ignore_patterns("__pycache__", ".*")
+    if page.parent.parent == FIXTURES / "examples":
+        return Path(shutil.copytree(page.parent, folder / page.parent.name, ignore=skipped))
+    for path in (FIXTURES / "refund").iterdir():
+        shutil.copy(path, folder)
+    if page == ROOT / "README.md":
+        for name in ("critic", "evals", "harness"):
+            shutil.copytree(ROOT / name, folder / name, ignore=skipped)
+        shutil.copytree(FIXTURES / "refund", folder / "fixtures" / "refund")
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            shutil.copy(ROOT / name, folder)
+    return folder
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of a user who has this interpreter's scripts on the path."""
+    dropped = ("PYTEST", "COV", "HYPOTHESIS")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    scripts = Path(sys.executable).parent
+    git = {
+        f"GIT_{who}_{what}": "ada@example.org"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
+    return {**kept, **git, "PATH": f"{scripts}{os.pathsep}{kept['PATH']}", "COLUMNS": "100"}
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command as a user of bash would; standard error comes in line with the output."""
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=_TIME_LIMIT,
+    )
+
+
+def console_lines(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each command of a console block with the lines that it must print."""
+    command, expected = "", list[str]()
+    for line in text.splitlines():
+        if command.endswith("\\"):
+            command = f"{command[:-1]}{line.removeprefix('> ')}"
+        elif line.startswith("$ "):
+            if command:
+                yield command, expected
+            command, expected = line[2:], []
+        else:
+            expected.append(line)
+    yield command, expected
+
+
+def matches(expected: list[str], printed: list[str]) -> bool:
+    """Compare lines; `...` stands for any lines, also for none, and `…` for any text in a line."""
+    parts = [
+        r"(?:.*\n)*?" if line == "..." else re.escape(line).replace("…", ".*") + r"\n"
+        for line in expected
+    ]
+    return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in printed)) is not None

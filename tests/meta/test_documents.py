@@ -1,0 +1,90 @@
+"""Every command and snippet of every page works as it is shown, and every link leads somewhere."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.meta.documents import (
+    PAGES,
+    RUN,
+    SHOWN_ONLY,
+    Snippet,
+    console_lines,
+    environment,
+    furnish,
+    matches,
+    shell,
+    snippets,
+)
+from tests.support.paths import ROOT
+
+NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
+# The test command is what runs these tests, and the index does not have the package yet.
+NOT_RUN = re.compile(r"-m pytest$|^pip install '?plan-critic")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_page_works_as_shown(name: str, tmp_path: Path) -> None:
+    page, folder = snippets(ROOT / name), furnish(ROOT / name, tmp_path)
+    assert {snippet.language for snippet in page} <= RUN | SHOWN_ONLY
+    for snippet in page:
+        problem = _problem(snippet, folder)
+        assert not problem, f"{name} line {snippet.line}: {problem}"
+    program = "\n\n".join(part.text for part in page if part.language == "python")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, f"{name}: {done.stderr[-2000:]}"
+
+
+def _problem(snippet: Snippet, folder: Path) -> str:
+    match snippet.language:
+        case "console":
+            return _console_problem(snippet.text, folder)
+        case "sh":
+            lines = [line for line in snippet.text.splitlines() if not NOT_RUN.search(line)]
+            done = shell("set -e\n" + "\n".join(lines), folder)
+            return "" if done.returncode == 0 else done.stdout[-2000:]
+        case "json":
+            json.loads(snippet.text)
+        case "toml":
+            tomllib.loads(snippet.text)
+    return ""
+
+
+def _console_problem(text: str, folder: Path) -> str:
+    for command, expected in console_lines(text):
+        printed = shell(command, folder).stdout.splitlines()
+        if not matches(expected, printed):
+            return f"`{command}` prints\n" + "\n".join(printed)
+    return ""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
+    page = ROOT / name
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if target.startswith("https://"):
+            continue
+        path = target.partition("#")[0]
+        assert not path or (page.parent / path).exists(), f"{name}: {target}"
+
+
+def test_a_changed_output_is_noticed(tmp_path: Path) -> None:
+    folder = furnish(ROOT / ".github" / "docs" / "embed.md", tmp_path)
+    shown = "$ critic verify plan_b.json\nplan_b.json: ok: 3 steps\n"
+    assert "2 steps" in _console_problem(shown, folder)
+    assert matches(["a", "...", "z…"], ["a", "b", "c", "zebra"])
+    assert not matches(["a", "...", "z"], ["b", "z"])
