@@ -1,1 +1,1 @@
-"""Everything that meets the world: wire, loop, decision log, replay, command line."""
+"""Input and output: JSON, loops, agents, the decision log, replay, the command line."""

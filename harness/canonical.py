@@ -1,4 +1,4 @@
-"""The public door to the canonical form: one byte form per value, and its SHA-256 digest."""
+"""Canonical JSON (RFC 8785) and the SHA-256 digest of envelopes: one byte form for one value."""
 
 from evals.canonical import canonical_bytes, canonical_json, digest
 

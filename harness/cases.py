@@ -1,9 +1,9 @@
-"""Case files: one input to the Critic, and what must come out. One format for every kind of test.
+"""Case files: one input to the Critic and the expected outcome. One format for every kind of test.
 
-Rule 1: `expect` is what the engine gave and may be renewed; `must` is what a person meant, and
-        renewing never touches it. A verdict that contradicts `must` is an error, not an update.
-Rule 2: the input stands as JSON (`input`) wherever JSON can carry it, as text (`input_text`) where
-        the spelling matters, as base64 (`input_base64`) where it is no UTF-8.
+Rule 1: `expect` is what the engine answered and may be updated; `must` is what a person meant, and
+        an update never touches it. A verdict that contradicts `must` is an error, not an update.
+Rule 2: the input is JSON (`input`) wherever JSON can carry it, text (`input_text`) where the
+        spelling matters, base64 (`input_base64`) where it is not UTF-8.
 Rule 3: a case has one byte form. Reading a file and rendering it again gives the same bytes.
 """
 
@@ -38,12 +38,13 @@ from evals.json_value import JsonObject
 from evals.timestamps import Time
 from evals.verdict import EvaluatorId, Status
 from harness.canonical import canonical_json
+from harness.errors import HarnessError
 from harness.wire import InvalidInput, build, parse, parse_json
 
 Command = Literal["verify", "score", "consolidate"]
 
-# All but ASCII is escaped, so that a look-alike or an invisible character in a hostile case shows.
-# The em dash is spared: the published rationale holds it.
+# Everything that is not ASCII is escaped, so that look-alikes and invisible characters show. The
+# em dash is left as it is: the published rationale contains it.
 _HIDDEN: Final = re.compile("[^\n\x20-\x7e—]")
 
 
@@ -63,11 +64,11 @@ class ConsolidateInput(Envelope):
 
 
 class Must(Envelope):
-    """What a person meant, in the words of the command. `invalid` stands alone.
+    """What a person meant, in the words of the command. `invalid` is used alone.
 
-    verify: `ok`, and of a refusal its `kind` and `offending_step` (absent: it must name no step).
-    score: `ok`, and the status of those `evaluators` that are named.
-    consolidate: `status` and `refused_at` (absent: nothing must have been refused).
+    verify: `ok`, and for a refusal its `kind` and `offending_step` (absent: it names no step).
+    score: `ok`, and the status of the `evaluators` that are named.
+    consolidate: `status` and `refused_at` (absent: nothing was refused).
     """
 
     invalid: Annotated[Literal[True] | None, OPTIONAL] = None
@@ -88,18 +89,18 @@ _PINNED: Final[dict[Command, tuple[frozenset[str], ...]]] = {
     "score": (frozenset({"ok"}), frozenset({"ok", "evaluators"})),
     "consolidate": (frozenset({"status"}), frozenset({"status", "refused_at"})),
 }
-"""The fields that may stand together in the `must` of each command, besides `invalid` alone."""
+"""The combinations of fields allowed in the `must` of each command, besides `invalid` alone."""
 
 
 class CaseError(Envelope):
-    """What InvalidInput says of bytes that are no envelope."""
+    """The path and message of an InvalidInput."""
 
     path: str
     message: str
 
 
 class Expectation(Envelope):
-    """The verdict in wire form, or the fault of an input that is none. Exactly one of them."""
+    """The verdict in wire form, or the error of an invalid input. Exactly one of them."""
 
     verdict: Annotated[JsonObject | None, OPTIONAL] = None
     error: Annotated[CaseError | None, OPTIONAL] = None
@@ -112,7 +113,7 @@ class Expectation(Envelope):
 
 
 class Case(Envelope):
-    """One case. Exactly one of the three inputs; `expect` is absent until it is first rendered."""
+    """One case, with exactly one of the three inputs. `expect` is absent until the first update."""
 
     title: str
     command: Command
@@ -136,7 +137,7 @@ class Case(Envelope):
         return self
 
     def document(self) -> bytes:
-        """The bytes that the command reads."""
+        """Return the bytes that the command reads."""
         if self.input_text is not None:
             return self.input_text.encode()
         if self.input_base64 is not None:
@@ -144,8 +145,8 @@ class Case(Envelope):
         return json.dumps(self.input, ensure_ascii=False, allow_nan=False).encode()
 
 
-class Contradiction(ValueError):
-    """The fresh outcome of a case is not what its `must` says. Renewing would hide that."""
+class Contradiction(HarnessError, ValueError):
+    """The outcome of a case is not what its `must` says. An update would hide that."""
 
 
 def _case_error(what: str) -> PydanticCustomError:
@@ -162,26 +163,26 @@ def _fits(must: Must, command: Command) -> bool:
 
 
 def parse_case(data: bytes) -> Case:
-    """The case that the bytes of a case file spell.
+    """Parse the bytes of a case file.
 
     Raises:
-        InvalidInput: they spell none.
+        InvalidInput: they are not a case.
     """
     return build(Case, parse_json(data))
 
 
 def read_case(path: Path) -> Case:
-    """The case in a file.
+    """Read a case from a file.
 
     Raises:
-        InvalidInput: the file holds none.
+        InvalidInput: the file does not contain a case.
         OSError: the file cannot be read.
     """
     return parse_case(path.read_bytes())
 
 
 def case_files(root: Path) -> list[Path]:
-    """Every case file under a directory, in the order of their names; `root` itself if a file."""
+    """List the case files under a directory by name; `root` itself if it is a file."""
     return [root] if root.is_file() else sorted(root.rglob("*.json"))
 
 
@@ -213,7 +214,7 @@ _COMMANDS: Final[dict[Command, Callable[[bytes], Envelope]]] = {
 
 
 def judge_case(command: Command, document: bytes) -> Expectation:
-    """What the engine says of a document: bytes in, verdict or fault out."""
+    """Judge a document: bytes in, verdict or error out."""
     try:
         return Expectation(verdict=_COMMANDS[command](document).wire())
     except InvalidInput as error:
@@ -221,12 +222,12 @@ def judge_case(command: Command, document: bytes) -> Expectation:
 
 
 def run_case(case: Case) -> Expectation:
-    """What the engine says of the case's input. Looks at neither `expect` nor `must`."""
+    """Judge the input of a case, without looking at `expect` or `must`."""
     return judge_case(case.command, case.document())
 
 
 def _summary(command: Command, found: Expectation) -> dict[str, Any]:
-    """The outcome in the words of `must`."""
+    """Return the outcome in the words of `must`."""
     verdict = found.verdict
     if verdict is None:
         return {"invalid": True}
@@ -239,7 +240,7 @@ def _summary(command: Command, found: Expectation) -> dict[str, Any]:
 
 
 def contradiction(case: Case, found: Expectation) -> str | None:
-    """How an outcome contradicts the case's `must`, in one line; None where it does not."""
+    """Say in one line how an outcome contradicts the case's `must`; None where it does not."""
     if case.must is None:
         return None
     meant, given = case.must.wire(), _summary(case.command, found)
@@ -250,9 +251,9 @@ def contradiction(case: Case, found: Expectation) -> str | None:
 
 
 def difference(expected: Expectation | None, found: Expectation) -> str:
-    """A readable diff from what a case expects to what the engine says; empty where equal.
+    """Return a readable diff from the expected to the actual outcome; empty where they are equal.
 
-    Equal means equal canonical JSON, so 1 and 1.0 are no difference.
+    Equal means equal canonical JSON: 1 and 1.0 do not differ.
     """
     before = {} if expected is None else expected.wire()
     if canonical_json(before) == canonical_json(found.wire()):
@@ -263,13 +264,13 @@ def difference(expected: Expectation | None, found: Expectation) -> str:
 
 
 def problem(case: Case) -> str | None:
-    """Why the case does not hold, ready to print; None where it holds."""
+    """Say why the case fails, ready to print; None where it holds."""
     found = run_case(case)
     return contradiction(case, found) or difference(case.expect, found) or None
 
 
 def renewed(case: Case) -> Case:
-    """The case with the outcome of today's engine as its `expect`; all else as it was.
+    """Return the case with the outcome of today's engine as its `expect`.
 
     Raises:
         Contradiction: that outcome is not what `must` says.
@@ -281,7 +282,7 @@ def renewed(case: Case) -> Case:
 
 
 def render_case(case: Case) -> bytes:
-    """The one byte form of a case: fields in order, two spaces of indent, a newline at the end."""
+    """Render a case in its one byte form: fields in order, indent 2, a newline at the end."""
     parts = {name: getattr(case, name) for name in type(case).model_fields}
     present = {name: part for name, part in parts.items() if part is not None}
     wire = {
@@ -296,11 +297,11 @@ def _spelled(value: Any) -> str:
 
 
 def update_file(path: Path) -> bool:
-    """Renew a case file in place, if that changes it. Whether it did.
+    """Update a case file in place, and return True if that changed it.
 
     Raises:
         Contradiction: today's outcome is not what the case's `must` says; the file is as it was.
-        InvalidInput: the file holds no case.
+        InvalidInput: the file does not contain a case.
     """
     before = path.read_bytes()
     after = render_case(renewed(parse_case(before)))
@@ -311,9 +312,9 @@ def update_file(path: Path) -> bool:
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Give a file new content at once, so that no reader and no crash ever meets half of it.
+    """Replace the content of a file at once, so that neither a reader nor a crash sees half of it.
 
-    A link stays a link, and permissions stay what they are.
+    A link stays a link, and permissions stay as they are.
     """
     target = path.resolve()
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")

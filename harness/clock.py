@@ -1,22 +1,22 @@
-"""Clocks for the loop: the one place where this software asks what time it is."""
+"""Clocks for the loops: the one module that reads the time of the machine."""
 
 from datetime import UTC, datetime
 
 
 class SystemClock:
-    """The time of this machine, in UTC."""
+    """The clock of this machine."""
 
     def now(self) -> datetime:
-        """Now."""
+        """Return the current time in UTC."""
         return datetime.now(UTC)
 
 
 class FixedClock:
-    """Always the same time, for records that are to be the same at every run."""
+    """A clock that always returns the same time, for records that must be equal at every run."""
 
     def __init__(self, moment: datetime) -> None:
         self._moment = moment
 
     def now(self) -> datetime:
-        """The time it was made with."""
+        """Return the time that the clock was created with."""
         return self._moment

@@ -1,7 +1,7 @@
-"""The JSON Schemas of the envelopes, for those who write or read them in another language.
+"""The JSON Schemas of the envelopes, for programs in other languages.
 
-Rule 1: a schema refuses no document that the wire accepts. What JSON Schema cannot say (unique ids,
-        nesting, `1.0` is no integer, contradictions in a verdict) is left to the wire.
+Rule 1: a schema accepts every document that the wire accepts. What JSON Schema cannot express
+        (unique ids, nesting, 1.0 not an integer, contradictory verdicts) is left to the wire.
 Rule 2: an optional field is left out: it is not required, it has no default null, and null is
         refused for it.
 Rule 3: one schema has one byte form, and the checked-in files are these bytes.
@@ -96,16 +96,16 @@ _LIST: Final = frozenset({"oneOf", "anyOf", "allOf", "prefixItems"})
 _NAMED: Final = frozenset({"properties", "patternProperties", "$defs"})
 
 _JSON_SCHEMA: Final = {"type": ["object", "boolean"]}
-"""Fields that hold a JSON Schema: their content is for the wire to judge."""
+"""The schema of fields that contain a JSON Schema: the wire judges their content."""
 
 
 def schemas() -> dict[str, Schema]:
-    """The JSON Schema (draft 2020-12, self-contained) of every envelope, by its name."""
+    """Return the JSON Schema (draft 2020-12, self-contained) of every envelope, by name."""
     return {name: _schema(name, envelope) for name, envelope in _ENVELOPES}
 
 
 def render_schemas(schema: Schema) -> bytes:
-    """The bytes of a schema file: two spaces of indent, a newline at the end."""
+    """Render the bytes of a schema file: indent 2, a newline at the end."""
     return f"{json.dumps(schema, indent=2)}\n".encode()
 
 
@@ -117,7 +117,7 @@ def _schema(name: str, envelope: Any) -> Schema:
 
 
 def _plain(schema: Any) -> Any:
-    """The schema in standard keywords only, saying what the wire says and no more."""
+    """Return the schema in standard keywords only, as strict as the wire and not stricter."""
     if not isinstance(schema, dict):
         return schema
     plain = {keyword: _part(keyword, value) for keyword, value in _kept(schema)}

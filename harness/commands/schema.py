@@ -8,7 +8,7 @@ from harness.schemas import render_schemas, schemas
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one schema, or all of them as one object by name."""
+    """Print one schema, or all of them as one object by name, and return the exit status."""
     known = schemas()
     if args.name is not None and args.name not in known:
         raise UsageError(f"no such envelope: name one of {', '.join(sorted(known))}")
