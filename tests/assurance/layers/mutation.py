@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import takewhile
+from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
 
@@ -112,7 +113,7 @@ def judged_equivalent() -> dict[Key, str]:
     return {(one["file"], one["where"], one["before"], one["after"]): one["why"] for one in entries}
 
 
-def _is_equivalent(mutant: Mutant) -> bool:
+def is_equivalent(mutant: Mutant) -> bool:
     return mutant.key in judged_equivalent()
 
 
@@ -170,7 +171,7 @@ def _watched(judged: Iterator[Judged], total: int) -> Iterator[Judged]:
     return iter(tqdm(judged, total=total, unit="mutant", leave=False, disable=quiet))
 
 
-def _met(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
+def meet(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
     """Every mutant with what noticed it: each of the killers meets what outlived those before."""
     done: list[Judged] = []
     for killer, seconds in killers:
@@ -183,12 +184,12 @@ def _met(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
 def judge(mutants: list[Mutant]) -> list[Judged]:
     """Every mutant with what noticed it. What is judged equivalent meets the cheap killers only."""
     left, settled = list[Mutant](), list[Judged]()
-    for one in _met(mutants, _CHEAP):
-        if one.noticed or _is_equivalent(one.mutant):
+    for one in meet(mutants, _CHEAP):
+        if one.noticed or is_equivalent(one.mutant):
             settled.append(one)
         else:
             left.append(one.mutant)
-    return settled + _met(left, _DEAR)
+    return settled + meet(left, _DEAR)
 
 
 def run(*, quick: bool) -> list[Row]:
@@ -199,10 +200,10 @@ def run(*, quick: bool) -> list[Row]:
         said = f"without a mutation: {', '.join(noticed)}"[:200]
         return [Row("mutation", 0, "mutants", 0, False, said)]
     if quick:
-        return [_row(_sampled(mutants), f"a sample of {len(mutants):,}; ")]
+        return [row_of("mutation", _sampled(mutants), f"a sample of {len(mutants):,}; ")]
     judged = judge(mutants)
-    _keep(judged)
-    return [_row(judged, "")]
+    keep(judged, _KEPT)
+    return [row_of("mutation", judged, "")]
 
 
 def _noticed_without(mutants: list[Mutant]) -> list[str]:
@@ -212,40 +213,40 @@ def _noticed_without(mutants: list[Mutant]) -> list[str]:
         return missing
     firsts = [next(one for one in mutants if one.file.startswith(top)) for top in _TESTS]
     plain = [one._replace(text=(ROOT / one.file).read_text("utf-8")) for one in firsts]
-    return [one.noticed for one in _met(plain, (*_CHEAP, *_DEAR)) if one.noticed]
+    return [one.noticed for one in meet(plain, (*_CHEAP, *_DEAR)) if one.noticed]
 
 
 def _sampled(mutants: list[Mutant]) -> list[Judged]:
-    differing = [one for one in mutants if not _is_equivalent(one)]
+    differing = [one for one in mutants if not is_equivalent(one)]
     Random(0).shuffle(differing)  # noqa: S311 - chance, not a secret
     until = time.monotonic() + _QUICK_SECONDS
     sample = takewhile(lambda _: time.monotonic() < until, differing)
     first = list(_judged(sample, *_CHEAP[0]))
     left = [one.mutant for one in first if not one.noticed]
-    return [one for one in first if one.noticed] + _met(left, (*_CHEAP[1:], *_DEAR))
+    return [one for one in first if one.noticed] + meet(left, (*_CHEAP[1:], *_DEAR))
 
 
-def _row(judged: list[Judged], note: str) -> Row:
+def row_of(layer: str, judged: list[Judged], note: str) -> Row:
     left = [one.mutant for one in judged if not one.noticed]
-    same = sum(map(_is_equivalent, left))
+    same = sum(map(is_equivalent, left))
     killed = len(judged) - len(left)
     score = f"{100 * killed / max(1, len(judged) - same):.1f} % of those that differ"
     said = f"{note}{killed:,} killed, {same} equivalent, {len(left) - same} surviving; {score}"
     met = bool(judged) and len(left) == same
-    return Row("mutation", len(judged), "mutants", killed + same, met, said)
+    return Row(layer, len(judged), "mutants", killed + same, met, said)
 
 
-def _keep(judged: list[Judged]) -> None:
+def keep(judged: list[Judged], path: Path) -> None:
     left = [one.mutant for one in judged if not one.noticed]
     killed = Counter(one.mutant.file for one in judged if one.noticed)
-    survived = Counter(mutant.file for mutant in left if not _is_equivalent(mutant))
-    same = Counter(mutant.file for mutant in left if _is_equivalent(mutant))
+    survived = Counter(mutant.file for mutant in left if not is_equivalent(mutant))
+    same = Counter(mutant.file for mutant in left if is_equivalent(mutant))
     files = sorted({one.mutant.file for one in judged})
     by_file = {
         file: {"killed": killed[file], "equivalent": same[file], "surviving": survived[file]}
         for file in files
     }
-    left.sort(key=lambda mutant: (_is_equivalent(mutant), mutant.file, mutant.line))
+    left.sort(key=lambda mutant: (is_equivalent(mutant), mutant.file, mutant.line))
     kept = {
         "mutants": len(judged),
         "killed": killed.total(),
@@ -255,9 +256,11 @@ def _keep(judged: list[Judged]) -> None:
         "survivors": [
             {**_shown(one), "why": judged_equivalent().get(one.key, "not judged")} for one in left
         ],
-        "judged but gone": sorted(judged_equivalent().keys() - {one.key for one in left}),
+        "judged but gone": sorted(
+            key for key in judged_equivalent().keys() - {one.key for one in left} if key[0] in files
+        ),
     }
-    _KEPT.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")
+    path.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def _shown(mutant: Mutant) -> dict[str, Any]:

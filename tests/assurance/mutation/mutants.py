@@ -5,7 +5,7 @@ Left as they are, since they make no difference when the code runs: docstrings, 
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,6 +14,7 @@ from tests.assurance.mutation.kinds import is_marked, replacements
 from tests.support.paths import ROOT
 
 PACKAGES: Final = ("critic", "evals")
+_FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LONGEST: Final = 160
 
 
@@ -59,7 +60,7 @@ def _children(place: _Place, *, of_envelope: bool) -> Iterator[_Place]:
 
 
 def _left_out(node: ast.AST, name: str, *, of_envelope: bool) -> bool:
-    if isinstance(node, ast.FunctionDef):
+    if isinstance(node, _FUNCTIONS):
         return name in {"returns", "type_params"}
     if isinstance(node, ast.ClassDef):
         return name in {"bases", "type_params"}
@@ -85,7 +86,7 @@ def _places(place: _Place, *, of_envelope: bool = False) -> Iterator[_Place]:
     node = place.node
     if isinstance(node, ast.ClassDef):
         of_envelope = not node.decorator_list and not _is_tuple(node)
-    elif isinstance(node, ast.FunctionDef):
+    elif isinstance(node, _FUNCTIONS):
         of_envelope = False
     for child in _children(place, of_envelope=of_envelope):
         if not is_marked(node):  # what it holds is changed with it
@@ -117,7 +118,7 @@ def _at(node: Any, path: tuple[tuple[str, int | None], ...]) -> Any:
 
 def _where(tree: ast.AST, path: tuple[tuple[str, int | None], ...]) -> str:
     nodes = [_at(tree, path[:depth]) for depth in range(len(path))]
-    scopes = [node for node in nodes if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    scopes = [node for node in nodes if isinstance(node, (ast.ClassDef, *_FUNCTIONS))]
     return ".".join(scope.name for scope in scopes)
 
 
@@ -157,13 +158,17 @@ def _around(before: str, after: str) -> tuple[str, str]:
     return before[start : start + _LONGEST], after[start : start + _LONGEST]
 
 
-def sources() -> list[str]:
-    """The files that are mutated, by path from the root."""
-    found = [path for top in PACKAGES for path in sorted(Path(ROOT, top).rglob("*.py"))]
+def sources(places: Iterable[str] = PACKAGES) -> list[str]:
+    """Return the files to mutate, by path from the root: `places` are folders and files."""
+    found = [path for place in places for path in _files(ROOT / place)]
     return [str(path.relative_to(ROOT)) for path in found]
 
 
-def all_mutants() -> list[Mutant]:
-    """The mutants of all files."""
-    texts = [(file, (ROOT / file).read_text("utf-8")) for file in sources()]
+def _files(place: Path) -> list[Path]:
+    return [place] if place.is_file() else sorted(place.rglob("*.py"))
+
+
+def all_mutants(places: Iterable[str] = PACKAGES) -> list[Mutant]:
+    """Return the mutants of all files."""
+    texts = [(file, (ROOT / file).read_text("utf-8")) for file in sources(places)]
     return [mutant for file, text in texts for mutant in mutants_of(file, text)]
