@@ -214,10 +214,10 @@ class SqlDecisionLog:
         try:
             drafted = draft(decision)
         except (ValueError, RecursionError) as error:
-            fault = str(error) if isinstance(error, InvalidInput) else "not JSON"
+            reason = str(error) if isinstance(error, InvalidInput) else "not JSON"
             raise Unrecordable(
-                f"{self._store.where}: cannot append: the decision was changed after it was "
-                f"built ({fault}): build it anew"
+                f"{self._store.where}: cannot append: the decision was built of parts that had "
+                f"been changed in place ({reason}): build the parts again"
             ) from error
         self._check_size(max(map(len, drafted.bodies.values())))
         return drafted

@@ -1,7 +1,7 @@
-"""Replay a whole decision log, record by record, holding a few in memory at a time.
+"""Replay a whole decision log, record by record, with a few records in memory at a time.
 
-It reads a log and calls the three pure functions of the critic. It is given nothing that could
-execute a tool, and imports nothing that could.
+It reads a log and calls the three pure functions of the critic. It takes and imports nothing that
+could execute a tool.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,27 +17,32 @@ _PAGE: Final = 32  # records whose inputs are fetched together
 
 
 class RecordedLog(Protocol):
-    """What replay reads: stored rows in the order of their numbers, and inputs by digest."""
+    """The log as replay reads it: stored rows in the order of their numbers, and inputs."""
 
-    def raw(self) -> Iterator[RawRecord]: ...
-    def inputs(self, digests: Iterable[str]) -> Mapping[str, bytes]: ...
+    def raw(self) -> Iterator[RawRecord]:
+        """Yield the stored rows, unchecked, in ascending order of their numbers."""
+        ...
+
+    def inputs(self, digests: Iterable[str]) -> Mapping[str, bytes]:
+        """Return the bytes stored under these digests; leave out what is not stored."""
+        ...
 
 
 def replay(
     log: RecordedLog, *, head: tuple[int, str] | None = None, judge: bool = True
 ) -> Iterator[ReplayResult]:
-    """The answers for the records of `log` in order, with one for each stretch that is missing.
+    """Yield the answers for the records of `log` in order, and one for each gap between them.
 
-    `head` is the end of the log as it was known at some earlier time, (number, hash). The chain
-    alone cannot show that records were dropped from its end, or that it was rewritten from
-    somewhere on; this can. Records after `head` are none of its business.
+    `head` is the end of the log at some earlier time: (number, hash). The chain alone cannot show
+    that records were dropped from its end, or that the end was rewritten; `head` can. Records
+    after `head` are not compared with it.
 
-    Without `judge` no report is derived: `same` then says only that bytes, hashes, inputs and
-    links are as they were recorded, whatever the versions.
+    Without `judge` nothing is derived: `same` then means only that bytes, hashes, inputs and links
+    are as recorded, whatever the versions.
 
     Raises:
-        ValueError: `head` is no number with a hash.
-        harness.log.errors.LogError: on the way, the log cannot be read any further.
+        ValueError: `head` is not a number with a hash.
+        harness.log.errors.LogError: the log cannot be read any further.
     """
     expected = None if head is None else Head(*head)
     if expected is not None and not _possible(expected):
@@ -64,10 +69,10 @@ def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[
 
 
 def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Mapping[str, bytes]]]:
-    """Every stored record with the inputs it names, and maybe more."""
+    """Yield every stored record with at least the inputs that it names."""
     rows = log.raw()
     while page := [read_document(raw) for raw in islice(rows, _PAGE)]:
-        inputs = log.inputs({digest for one in page for digest in one.digests.values()})
+        inputs = log.inputs({digest for stored in page for digest in stored.digests.values()})
         for document in page:
             yield document, inputs
 

@@ -1,6 +1,6 @@
-"""Whether a stored record is what was recorded: bytes, hash, number and link. Pure.
+"""Check that a stored record is what was recorded: bytes, hash, number and link. Pure.
 
-Works on plain JSON, not on envelopes, so that a record of any version can be checked.
+It works on plain JSON, not on envelopes, so that a record of any version can be checked.
 """
 
 import re
@@ -18,10 +18,11 @@ _DIGEST: Final = re.compile("[0-9a-f]{64}")
 
 
 class Link(NamedTuple):
-    """What the next record has to follow.
+    """The record that the next one has to follow.
 
-    `hashes` is the one hash of a sound record, all that an unsound one claims or has (it is
-    reported by itself, and its follower is not to be blamed), and empty after missing records.
+    `hashes` holds the hash of a sound record. For an unsound record it holds every hash that the
+    record claims or has: that record is reported itself, and its follower is not blamed for it.
+    After missing records it is empty.
     """
 
     seq: int
@@ -38,15 +39,15 @@ class StoredDocument:
 
     raw: RawRecord
     value: Mapping[str, Any]
-    """The JSON object; empty if `fault`."""
+    """The JSON object; empty if it cannot be read."""
     own_hash: str
-    """What its hash has to be; empty if `fault`."""
-    fault: str
-    """Why the body cannot be read, or empty."""
+    """The hash of its content; empty if it cannot be read."""
+    error: str
+    """Why the body cannot be read or is not canonical; empty for a sound body."""
 
     @property
     def digests(self) -> dict[str, str]:
-        """The digests of the inputs by name, those that are well-formed."""
+        """The well-formed digests of the inputs, by name."""
         named = self.value.get("inputs")
         if not isinstance(named, dict):
             return {}
@@ -54,17 +55,17 @@ class StoredDocument:
 
     @property
     def hashes(self) -> frozenset[str]:
-        """Every hash the record claims or has."""
+        """Every hash that the record claims or has."""
         claims = (self.raw.hash, self.value.get("hash"), self.own_hash)
         return frozenset(str(claim) for claim in claims if is_digest(claim))
 
 
 def read_document(raw: RawRecord) -> StoredDocument:
-    """The stored record as plain JSON. Never raises."""
+    """Parse a stored record as plain JSON. Never raises."""
     try:
         value = parse_json(raw.body)
         if not isinstance(value, dict):
-            return _unread(raw, "its body is no JSON object")
+            return _unread(raw, "its body is not a JSON object")
         if canonical_json(value) != raw.body:
             return StoredDocument(raw, value, record_hash(value), "its body is not canonical JSON")
         return StoredDocument(raw, value, record_hash(value), "")
@@ -74,11 +75,11 @@ def read_document(raw: RawRecord) -> StoredDocument:
         return _unread(raw, "its body has no canonical form")
 
 
-def faults(document: StoredDocument, expected: Head | None) -> Iterator[str]:
-    """What is wrong with the record by itself, a line each."""
+def document_errors(document: StoredDocument, expected: Head | None) -> Iterator[str]:
+    """Yield what is wrong with the record by itself, a line each."""
     raw = document.raw
-    if document.fault:
-        yield document.fault
+    if document.error:
+        yield document.error
     if not document.own_hash:
         return
     if document.value.get("seq") != raw.seq:
@@ -90,12 +91,12 @@ def faults(document: StoredDocument, expected: Head | None) -> Iterator[str]:
         stored = _shown(raw.hash)
         yield f"its content has hash {_short(document.own_hash)}, but is stored under {stored}"
     if expected is not None and raw.seq == expected.seq and document.own_hash != expected.hash:
-        own, known = _short(document.own_hash), _short(expected.hash)
-        yield f"history was rewritten: its hash is {own}, the expected head is {known}"
+        own, head = _short(document.own_hash), _short(expected.hash)
+        yield f"history was rewritten: its hash is {own}, the expected head is {head}"
 
 
-def link_fault(document: StoredDocument, before: Link) -> str | None:
-    """Why the record does not follow the one before, or None."""
+def link_error(document: StoredDocument, before: Link) -> str | None:
+    """Return why the record does not follow the one before, or None if it does."""
     raw = document.raw
     if raw.seq <= before.seq:
         return f"its number does not follow {before.seq}"
@@ -105,16 +106,16 @@ def link_fault(document: StoredDocument, before: Link) -> str | None:
     if isinstance(claimed, str) and claimed in before.hashes:
         return None
     place = f"record {before.seq}" if before.seq else "the start of the log"
-    own = ", ".join(_short(known) for known in sorted(before.hashes))
-    return f"it does not follow {place}: it names {_shown(claimed)}, there is {own}"
+    hashes = ", ".join(map(_short, sorted(before.hashes)))
+    return f"it does not follow {place}: it names {_shown(claimed)}, there is {hashes}"
 
 
-def _unread(raw: RawRecord, fault: str) -> StoredDocument:
-    return StoredDocument(raw, {}, "", fault)
+def _unread(raw: RawRecord, error: str) -> StoredDocument:
+    return StoredDocument(raw, {}, "", error)
 
 
 def is_digest(value: object) -> bool:
-    """Whether a value is a SHA-256 as the log spells it."""
+    """Return whether a value is a SHA-256 of 64 lower-case hexadecimal digits."""
     return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
@@ -123,7 +124,7 @@ def _short(digest: str) -> str:
 
 
 def _shown(claim: object) -> str:
-    """A claim that may be anything at all, safe to print."""
+    """Return a claim of any type, safe to print."""
     if isinstance(claim, str) and is_digest(claim):
         return _short(claim)
     return "nothing" if claim is None else escape_name(str(claim)[:80])

@@ -1,10 +1,10 @@
-"""Re-derive one record from itself and its inputs, and compare byte for byte. Pure.
+"""Derive one record again from itself and its inputs, and compare byte for byte. Pure.
 
-Rule 1: what the bytes contradict is tampered, whatever else is the case.
-Rule 2: what is not there is incomplete, and named.
+Rule 1: a record that its own bytes contradict is tampered, whatever else is wrong.
+Rule 2: what is missing is named, and the record is incomplete.
 Rule 3: a record of other versions is drift, never same.
-Rule 4: the only things believed are those that only the caller of the critic could know: the
-        run, `decided_at`, `decision_key` and `error`.
+Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `error`, and which
+        plans were tried. Every verdict, score and report is derived again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,17 +14,17 @@ from typing import Any, Final, NamedTuple
 
 from critic.consolidate import consolidate
 from critic.score import score
-from critic.verdicts import RULESET_VERSION, CriticReport
+from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
 from critic.verify import verify_proposal
 from evals.context import CompiledContext, DecisionSpec, RunContext
 from evals.envelope import Envelope
-from evals.escaping import escape_name
+from evals.escaping import escape_line, escape_name
 from evals.plan import Plan, Proposal
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.record import INPUTS, DecisionRecord, Head, sha256
+from harness.record import INPUTS, DecisionRecord, Gap, Head, RunFacts, sha256
 from harness.replay.diff import differences
-from harness.replay.integrity import Link, StoredDocument, faults, link_fault
+from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
 from harness.replay.result import Difference, ReplayResult, ReplayStatus
 from harness.wire import InvalidInput, build, parse
 
@@ -37,15 +37,15 @@ _MODELS: Final[dict[str, type[Envelope]]] = {
 
 
 class Rechecked(NamedTuple):
-    """The answer for a record, and what the next one has to follow."""
+    """The answer for a record, and the link that the next record has to follow."""
 
     replayed: ReplayResult
     link: Link
 
 
 @dataclass
-class _Found:
-    """What was found so far, by what it amounts to."""
+class _Problems:
+    """The problems of a record so far, by the status that they lead to."""
 
     tampered: list[str] = field(default_factory=list)
     incomplete: list[str] = field(default_factory=list)
@@ -53,9 +53,9 @@ class _Found:
     notes: list[str] = field(default_factory=list)
     differences: tuple[Difference, ...] = ()
 
-    def unreadable(self, what: str) -> None:
-        """A record of other versions may well look otherwise; one of these must be readable."""
-        (self.drift if self.drift else self.tampered).append(what)
+    def contradiction(self, reason: str) -> None:
+        """Note a contradiction: drift in a record of other versions, else tampering."""
+        (self.drift if self.drift else self.tampered).append(reason)
 
 
 def recheck(
@@ -66,37 +66,38 @@ def recheck(
     *,
     judge: bool = True,
 ) -> Rechecked:
-    """The answer for one record. Never raises.
+    """Check one record and return the answer. Never raises.
 
     Args:
         document: the stored record, read by `read_document`.
         inputs: stored input bodies by the digest they are stored under; more than needed is fine.
         before: the link that the record before returned, or `START`.
-        expected: a head known from elsewhere; its record is held against it.
-        judge: whether to derive the report. Without, `same` says that bytes, hashes, inputs and
-            link are as they were recorded, whatever the versions.
+        expected: a head known from elsewhere; its record is compared with it.
+        judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
+            hashes, inputs and link are as recorded, whatever the versions.
     """
-    found = _Found()
-    found.tampered += faults(document, expected)
-    if broken := link_fault(document, before):
-        found.tampered.append(broken)
+    problems = _Problems()
+    problems.tampered += document_errors(document, expected)
+    if error := link_error(document, before):
+        problems.tampered.append(error)
     elif not before.hashes:
-        found.incomplete.append(f"record {before.seq} is missing: the link to it is not checked")
-    bodies = _intact(document, inputs, found)
-    found.drift += _other_versions(document) if judge else ()
-    record = _decoded(document, found if judge else _Found())
+        problems.incomplete.append(
+            f"record {before.seq} is missing: the link to it cannot be checked"
+        )
+    bodies = _intact(document, inputs, problems)
+    problems.drift += _other_versions(document) if judge else ()
+    record = _decoded(document, problems if judge else _Problems())
     if record is not None:
-        _note(record, before, found)
+        _note(record, before, problems)
     if record is not None and judge:
-        _compare(document, record, _proposal(bodies, found), found)
-    return Rechecked(_answer(document, record, found), _next_link(document, record, before))
+        _compare(document, record, _proposal(bodies, problems), problems)
+    return Rechecked(_answer(document, record, problems), _next_link(document, record, before))
 
 
 def missing(before: Link, until: int) -> tuple[ReplayResult, Link]:
-    """The answer for the records after `before` up to and with `until`, which are not there."""
-    first = before.seq + 1
-    which = f"record {first} is" if first == until else f"records {first} to {until} are"
-    replayed = ReplayResult(seq=first, status="incomplete", reasons=(f"{which} missing",))
+    """Return the answer for the missing records after `before`, up to and including `until`."""
+    gap = Gap(before.seq + 1, until)
+    replayed = ReplayResult(seq=gap.first, status="incomplete", reasons=(gap.text(),))
     return replayed, Link(until, frozenset(), before.decided_at)
 
 
@@ -117,92 +118,149 @@ def _other_versions(document: StoredDocument) -> Iterator[str]:
 
 
 def _intact(
-    document: StoredDocument, inputs: Mapping[str, bytes], found: _Found
+    document: StoredDocument, inputs: Mapping[str, bytes], problems: _Problems
 ) -> dict[str, bytes]:
-    """The bodies of those inputs that are there and are what was recorded, by name."""
+    """Return the bodies of the inputs that are stored as they were recorded, by name."""
     intact: dict[str, bytes] = {}
     for name, digest in document.digests.items():
         body = inputs.get(digest)
         if body is None:
-            found.incomplete.append(f"input {name} is missing: no {digest}")
+            problems.incomplete.append(f"input {name} is missing: no {digest}")
         elif sha256(body) != digest:
-            found.tampered.append(f"input {name} is not what was recorded: digest {digest}")
+            problems.tampered.append(f"input {name} is not what was recorded: digest {digest}")
         else:
             intact[name] = body
     return intact
 
 
-def _decoded(document: StoredDocument, found: _Found) -> DecisionRecord | None:
+def _decoded(document: StoredDocument, problems: _Problems) -> DecisionRecord | None:
     if not document.own_hash:
         return None
     try:
         return build(DecisionRecord, dict(document.value))
     except InvalidInput as error:
-        found.unreadable(f"it is no decision record of this version: {error}")
+        problems.contradiction(f"it is not a decision record of this version: {error}")
         return None
 
 
-def _note(record: DecisionRecord, before: Link, found: _Found) -> None:
+def _note(record: DecisionRecord, before: Link, problems: _Problems) -> None:
     if before.decided_at is not None and record.report.decided_at < before.decided_at:
-        found.notes.append("decided_at is earlier than that of a record before")
-    if record.run is not None and not record.report.verify.ok:
-        found.notes.append("a plan that verify refused has a run")
+        problems.notes.append("decided_at is earlier than that of a record before")
+    if record.run is None:
+        return
+    if not record.report.verify.ok:
+        problems.notes.append("a plan that verify refused has a run")
+    elif _unscored(record):
+        problems.notes.append(f"the run ended early and has no score: {_calls(record.run)}")
+
+
+def _calls(run: RunFacts) -> str:
+    if len(run.calls) == 1:
+        return "it holds 1 call"
+    return f"it holds {len(run.calls)} calls"
 
 
 def _compare(
-    document: StoredDocument, record: DecisionRecord, proposal: Proposal | None, found: _Found
+    document: StoredDocument,
+    record: DecisionRecord,
+    proposal: Proposal | None,
+    problems: _Problems,
 ) -> None:
     if proposal is None:
         return
+    if record.report.decision_key != proposal.spec.id:
+        key = escape_name(record.report.decision_key)
+        problems.tampered.append(
+            f"decision_key is {key}, but the id of the spec is {escape_name(proposal.spec.id)}"
+        )
     try:
-        derived = derive(record, proposal)
+        report, verdicts = derive(record, proposal), _attempt_verdicts(record, proposal)
+        problems.notes += _failures_of_unscored(record, proposal)
     except Exception as error:
-        # A verdict is a value on any input; if this code fails at it, that is not the log's fault.
-        found.drift.append(f"the report cannot be derived here: {type(error).__name__}")
+        # A verdict is a value on any input. If this code fails, the log is not to blame.
+        problems.drift.append(f"the report cannot be derived here: {type(error).__name__}")
         return
-    recorded = document.value["report"]
+    _compare_report(document.value["report"], report, problems)
+    for index, verdict in enumerate(verdicts):
+        _compare_attempt(document.value["attempts"][index]["verdict"], verdict, index, problems)
+
+
+def _compare_report(recorded: Any, derived: CriticReport, problems: _Problems) -> None:
     if canonical_json(recorded) == canonical_bytes(derived):
         return
-    found.differences = differences(recorded, derived.wire())
-    if not found.drift:
-        places = ", ".join(one.path for one in found.differences[:5]) or "its spelling"
-        found.tampered.append(f"the report does not follow from its inputs: see {places}")
+    problems.differences = differences(recorded, derived.wire())
+    if not problems.drift:
+        paths = [difference.path for difference in problems.differences[:5]]
+        shown = ", ".join(paths) or "its spelling"
+        problems.tampered.append(f"the report does not follow from its inputs: see {shown}")
+
+
+def _compare_attempt(
+    recorded: Any, derived: VerifyVerdict, index: int, problems: _Problems
+) -> None:
+    if canonical_json(recorded) == canonical_bytes(derived):
+        return
+    above = f"/attempts/{index}/verdict"
+    problems.differences += differences(recorded, derived.wire(), above)
+    problems.contradiction(f"attempt {index}: its verdict does not follow from its inputs")
+
+
+def _failures_of_unscored(record: DecisionRecord, proposal: Proposal) -> Iterator[str]:
+    """Yield what a run without a score would fail: no call may hide in it."""
+    if record.run is None or not record.report.verify.ok or not _unscored(record):
+        return
+    scores = score(record.run.run_of(proposal)).scorecard.scores
+    for verdict in (scores.policy, scores.safety):
+        if verdict.status == "fail":
+            messages = "; ".join(escape_line(finding.message) for finding in verdict.findings)
+            yield f"the run without a score fails {verdict.evaluator_id}: {messages}"
+
+
+def _attempt_verdicts(record: DecisionRecord, proposal: Proposal) -> list[VerifyVerdict]:
+    """Return what `verify` says today of each plan that was tried before."""
+    given: dict[str, Any] = {name: getattr(proposal, name) for name in INPUTS}
+    plans = [attempt.plan for attempt in record.attempts or ()]
+    return [verify_proposal(Proposal(**{**given, "plan": plan})) for plan in plans]
 
 
 def derive(record: DecisionRecord, proposal: Proposal) -> CriticReport:
-    """The report that the critic makes of a record's proposal and run today.
+    """Return the report that the critic makes of a record's proposal and run today.
 
-    A run that ended early (`error`) is scored only where the recorded report has a score.
+    A run that ended early (`error`) and was recorded without a score stays without one: older
+    versions left such runs unscored.
     """
     verdict = verify_proposal(proposal)
-    unscored = record.error is not None and record.report.score is None
     scored = None
-    if record.run is not None and verdict.ok and not unscored:
+    if record.run is not None and verdict.ok and not _unscored(record):
         scored = score(record.run.run_of(proposal))
     return consolidate(
         trace_id=proposal.ctx.trace_id,
-        decision_key=record.report.decision_key,
+        decision_key=proposal.spec.id,
         verify=verdict,
         score=scored,
         decided_at=record.report.decided_at,
     )
 
 
-def _proposal(bodies: Mapping[str, bytes], found: _Found) -> Proposal | None:
-    """The four inputs as they were recorded, or None if one of them is missing or unreadable."""
+def _unscored(record: DecisionRecord) -> bool:
+    return record.error is not None and record.report.score is None
+
+
+def _proposal(bodies: Mapping[str, bytes], problems: _Problems) -> Proposal | None:
+    """Return the inputs as they were recorded, or None if one is missing or unreadable."""
     read = {name: _read(name, body) for name, body in bodies.items()}
-    unreadable = [f"input {name} {one.fault}" for name, one in read.items() if one.fault]
-    for what in unreadable:
-        found.unreadable(what)
+    unreadable = [f"input {name} {result.error}" for name, result in read.items() if result.error]
+    for reason in unreadable:
+        problems.contradiction(reason)
     if unreadable or len(read) < len(INPUTS):
         return None
-    values: dict[str, Any] = {name: one.value for name, one in read.items()}
+    values: dict[str, Any] = {name: result.value for name, result in read.items()}
     return Proposal(**values)
 
 
 class _Read(NamedTuple):
     value: Envelope | None
-    fault: str
+    error: str
 
 
 # Records share most of their large inputs; 64 keeps the shared ones among those of 16 records.
@@ -215,26 +273,28 @@ def _read(name: str, body: bytes) -> _Read:
     return _Read(value, "" if canonical_bytes(value) == body else "is not in its canonical form")
 
 
-def _answer(document: StoredDocument, record: DecisionRecord | None, found: _Found) -> ReplayResult:
+def _answer(
+    document: StoredDocument, record: DecisionRecord | None, problems: _Problems
+) -> ReplayResult:
     named: dict[str, Any] = {}
     if record is not None:
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
     return ReplayResult(
         seq=document.raw.seq,
-        status=_status(found),
-        reasons=(*found.tampered, *found.incomplete, *found.drift),
-        notes=tuple(found.notes),
-        differences=found.differences,
+        status=_status(problems),
+        reasons=(*problems.tampered, *problems.incomplete, *problems.drift),
+        notes=tuple(problems.notes),
+        differences=problems.differences,
         **named,
     )
 
 
-def _status(found: _Found) -> ReplayStatus:
-    if found.tampered:
+def _status(problems: _Problems) -> ReplayStatus:
+    if problems.tampered:
         return "tampered"
-    if found.incomplete:
+    if problems.incomplete:
         return "incomplete"
-    return "drift" if found.drift else "same"
+    return "drift" if problems.drift else "same"
 
 
 def _next_link(document: StoredDocument, record: DecisionRecord | None, before: Link) -> Link:

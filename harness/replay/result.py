@@ -1,4 +1,4 @@
-"""What replay says of a record: one of four answers, and the reasons for it."""
+"""The answer of replay for a record: one of four statuses, with the reasons."""
 
 from typing import Annotated, Literal
 
@@ -13,7 +13,8 @@ ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
 class Difference(Envelope):
     """One place where the recorded report and the one derived now differ.
 
-    `path` is a JSON pointer into the report. A side that has nothing there is absent.
+    `path` is a JSON pointer into the report, or `/attempts/<index>/verdict/...` for the verdict
+    on an earlier attempt. A side that has nothing there is absent.
     """
 
     path: str
@@ -21,7 +22,7 @@ class Difference(Envelope):
     derived: PresentJson = None
 
     def line(self) -> str:
-        """The difference on one line, safe to print."""
+        """Return the difference as one line, safe to print."""
         recorded, derived = _shown(self.recorded), _shown(self.derived)
         return f"{escape_name(self.path) or 'report'}: recorded {recorded}, derived {derived}"
 
@@ -29,17 +30,17 @@ class Difference(Envelope):
 class ReplayResult(Envelope):
     """The answer for one record, or for the records that are missing from `seq` on.
 
-    same: the inputs, hashes and link are right and the report derived now is the recorded one,
-        byte for byte.
+    same: the inputs, hashes and link are right, and the report and the verdicts on the attempts
+        derived now are the recorded ones, byte for byte.
     drift: it was written under another ruleset, or cannot be derived here; `differences` may be
         empty.
     tampered: what is stored is not what was recorded, or its report does not follow from it.
-    incomplete: something that is needed is not there.
+    incomplete: something that is needed is missing.
 
-    (Without `judge` reports are not derived, and only bytes, hashes, inputs and links count.)
+    (Without `judge` nothing is derived, and only bytes, hashes, inputs and links count.)
 
-    The worst of tampered, incomplete and drift is the status; `reasons` hold all, worst first.
-    Notes are worth a look and change nothing. True in an `if` only where the status is `same`.
+    The status is the worst of tampered, incomplete and drift; `reasons` holds all, worst first.
+    Notes are worth a look and change nothing. True in an `if` only if the status is `same`.
     """
 
     seq: int
@@ -54,7 +55,7 @@ class ReplayResult(Envelope):
         return self.status == "same"
 
     def text(self) -> str:
-        """For a person: one line, and under it reasons, differences and notes."""
+        """Return one line for a person, and under it the reasons, differences and notes."""
         lines = [f"record {self.seq}: {self.status}"]
         lines += [f"  {reason}" for reason in self.reasons]
         lines += [f"  {difference.line()}" for difference in self.differences]

@@ -8,7 +8,8 @@ import pytest
 import rfc8785
 from pydantic import ValidationError
 
-from critic.verdicts import RULESET_VERSION
+from critic.verdicts import RULESET_VERSION, CriticReport
+from critic.verify import verify
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, digest
 from harness.record import (
@@ -17,12 +18,13 @@ from harness.record import (
     Decision,
     DecisionRecord,
     Head,
+    PlanAttemptRecord,
     RunFacts,
     draft,
     record_hash,
     sealed,
 )
-from harness.wire import parse
+from harness.wire import InvalidInput, parse
 from tests.harness.log.decisions import KINDS, decision, proposal, run_of
 
 
@@ -38,11 +40,11 @@ def test_a_run_is_split_and_joined_again() -> None:
 def test_a_third_party_can_check_a_record(kind: str) -> None:
     given = decision(kind=kind)
     drafted = draft(given)
-    record, body = sealed(drafted, Head(4, "a" * 64))
+    entry = sealed(drafted, Head(4, "a" * 64))
 
-    read = json.loads(body)
+    read = json.loads(entry.body)
     claimed = read.pop("hash")
-    assert hashlib.sha256(rfc8785.dumps(read)).hexdigest() == claimed == record.hash
+    assert hashlib.sha256(rfc8785.dumps(read)).hexdigest() == claimed == entry.hash
     for name in INPUTS:
         stored = drafted.bodies[read["inputs"][name]]
         assert hashlib.sha256(stored).hexdigest() == read["inputs"][name]
@@ -59,15 +61,15 @@ def test_a_third_party_can_check_a_record(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bytes_are_the_canonical_form_of_the_record(kind: str) -> None:
-    record, body = sealed(draft(decision(kind=kind)), Head(0, GENESIS))
-    assert canonical_bytes(record) == body
-    assert canonical_bytes(parse(DecisionRecord, body)) == body
-    assert record_hash(record.wire()) == record.hash
+    entry = sealed(draft(decision(kind=kind)), Head(0, GENESIS))
+    assert canonical_bytes(entry.record) == entry.body
+    assert (entry.record.seq, entry.record.hash) == (entry.seq, entry.hash) == (1, entry.hash)
+    assert record_hash(entry.record.wire()) == entry.hash
 
 
 def test_inputs_are_named_by_their_digest() -> None:
     given = decision()
-    inputs = draft(given).inputs
+    inputs = sealed(draft(given), Head(0, GENESIS)).record.inputs
     assert {name: getattr(inputs, name) for name in INPUTS} == {
         name: digest(getattr(given.proposal, name)) for name in INPUTS
     }
@@ -95,6 +97,8 @@ def test_a_decision_round_trips_as_json() -> None:
         ("two\nlines", "two\\u000alines"),
         ("\x1b[31mred <b>", "\\u001b[31mred \\u003cb\\u003e"),
         ("", "no message"),
+        ("x" * 300, "x" * 300),
+        ("x" * 301, "x" * 200 + "... (301 characters)"),
         ("\U0001f600" * 300, "\\U0001f600" * 200 + "... (300 characters)"),
     ],
 )
@@ -102,8 +106,11 @@ def test_an_error_is_one_safe_line(error: str, kept: str) -> None:
     given = decision(kind="partial")
     recorded = Decision(proposal=given.proposal, report=given.report, error=error)
     assert recorded.error == kept
-    record, body = sealed(draft(recorded), Head(0, GENESIS))
-    assert parse(DecisionRecord, body) == record
+    assert sealed(draft(recorded), Head(0, GENESIS)).record.error == kept
+
+
+def _with_other_key() -> CriticReport:
+    return decision().report.model_copy(update={"decision_key": "other"})
 
 
 def _completed_without(**gone: Any) -> dict[str, Any]:
@@ -117,10 +124,70 @@ def _completed_without(**gone: Any) -> dict[str, Any]:
     [
         ({"run": run_of(proposal(2))}, "run is of another proposal"),
         ({"proposal": proposal(2)}, "another trace_id"),
+        ({"report": _with_other_key()}, "another decision_key than the id of the spec"),
         ({"run": None}, "give the run that was scored"),
         ({"report": decision(kind="partial").report}, "the run has no score"),
+        (
+            {"report": decision(kind="partial").report, "error": "TimeoutError"},
+            "the run has no score: score it, even if it ended early",
+        ),
     ],
 )
 def test_parts_that_contradict_are_refused(parts: dict[str, Any], fault: str) -> None:
     with pytest.raises(ValidationError, match=fault):
         Decision(**_completed_without(**parts))
+
+
+def _entry_of(given: Decision) -> bytes:
+    return sealed(draft(given), Head(0, GENESIS)).body
+
+
+def test_what_is_changed_after_the_decision_was_built_is_not_recorded() -> None:
+    given = decision()
+    before = _entry_of(decision())
+    assert isinstance(given.run, RunFacts)
+    given.run.outputs.clear()
+    given.run.calls[0].args["number"] = 2
+    step = given.proposal.plan.steps[0]
+    assert step.kind == "tool"
+    step.args.clear()
+    assert _entry_of(given) == before
+    assert draft(given).bodies == draft(decision()).bodies
+
+
+def test_what_the_caller_clears_after_recording_stays_on_record() -> None:
+    given = decision()
+    entry = sealed(draft(given), Head(0, GENESIS))
+    record = entry.record
+    assert record.run is not None
+    assert isinstance(given.run, RunFacts)
+    given.run.outputs.clear()
+    given.run.calls[0].args.clear()
+    assert canonical_bytes(record) == entry.body
+    record.run.outputs.clear()
+    assert canonical_bytes(entry.record) == entry.body
+
+
+def _attempt() -> PlanAttemptRecord:
+    tried = proposal(pinned=False)
+    verdict = verify(tried.ctx, tried.compiled, tried.spec, tried.plan)
+    return PlanAttemptRecord(plan=tried.plan, verdict=verdict)
+
+
+def test_refused_attempts_are_members_of_the_record() -> None:
+    given = decision().model_copy(update={"attempts": (_attempt(), _attempt())})
+    entry = sealed(draft(given), Head(0, GENESIS))
+    assert canonical_bytes(entry.record) == entry.body
+    assert entry.record.attempts == given.attempts
+    assert json.loads(entry.body)["attempts"] == [_attempt().wire()] * 2
+    assert given.attempts[0].verdict.ok is False
+    assert _entry_of(parse(Decision, canonical_bytes(given))) == entry.body
+
+
+def test_a_decision_without_attempts_is_recorded_as_ever() -> None:
+    given = decision().model_copy(update={"attempts": ()})
+    assert _entry_of(given) == _entry_of(decision())
+    assert b"attempts" not in _entry_of(given)
+    document = {**json.loads(_entry_of(given)), "attempts": []}
+    with pytest.raises(InvalidInput, match="/attempts"):
+        parse(DecisionRecord, json.dumps(document).encode())

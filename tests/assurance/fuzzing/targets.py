@@ -71,8 +71,7 @@ def decision() -> Decision:
 @cache
 def kept() -> Kept:
     drafted = draft(decision())
-    record, body = sealed(drafted, Head(0, GENESIS))
-    return Kept(RawRecord(1, record.hash, body), drafted.bodies)
+    return Kept(RawRecord(*sealed(drafted, Head(0, GENESIS))), drafted.bodies)
 
 
 @cache

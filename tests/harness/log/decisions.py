@@ -76,8 +76,12 @@ def run_of(proposed: Proposal, number: int = 1, **over: Any) -> Run:
 def decision(number: int = 1, *, kind: str = "completed", minutes: float | None = None) -> Decision:
     """A decision of one kind: completed, refused, partial (not executed) or ended_early."""
     proposed = proposal(number, pinned=kind != "refused")
-    executed = run_of(proposed, number) if kind in ("completed", "ended_early") else None
-    scored = score(executed) if executed is not None and kind == "completed" else None
+    executed = None
+    if kind in ("completed", "ended_early"):
+        executed = run_of(proposed, number)
+    if executed is not None and kind == "ended_early":
+        executed = executed.model_copy(update={"calls": executed.calls[:1], "outputs": {}})
+    scored = None if executed is None else score(executed)
     report = consolidate(
         trace_id=proposed.ctx.trace_id,
         decision_key=proposed.spec.id,

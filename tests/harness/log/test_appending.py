@@ -95,14 +95,15 @@ def _bottomless() -> list[object]:
 @pytest.mark.parametrize(
     "value", [float("nan"), 2**70, "\ud800", {1, 2}, _Liar("x"), _bottomless()], ids=repr
 )
-def test_what_was_changed_into_no_json_is_not_recorded(tmp_path: Path, value: object) -> None:
+def test_a_decision_with_a_part_that_is_not_json_is_refused(tmp_path: Path, value: object) -> None:
     log = SqlDecisionLog.open(tmp_path / "log")
     given = decision()
     step = given.proposal.plan.steps[0]
     assert step.kind == "tool"
     step.args["number"] = value
-    with pytest.raises(Unrecordable, match="was changed after it was built"):
-        log.append(given)
+    changed = given.model_copy(update={"error": "built anew of parts that are not JSON"})
+    with pytest.raises(Unrecordable, match="been changed in place"):
+        log.append(changed)
     assert log.append(decision()).seq == 1
 
 

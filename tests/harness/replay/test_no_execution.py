@@ -16,12 +16,14 @@ REACHED = (
     "critic",
     "evals",
     "harness.canonical",
+    "harness.errors",
     "harness.record",
     "harness.wire",
 )
 OWN = ("diff", "engine", "integrity", "recheck", "result")
 OUTSIDE = {
     "collections.abc",
+    "contextlib",
     "dataclasses",
     "datetime",
     "functools",

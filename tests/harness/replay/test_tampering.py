@@ -80,7 +80,7 @@ def test_the_tail_of_another_log(path: Path, tmp_path: Path) -> None:
 
 def test_a_rewritten_tail_shows_against_a_head_only(path: Path) -> None:
     head = SqlDecisionLog.open_for_reading(path).head()
-    forged(path, 6, lambda record: record["report"].update(decision_key="other"))
+    forged(path, 6, lambda record: record["report"].update(decided_at="2025-03-02T00:00:00Z"))
     assert all(_answers(path).values()), "the chain alone cannot show this"
     answer = _only(path, 8, head=head)
     assert answer.reasons[0].startswith("history was rewritten: its hash is ")
@@ -175,19 +175,19 @@ def test_an_edited_member(path: Path, name: str) -> None:
 FORGERIES: dict[str, tuple[str, Any]] = {
     "seq": ("its body says that it is record 5", EDITS["seq"]),
     "rationale": ("the report does not follow from its inputs: see /rationale", EDITS["rationale"]),
-    "extra": ("it is no decision record of this version: /extra: unknown field", EDITS["extra"]),
+    "extra": ("it is not a decision record of this version: /extra: unknown field", EDITS["extra"]),
     "no_run": ("the report does not follow from its inputs: see /", EDITS["no_run"]),
-    "no_report": ("it is no decision record of this version: /report: ", EDITS["no_report"]),
-    "null": ("it is no decision record of this version: /error: ", EDITS["null"]),
-    "escape": ("it is no decision record of this version: /error: ", EDITS["escape"]),
-    "inputs": ("it is no decision record of this version: /inputs: ", EDITS["inputs"]),
-    "plan_digest": ("it is no decision record of this version: /inputs/p", EDITS["plan_digest"]),
+    "no_report": ("it is not a decision record of this version: /report: ", EDITS["no_report"]),
+    "null": ("it is not a decision record of this version: /error: ", EDITS["null"]),
+    "escape": ("it is not a decision record of this version: /error: ", EDITS["escape"]),
+    "inputs": ("it is not a decision record of this version: /inputs: ", EDITS["inputs"]),
+    "plan_digest": ("it is not a decision record of this version: /inputs/p", EDITS["plan_digest"]),
     "versions": (
-        "it is no decision record of this version: /evaluator_versions",
+        "it is not a decision record of this version: /evaluator_versions",
         lambda record: record.update(evaluator_versions=["1"]),
     ),
     "ruleset": (
-        "it is no decision record of this version: /ruleset_version",
+        "it is not a decision record of this version: /ruleset_version",
         lambda record: record.update(ruleset_version=1),
     ),
     "no_score": (
@@ -209,7 +209,7 @@ def test_an_edited_member_with_every_hash_made_anew(path: Path, name: str) -> No
 
 def test_a_report_that_only_leaves_out_a_default(path: Path) -> None:
     forged(path, 2, lambda record: record["report"]["verify"].pop("ok") and None)
-    assert _only(path, 2).reasons[0].startswith("it is no decision record of this version")
+    assert _only(path, 2).reasons[0].startswith("it is not a decision record of this version")
 
 
 BODIES: dict[str, bytes] = {

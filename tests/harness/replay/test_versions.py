@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import harness.replay.recheck as rechecking
-from critic.verify import verify
+from critic.verify import verify_proposal
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.replay.result import Difference, ReplayResult
@@ -63,10 +63,10 @@ def test_a_new_ruleset_here_shows_the_difference(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def laxer(*inputs: Any) -> Any:
-        verdict = verify(*inputs)
+        verdict = verify_proposal(*inputs)
         return verdict if verdict.ok else verdict.model_copy(update=_other_reason(verdict))
 
-    monkeypatch.setattr(rechecking, "verify", laxer)
+    monkeypatch.setattr(rechecking, "verify_proposal", laxer)
     monkeypatch.setattr(rechecking, "RULESET_VERSION", "2")
     refused, *passed = replay(SqlDecisionLog.open_for_reading(path))
     assert refused.status == "drift"
@@ -90,7 +90,7 @@ def test_what_only_another_version_can_read_is_drift(path: Path) -> None:
     answer = _answer(path, 4)
     assert answer.status == "drift"
     assert answer.reasons[1].startswith(
-        "it is no decision record of this version: /approvals_used: unknown field"
+        "it is not a decision record of this version: /approvals_used: unknown field"
     )
 
 
@@ -113,7 +113,7 @@ def test_without_judging_only_the_bytes_count(
     path: Path, monkeypatch: pytest.MonkeyPatch, change: Any
 ) -> None:
     forged(path, 3, change)
-    monkeypatch.delattr(rechecking, "verify")
+    monkeypatch.delattr(rechecking, "verify_proposal")
     log = SqlDecisionLog.open_for_reading(path)
     assert all(replay(log, head=log.head(), judge=False))
 
@@ -143,7 +143,7 @@ def test_a_missing_input_outweighs_another_version(path: Path) -> None:
     assert len(answer.reasons) == 2
 
 
-@pytest.mark.parametrize("name", ["verify", "score", "consolidate"])
+@pytest.mark.parametrize("name", ["verify_proposal", "score", "consolidate"])
 @pytest.mark.parametrize("error", [RuntimeError("\x1b[31m"), RecursionError(), MemoryError()])
 def test_code_that_fails_is_drift(
     path: Path, monkeypatch: pytest.MonkeyPatch, name: str, error: Exception
