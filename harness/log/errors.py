@@ -1,21 +1,21 @@
-"""How a decision log can fail. Each message says what failed, where, and what to do."""
+"""The errors of a decision log. Each message says what failed, where, and what to do."""
 
 from harness.errors import HarnessError
 
 
 class LogError(HarnessError):
-    """Base of all. The message is one line, safe to print.
+    """Base of all errors of a log. The message is one line, safe to print.
 
-    Raised by an append, it means that nothing was acknowledged.
+    An append that raises it has acknowledged nothing.
     """
 
 
 class NotALog(LogError):
-    """What stands at the path is no decision log, or one of a format this version cannot read."""
+    """The path is not a decision log, or is one of a format that this version cannot read."""
 
 
 class LogDamaged(LogError):
-    """It is a decision log, but parts of it cannot be read. Whole records are never altered."""
+    """The file is a decision log, but it cannot be read, or its tables were changed."""
 
 
 class LogUnavailable(LogError):
@@ -27,7 +27,7 @@ class LogBusy(LogUnavailable):
 
 
 class LogWriteFailed(LogUnavailable):
-    """A write or a sync failed. Whether the record is there shows when the log is reopened."""
+    """A write, a sync or a commit failed. Reopen the log to see whether the record is there."""
 
 
 class LogFull(LogWriteFailed):
@@ -35,4 +35,4 @@ class LogFull(LogWriteFailed):
 
 
 class Unrecordable(LogError):
-    """The decision cannot be kept: it is too large, or was changed into what is no JSON."""
+    """The decision cannot be kept: it is too large, or a part of it is not JSON any more."""

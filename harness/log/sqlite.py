@@ -1,9 +1,9 @@
-"""What is SQLite's own about the decision log: opening the file, locking, triggers, error codes.
+"""The decision log in SQLite: opening the file, locking, error codes.
 
-Rule 1: nothing here opens the file but SQLite. POSIX drops all locks of a process on a file when
-        any of its descriptors for that file is closed (https://www.sqlite.org/howtocorrupt.html).
+Rule 1: only SQLite opens the file. POSIX drops all locks of a process on a file when any of its
+        descriptors for that file is closed (https://www.sqlite.org/howtocorrupt.html).
 Rule 2: a connection lasts for one transaction, so none is ever carried across a fork.
-Rule 3: with a rollback journal, only synchronous=EXTRA keeps what was acknowledged through a loss
+Rule 3: with a rollback journal, only synchronous=EXTRA keeps acknowledged records through a loss
         of power: it also syncs the folder that the journal was deleted from.
 """
 
@@ -28,6 +28,8 @@ from harness.log.errors import (
     LogWriteFailed,
     NotALog,
 )
+from harness.log.schema import create_schema, schema_problems
+from harness.log.store import KEEP_EVIDENCE
 
 Doing = Literal["open", "read", "append"]
 OpenMode = Literal["ro", "rw", "rwc"]
@@ -35,35 +37,13 @@ OpenMode = Literal["ro", "rw", "rwc"]
 WRITES: Final = "decision_log_writes"
 """The execution option of an engine whose transactions lock the log from their start."""
 
-# "Crit": what `file` and `sqlite3` show as the application of the file.
-_APPLICATION_ID: Final = 0x43726974
 _SHORTEST: Final = 100  # bytes: the header of every SQLite file
 
-# INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
-_TRIGGERS: Final = (
-    *(
-        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-        "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
-        for table in ("records", "inputs", "log_format")
-        for verb in ("UPDATE", "DELETE")
-    ),
-    "CREATE TRIGGER records_in_order BEFORE INSERT ON records "
-    "WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM records) "
-    "OR EXISTS (SELECT 1 FROM records WHERE hash = NEW.hash) "
-    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
-    "CREATE TRIGGER inputs_once BEFORE INSERT ON inputs "
-    "WHEN EXISTS (SELECT 1 FROM inputs WHERE digest = NEW.digest) "
-    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
-)
-
-_DAMAGED: Final = (
-    LogDamaged,
-    "the file is damaged or cut short: keep it as evidence and restore the log from a copy",
-)
-_LOCKED: Final = (LogBusy, "others kept it locked for too long: nothing was recorded, try again")
+_DAMAGED: Final = (LogDamaged, f"the file is damaged or cut short: {KEEP_EVIDENCE}")
+_LOCKED: Final = (LogBusy, "it was locked for too long: nothing was recorded, try again")
 _CLOSED: Final = (
     LogUnavailable,
-    "not permitted or not there: check that the file and its folder exist and that this user "
+    "it is missing or not permitted: check that the file and its folder exist and that this user "
     "may use them",
 )
 _UNKNOWN: Final = (
@@ -71,14 +51,14 @@ _UNKNOWN: Final = (
     "the database failed: look its code up at https://www.sqlite.org/rescode.html",
 )
 # Codes: https://www.sqlite.org/rescode.html. An extended code is looked up before its primary.
-_FAULTS: Final[dict[int, tuple[type[LogError], str]]] = {
-    sqlite3.SQLITE_ERROR: (NotALog, "it lacks the tables of a decision log: name another file"),
-    sqlite3.SQLITE_NOTADB: (NotALog, "it is no decision log: name another file"),
+_ERRORS: Final[dict[int, tuple[type[LogError], str]]] = {
+    sqlite3.SQLITE_ERROR: (NotALog, "it lacks the tables of a decision log: choose another file"),
+    sqlite3.SQLITE_NOTADB: (NotALog, "it is not a decision log: choose another file"),
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
     sqlite3.SQLITE_FORMAT: _DAMAGED,
     sqlite3.SQLITE_CONSTRAINT: (
         LogDamaged,
-        "its tables refuse the record, so they are not as the log made them: check it by replay",
+        "its tables refuse the record, so they were changed: replay the log to see what is wrong",
     ),
     sqlite3.SQLITE_FULL: (
         LogFull,
@@ -104,7 +84,7 @@ _FAULTS: Final[dict[int, tuple[type[LogError], str]]] = {
 
 
 class SqliteStore:
-    """One SQLite file as the place of a decision log."""
+    """One SQLite file that holds a decision log."""
 
     def __init__(self, path: Path, timeout: float) -> None:
         self._path = path.absolute()
@@ -112,7 +92,7 @@ class SqliteStore:
         self.where = escape_name(str(self._path)[-200:])
 
     def engine(self, mode: OpenMode) -> Engine:
-        """Connections that may read (`ro`), also write (`rw`), also make the file (`rwc`)."""
+        """Return an engine that may read (`ro`), also write (`rw`), also make the file (`rwc`)."""
         engine = create_engine(
             "sqlite+pysqlite://", creator=lambda: self._connect(mode), poolclass=NullPool
         )
@@ -120,14 +100,14 @@ class SqliteStore:
         return engine
 
     def absent(self, create: bool) -> bool:
-        """Whether there is no log yet, so that one is to be made.
+        """Return whether there is no log yet, so that one is to be made.
 
         Raises:
-            NotALog: something stands at the path that can be no log.
-            LogUnavailable: there is nothing, and `create` is false.
+            NotALog: what is at the path cannot be a log.
+            LogUnavailable: nothing is at the path, and `create` is false.
         """
         try:
-            found = self._path.lstat()
+            status = self._path.lstat()
         except FileNotFoundError:
             if create and self._path.parent.is_dir():
                 return True
@@ -135,24 +115,26 @@ class SqliteStore:
             raise LogUnavailable(f"{self.where}: {missing}: check the path") from None
         except OSError as error:
             raise self._unreachable(error) from None
-        if not stat.S_ISREG(found.st_mode):
-            kind = _kind(found.st_mode)
-            raise NotALog(f"{self.where}: {kind}, no decision log: name a regular file")
-        if found.st_size == 0 and create:
+        if not stat.S_ISREG(status.st_mode):
+            kind = _kind(status.st_mode)
+            raise NotALog(f"{self.where}: {kind}, not a decision log: choose a regular file")
+        if status.st_size == 0 and create:
             return True
-        if found.st_size < _SHORTEST:
-            size = f"{found.st_size} bytes are"
-            raise NotALog(f"{self.where}: {size} no decision log: name another file")
+        if status.st_size < _SHORTEST:
+            size = f"{status.st_size} bytes are"
+            raise NotALog(f"{self.where}: {size} not a decision log: choose another file")
         return False
 
-    def protect(self, connection: Connection) -> None:
-        """Mark new tables as a decision log's, and forbid to change or remove what is in them."""
-        connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION_ID}")
-        for trigger in _TRIGGERS:
-            connection.exec_driver_sql(trigger)
+    def create(self, connection: Connection) -> None:
+        """Make the tables of a decision log, and forbid to change or remove their rows."""
+        create_schema(connection)
+
+    def schema_problems(self, connection: Connection) -> tuple[str, ...]:
+        """Return how the tables and triggers differ from those that `create` makes."""
+        return schema_problems(connection)
 
     def check(self, connection: Connection) -> None:
-        """Notice a file that ends within its last page, which SQLite reads as if it ended in zeros.
+        """Check that the file is whole: SQLite reads a cut last page as if it ended in zeros.
 
         Raises:
             LogDamaged: the file is shorter than it says.
@@ -161,33 +143,31 @@ class SqliteStore:
         size = pages * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
         if (present := self._path.stat().st_size) < size:
             raise LogDamaged(
-                f"{self.where}: cut short to {present} of {size} bytes: keep it as evidence and "
-                "restore the log from a copy"
+                f"{self.where}: cut short to {present} of {size} bytes: {KEEP_EVIDENCE}"
             )
 
     @contextmanager
-    def faults(self, doing: Doing) -> Iterator[None]:
-        """Turn the database's errors into `LogError`s."""
+    def errors(self, doing: Doing) -> Iterator[None]:
+        """Turn the errors of the database into `LogError`s."""
         try:
             yield
         except (DBAPIError, sqlite3.Error) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
-            raise self._fault(doing, cause) from error
+            raise self._error(doing, cause) from error
         except UnicodeDecodeError as error:
-            # SQLite quotes its schema in its messages; where that is no text, the file is rotten.
+            # SQLite quotes its schema in its messages. If that is not text, the file is damaged.
             raise LogDamaged(
-                f"{self.where}: cannot {doing}: the file is damaged: keep it as evidence and "
-                "restore the log from a copy"
+                f"{self.where}: cannot {doing}: the file is damaged: {KEEP_EVIDENCE}"
             ) from error
         except OSError as error:
             raise self._unreachable(error) from error
 
-    def _fault(self, doing: Doing, cause: BaseException | None) -> LogError:
+    def _error(self, doing: Doing, cause: BaseException | None) -> LogError:
         code = getattr(cause, "sqlite_errorcode", None)
         name = getattr(cause, "sqlite_errorname", type(cause).__name__)
         if code is None:
             return LogUnavailable(f"{self.where}: cannot {doing}: {name}: reopen the log")
-        kind, what = _FAULTS.get(code) or _FAULTS.get(code & 0xFF, _UNKNOWN)
+        kind, what = _ERRORS.get(code) or _ERRORS.get(code & 0xFF, _UNKNOWN)
         return kind(f"{self.where}: cannot {doing} ({name}): {what}")
 
     def _unreachable(self, error: OSError) -> LogUnavailable:
@@ -215,13 +195,13 @@ class SqliteStore:
 
 
 def _begin(connection: Connection) -> None:
-    # Locking at the start, not at the first write: two who have both read the head would fork it.
+    # Lock at the start, not at the first write: two writers that have read one head would fork it.
     writes = connection.get_execution_options().get(WRITES)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _lenient_text(data: bytes) -> str:
-    """Damaged text is shown, not raised: replay has to look at it."""
+    """Decode damaged text instead of raising: replay has to look at it."""
     return data.decode(errors="replace")
 
 

@@ -1,31 +1,31 @@
-"""The tables of a decision log, in no database's own dialect."""
+"""The tables of a decision log, independent of any database's dialect."""
 
 from typing import Final
 
 from sqlalchemy import BigInteger, Column, Integer, LargeBinary, MetaData, String, Table
 
 LOG_FORMAT: Final = 1
-"""The format that `log_format` names. Raised when tables or records change incompatibly."""
+"""The number in table `log_format`. Raised when tables or records change incompatibly."""
 
-metadata: Final = MetaData()
+METADATA: Final = MetaData()
 
-log_format: Final = Table(
+FORMATS: Final = Table(
     "log_format",
-    metadata,
+    METADATA,
     Column("format", Integer, primary_key=True, autoincrement=False),
 )
 
-inputs: Final = Table(
+INPUTS: Final = Table(
     "inputs",
-    metadata,
+    METADATA,
     Column("digest", String(64), primary_key=True),
     Column("body", LargeBinary, nullable=False),
 )
 
-# SQLite keeps the key of a table in order only where its type is spelled INTEGER.
-records: Final = Table(
+# SQLite keeps the key of a table in order only if its type is spelled INTEGER.
+RECORDS: Final = Table(
     "records",
-    metadata,
+    METADATA,
     Column(
         "seq", BigInteger().with_variant(Integer, "sqlite"), primary_key=True, autoincrement=False
     ),

@@ -52,7 +52,8 @@ FLOORS = {
         harness.commands.output harness.commands.pipeline harness.commands.progress
         harness.commands.replay harness.commands.run harness.commands.schema
         harness.commands.score harness.commands.sessions harness.commands.verify
-        harness.errors harness.log harness.log.errors harness.log.sql harness.log.sqlite
+        harness.errors harness.log harness.log.errors harness.log.schema
+        harness.log.sql harness.log.sqlite harness.log.statements harness.log.store
         harness.log.tables harness.loops harness.loops.actor_critic
         harness.loops.critique harness.loops.model_loop harness.loops.plan_loop
         harness.loops.plan_replies harness.loops.plan_types harness.loops.self_refine

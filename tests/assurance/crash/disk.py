@@ -35,8 +35,12 @@ _CODES: Final = (
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_NOMEM,
     sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PROTOCOL,
 )
-_STATEMENTS: Final = 12  # more than an append has
+_STATEMENTS: Final = 20  # more than an append has
 
 
 def failing_disk(folder: Path, *, quick: bool) -> Row:
@@ -73,6 +77,8 @@ def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
     if raised is None:
         return f"{plan}: an append that failed was acknowledged"
     met[type(raised).__name__] += 1
+    if script.met_at_commit and not isinstance(raised, LogWriteFailed | LogBusy):
+        return f"{plan}: {type(raised).__name__} hides that the outcome is unknown"
     if isinstance(raised, LogWriteFailed):
         poison = poison_of(log, raised)
         if not poison.startswith("poisoned"):
@@ -88,6 +94,7 @@ class _Script:
 
     def __init__(self, plan: _Plan) -> None:
         self._plan, self._left, self.met = plan, plan.statement, False
+        self.met_at_commit = False
         self._connect: Any = sqlite3.connect
 
     def connect(self, *args: Any, **options: Any) -> sqlite3.Connection:
@@ -109,14 +116,20 @@ class _Script:
                 return super().cursor(Cursor)
 
             def commit(self) -> None:
+                script.met_at_commit = script.due
                 script.step(super().commit)
 
         made: sqlite3.Connection = self._connect(*args, **options, factory=Connection)
         return made
 
+    @property
+    def due(self) -> bool:
+        """Whether the next statement fails."""
+        return self._left == 0
+
     def step(self, real: Any, *given: Any) -> Any:
         """Carry a statement out, or fail at it."""
-        due, self._left = self._left == 0, self._left - 1
+        due, self._left = self.due, self._left - 1
         if not due:
             return real(*given)
         self.met = True

@@ -151,7 +151,7 @@ def test_a_file_that_is_no_log_is_left_alone(critic: Critic, tmp_path: Path) -> 
         said = critic(*args)
         assert (said.status, said.out) == (2, "")
         assert said.err.startswith("critic: ")
-        assert "no decision log: name another file" in said.err
+        assert "not a decision log: choose another file" in said.err
     assert other.read_text() == "my notes\n" * 50
 
 

@@ -18,12 +18,6 @@ from harness.wire import build
 AS_OF = "2025-03-01T12:00:00Z"
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
-TRIGGERS = (
-    *(f"{table}_no_{verb}" for table in ("records", "inputs") for verb in ("update", "delete")),
-    "records_in_order",
-    "inputs_once",
-)
-
 
 def proposal(number: int = 1, *, pinned: bool = True) -> Proposal:
     """A refund of order o-17; the critic refuses it where the evidence is not pinned."""
@@ -114,13 +108,17 @@ def query(path: Path, sql: str, *values: object) -> list[Any]:
 
 
 def meddle(path: Path, *statements: tuple[str, tuple[object, ...]]) -> None:
-    """Run statements on the file behind the log's back, with its triggers taken away."""
+    """Run statements on the file behind the log's back, with its triggers away for a while."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # who meddles need not survive a crash
-        for trigger in TRIGGERS:
-            connection.execute(f"DROP TRIGGER IF EXISTS {trigger}")
+        triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+        texts = dict(triggers.fetchall())
+        for name in texts:
+            connection.execute(f"DROP TRIGGER {name}")
         for sql, values in statements:
             connection.execute(sql, values)
+        for text in texts.values():
+            connection.execute(text)
 
 
 def body_of(path: Path, seq: int) -> bytes:

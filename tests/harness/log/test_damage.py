@@ -52,7 +52,7 @@ def test_less_than_a_header_is_no_log(tmp_path: Path, left: int) -> None:
     path = tmp_path / "log"
     filled(path, 1)
     path.write_bytes(path.read_bytes()[:left])
-    with pytest.raises(NotALog, match=f"{left} bytes are no decision log"):
+    with pytest.raises(NotALog, match=f"{left} bytes are not a decision log"):
         SqlDecisionLog.open(path)
 
 

@@ -59,7 +59,7 @@ def _socket(path: Path) -> None:
 def test_only_a_regular_file_is_opened(tmp_path: Path, make, kind: str, opener) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "log"
     make(path)
-    with pytest.raises(NotALog, match=f"log: {kind}, no decision log: name a regular file"):
+    with pytest.raises(NotALog, match=f"log: {kind}, not a decision log: choose a regular file"):
         opener(path)
 
 
@@ -77,7 +77,7 @@ def test_a_device_is_refused() -> None:
 def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes, opener) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "log"
     path.write_bytes(content)
-    with pytest.raises(NotALog, match="no decision log: name another file"):
+    with pytest.raises(NotALog, match="not a decision log: choose another file"):
         opener(path)
     assert path.read_bytes() == content
     assert [found.name for found in tmp_path.iterdir()] == ["log"]
@@ -104,7 +104,7 @@ def test_a_missing_file_is_not_made(tmp_path: Path, opener) -> None:  # type: ig
 def test_an_empty_file_is_no_log_to_read(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "log"
     path.touch()
-    with pytest.raises(NotALog, match="0 bytes are no decision log"):
+    with pytest.raises(NotALog, match="0 bytes are not a decision log"):
         opener(path)
     assert path.stat().st_size == 0
 

@@ -1,0 +1,96 @@
+"""The schema of a log in SQLite: what this version writes, and how a file differs from it.
+
+Rule 1: the whole text counts, not the names. A trigger of the right name may delete what is
+        appended, and a view, an index or a column that is not ours may hide or change it.
+"""
+
+import re
+from functools import cache
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection, create_engine
+
+from evals.escaping import escape_name
+from harness.log.tables import METADATA
+
+APPLICATION_ID: Final = 0x43726974
+"""The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
+
+# INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
+_TRIGGERS: Final = (
+    *(
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
+        "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
+        for table in ("records", "inputs", "log_format")
+        for verb in ("UPDATE", "DELETE")
+    ),
+    "CREATE TRIGGER records_in_order BEFORE INSERT ON records "
+    "WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM records) "
+    "OR EXISTS (SELECT 1 FROM records WHERE hash = NEW.hash) "
+    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
+    "CREATE TRIGGER inputs_once BEFORE INSERT ON inputs "
+    "WHEN EXISTS (SELECT 1 FROM inputs WHERE digest = NEW.digest) "
+    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
+)
+
+_SPACE: Final = re.compile(r"\s+")
+_AROUND: Final = re.compile(r"\s*([(),;])\s*")
+
+
+class _Object(NamedTuple):
+    """A table, index, trigger or view, as its kind and name say."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{escape_name(self.kind)} {escape_name(self.name)}"
+
+
+def create_schema(connection: Connection) -> None:
+    """Make the tables, mark the file, and forbid to change or remove rows."""
+    METADATA.create_all(connection)
+    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    for trigger in _TRIGGERS:
+        connection.exec_driver_sql(trigger)
+
+
+def schema_problems(connection: Connection) -> tuple[str, ...]:
+    """Return how the schema differs from the one that this version writes, a phrase each."""
+    stored, expected = _objects(connection), _expected()
+    problems = [f"{item} is unexpected" for item in sorted(stored.keys() - expected.keys())]
+    problems += [f"{item} is missing" for item in sorted(expected.keys() - stored.keys())]
+    problems += [
+        f"{item} was changed"
+        for item in sorted(expected.keys() & stored.keys())
+        if stored[item] != expected[item]
+    ]
+    mark = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
+    if mark != APPLICATION_ID:
+        problems.append("the mark of a decision log in the header of the file was changed")
+    return tuple(problems)
+
+
+@cache
+def _expected() -> dict[_Object, tuple[str, str]]:
+    engine = create_engine("sqlite://")
+    try:
+        with engine.begin() as connection:
+            create_schema(connection)
+            return _objects(connection)
+    finally:
+        engine.dispose()
+
+
+def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
+    """Return the table and the text of every object. SQLite refuses a file with a name twice."""
+    rows = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    return {
+        _Object(str(kind), str(name)): (str(table), _normalised(str(sql)))
+        for kind, name, table, sql in rows
+    }
+
+
+def _normalised(sql: str) -> str:
+    """Return the text with the white space that SQL does not need taken out."""
+    return _AROUND.sub(r"\1", _SPACE.sub(" ", sql)).strip()

@@ -1,0 +1,275 @@
+"""Tables, triggers and indexes that are not as the log made them: refused, and told."""
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from harness.log.errors import LogDamaged, LogUnavailable
+from harness.log.sql import SqlDecisionLog
+from harness.log.sqlite import SqliteStore
+from tests.harness.log.decisions import decision, filled, query
+
+DELETING = (
+    "DROP TRIGGER records_no_delete",
+    "DROP TRIGGER inputs_once",
+    "CREATE TRIGGER records_no_delete BEFORE DELETE ON records BEGIN SELECT 1; END",
+    "CREATE TRIGGER inputs_once AFTER INSERT ON records "
+    "BEGIN DELETE FROM records WHERE seq = NEW.seq; END",
+)
+"""Triggers of the expected names that delete what is appended."""
+
+CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "table": (("CREATE TABLE extra (a)",), ("table extra is unexpected",)),
+    "view": (("CREATE VIEW extra AS SELECT 1",), ("view extra is unexpected",)),
+    "index": (("CREATE INDEX extra ON records (body)",), ("index extra is unexpected",)),
+    "trigger": (
+        ("CREATE TRIGGER extra AFTER INSERT ON inputs BEGIN SELECT 1; END",),
+        ("trigger extra is unexpected",),
+    ),
+    "no trigger": (("DROP TRIGGER records_in_order",), ("trigger records_in_order is missing",)),
+    "column": (("ALTER TABLE records ADD COLUMN note TEXT",), ("table records was changed",)),
+    "generated column": (
+        ("ALTER TABLE inputs ADD COLUMN long AS (zeroblob(1000000000))",),
+        ("table inputs was changed",),
+    ),
+    "mark": (
+        ("PRAGMA application_id = 0",),
+        ("the mark of a decision log in the header of the file was changed",),
+    ),
+    "deleting triggers": (
+        DELETING,
+        ("trigger inputs_once was changed", "trigger records_no_delete was changed"),
+    ),
+    "hostile name": (
+        ('CREATE TABLE "\x1b[31m<b>" (a)',),
+        ("table \\u001b[31m\\u003cb\\u003e is unexpected",),
+    ),
+}
+
+
+def _change(path: Path, statements: tuple[str, ...]) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_log_with_another_schema_is_read_but_not_appended_to(tmp_path: Path, name: str) -> None:
+    statements, problems = CHANGES[name]
+    path = tmp_path / "log"
+    filled(path, 3)
+    _change(path, statements)
+    with pytest.raises(LogDamaged, match="its tables are not as the log made them") as caught:
+        SqlDecisionLog.open(path)
+    assert problems[0] in str(caught.value)
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert log.problems == problems
+        assert len(list(log.records())) == 3
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_schema_changed_after_opening_is_noticed_at_the_next_append(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "log"
+    log = filled(path, 3)
+    head = log.head()
+    _change(path, CHANGES[name][0])
+    with pytest.raises(LogDamaged, match=r"cannot append: its tables .*keep the file as evidence"):
+        log.append(decision(4))
+    assert log.head() == head
+
+
+def test_a_sound_log_has_no_problems(tmp_path: Path) -> None:
+    with filled(tmp_path / "log", 1) as log:
+        assert log.problems == ()
+    with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
+        assert log.problems == ()
+
+
+def test_only_some_of_many_problems_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    filled(path, 1)
+    _change(path, tuple(f"CREATE TABLE extra{number} (a)" for number in range(4)))
+    with pytest.raises(LogDamaged, match=r"\(table extra0 is .*; .*; .*, and 1 more\)"):
+        SqlDecisionLog.open(path)
+    _change(path, ("DROP TABLE extra0",))
+    with pytest.raises(LogDamaged, match=r"extra1 .*extra2 .*extra3 is unexpected\)"):
+        SqlDecisionLog.open(path)
+
+
+def test_white_space_is_no_difference(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    head = filled(path, 2).head()
+    _change(
+        path,
+        (
+            "PRAGMA writable_schema = ON",
+            "UPDATE sqlite_master SET sql = replace(replace(sql, ' ', char(10)), '(', ' ( ')",
+        ),
+    )
+    with SqlDecisionLog.open(path) as log:
+        assert log.head() == head
+        assert log.append(decision(3)).seq == 3
+
+
+LOSSES: dict[str, tuple[str, ...]] = {
+    "a record that is deleted": DELETING,
+    "a record that is altered": (
+        "DROP TRIGGER records_no_update",
+        "CREATE TRIGGER extra AFTER INSERT ON records "
+        "BEGIN UPDATE records SET body = x'00' WHERE seq = NEW.seq; END",
+    ),
+    "a hash that is altered": (
+        "DROP TRIGGER records_no_update",
+        "CREATE TRIGGER extra AFTER INSERT ON records "
+        "BEGIN UPDATE records SET hash = 'x' WHERE seq = NEW.seq; END",
+    ),
+    "a record that is added": (
+        "DROP TRIGGER records_in_order",
+        "CREATE TRIGGER extra AFTER INSERT ON records "
+        "BEGIN INSERT INTO records VALUES (NEW.seq + 1, 'x', x'00'); END",
+    ),
+    "an input that is deleted": (
+        "DROP TRIGGER inputs_no_delete",
+        "CREATE TRIGGER extra AFTER INSERT ON records BEGIN DELETE FROM inputs; END",
+    ),
+    "an input that is altered": (
+        "DROP TRIGGER inputs_no_update",
+        "CREATE TRIGGER extra AFTER INSERT ON inputs "
+        "BEGIN UPDATE inputs SET body = x'00' WHERE digest = NEW.digest; END",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_is_not_kept_as_appended_is_not_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Even where the schema is believed: what was appended is read back before the commit."""
+    path = tmp_path / "log"
+    log = filled(path, 3)
+    before = list(log.raw())
+    _change(path, LOSSES[name])
+    monkeypatch.setattr(SqliteStore, "schema_problems", lambda *_: ())
+    with pytest.raises(LogDamaged, match="does not hold what was appended to it, so nothing was"):
+        log.append(decision(4))
+    assert list(log.raw()) == before
+
+
+def test_an_input_stored_earlier_is_read_back_too(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    log = filled(path, 1)
+    triggers = "SELECT sql FROM sqlite_master WHERE name = 'inputs_no_update'"
+    (text,) = query(path, triggers)[0]
+    changed = "UPDATE inputs SET body = body || x'20' WHERE CAST(body AS TEXT) LIKE '%manifests%'"
+    _change(path, ("DROP TRIGGER inputs_no_update", changed, text))
+    with pytest.raises(LogDamaged, match="does not hold what was appended"):
+        log.append(decision(2))
+    assert log.head().seq == 1
+
+
+EXTENDED = tuple(
+    f"SQLITE_{kind}_" for kind in ("IOERR", "BUSY", "LOCKED", "READONLY", "CORRUPT", "CONSTRAINT")
+)
+CODES = sorted(
+    {*range(1, 27), *(code for name, code in vars(sqlite3).items() if name.startswith(EXTENDED))}
+)
+NOTHING_WRITTEN = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def _failing_at(method: str, fail: Callable[[], None]) -> type[sqlite3.Connection]:
+    def failing(*_: object) -> None:
+        fail()
+
+    return type("Failing", (sqlite3.Connection,), {method: failing})
+
+
+def _connect_with(monkeypatch: pytest.MonkeyPatch, kind: type[sqlite3.Connection]) -> None:
+    original = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=kind))
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_any_failure_of_a_commit_with_unknown_outcome_needs_reopening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def fail() -> None:
+        error = sqlite3.OperationalError("injected")
+        error.sqlite_errorcode = code
+        error.sqlite_errorname = f"code {code}"
+        raise error
+
+    path = tmp_path / "log"
+    log = filled(path, 1)
+    _connect_with(monkeypatch, _failing_at("commit", fail))
+    with pytest.raises(LogUnavailable) as caught:
+        log.append(decision(2))
+    monkeypatch.undo()
+    if code & 0xFF in NOTHING_WRITTEN:
+        assert type(caught.value).__name__ == "LogBusy"
+        assert log.append(decision(2)).seq == 2
+        return
+    assert type(caught.value).__name__ in ("LogWriteFailed", "LogFull")
+    assert "nothing was acknowledged" in str(caught.value)
+    assert "reopen the log" in str(caught.value)
+    with pytest.raises(LogUnavailable, match="an earlier write failed: reopen the log"):
+        log.append(decision(2))
+    assert SqlDecisionLog.open(path).append(decision(2)).seq == 2
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(5, "gone"), ValueError("odd")])
+def test_a_commit_that_is_interrupted_needs_reopening(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+) -> None:
+    def fail() -> None:
+        raise error
+
+    log = filled(tmp_path / "log", 1)
+    _connect_with(monkeypatch, _failing_at("commit", fail))
+    with pytest.raises((KeyboardInterrupt, LogUnavailable, ValueError)):
+        log.append(decision(2))
+    monkeypatch.undo()
+    with pytest.raises(LogUnavailable, match="an earlier write failed: reopen the log"):
+        log.append(decision(2))
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CORRUPT])
+def test_a_failure_before_the_commit_has_a_known_outcome(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def fail(*_: object) -> tuple[str, ...]:
+        error = sqlite3.OperationalError("injected")
+        error.sqlite_errorcode = code
+        raise error
+
+    log = filled(tmp_path / "log", 1)
+    monkeypatch.setattr(SqliteStore, "schema_problems", fail)
+    with pytest.raises((LogDamaged, LogUnavailable)):
+        log.append(decision(2))
+    monkeypatch.undo()
+    assert log.append(decision(2)).seq == 2
+
+
+@pytest.mark.parametrize("mode", ["rw", "rwc"])
+def test_a_writing_connection_syncs_the_folder_and_trusts_no_schema(
+    tmp_path: Path, mode: str
+) -> None:
+    path = tmp_path / "log"
+    filled(path, 1)
+    extra, off = 3, 0
+    with SqliteStore(path, 1).engine(mode).begin() as connection:  # type: ignore[arg-type]
+        values = [
+            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("synchronous", "trusted_schema", "journal_mode")
+        ]
+    assert values == [extra, off, "delete"]
+
+
+def test_a_reading_connection_trusts_no_schema(tmp_path: Path) -> None:
+    filled(tmp_path / "log", 1)
+    with SqliteStore(tmp_path / "log", 1).engine("ro").begin() as connection:
+        assert connection.exec_driver_sql("PRAGMA trusted_schema").scalar_one() == 0
