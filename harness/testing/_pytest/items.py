@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pytest
 
@@ -23,15 +23,15 @@ _ADVICE: Final = "run with --critic-update to renew what it expects, if that is 
 
 
 class NotReplayed(Exception):
-    """What is wrong with a case or a record, ready to print."""
+    """A case, a record or a log does not hold. The message says why, ready to print."""
 
 
 def collected(session: pytest.Session, path: Path, *, update: bool) -> Iterator[pytest.Item]:
-    """The items of one case file or log."""
+    """Yield the items of one case file or log."""
     try:
         kind: type[pytest.File] = LogFile if is_log(path) else CaseFile
     except OSError:
-        kind = CaseFile  # its item fails, and says why
+        kind = CaseFile  # its item fails and says why
     parent = kind.from_parent(session, path=path)
     for item in parent.collect():
         if isinstance(item, CaseItem):
@@ -44,13 +44,13 @@ class ReplayItem(pytest.Item):
     """An item that fails with a message instead of a traceback."""
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The message alone, where the item itself complains."""
+        """Return the message alone if the item itself failed."""
         if isinstance(excinfo.value, NotReplayed):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where a report says that the item comes from."""
+        """Return the place that a report names for the item."""
         return self.path, None, self.name
 
 
@@ -58,30 +58,30 @@ class CaseFile(pytest.File):
     """A case file."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its one case."""
+        """Yield its one case."""
         yield CaseItem.from_parent(self, name="case")
 
 
 class CaseItem(ReplayItem):
-    """One case: holds if its verdict is the expected one and what a person meant."""
+    """One case: passes if its verdict is the expected one and agrees with `must`."""
 
     update = False
 
     def runtest(self) -> None:
-        """Judge the input once more.
+        """Judge the input again.
 
         Raises:
-            NotReplayed: the verdict is another one, or the file holds no case.
+            NotReplayed: the verdict differs, or the file does not hold a case.
         """
         try:
             case = parse_case(self.path.read_bytes())
         except (InvalidInput, OSError) as error:
-            raise NotReplayed(f"no case file: {error}") from None
+            raise NotReplayed(f"not a case file: {error}") from None
         if self.update:
             self._renew(case)
-        elif fault := problem(case):
-            advice = "" if fault.startswith("must be") else f"\n{_ADVICE}"
-            raise NotReplayed(f"{_title(case)}\n{fault}{advice}")
+        elif mismatch := problem(case):
+            advice = "" if mismatch.startswith("must be") else f"\n{_ADVICE}"
+            raise NotReplayed(f"{_title(case)}\n{mismatch}{advice}")
 
     def _renew(self, case: Case) -> None:
         try:
@@ -100,51 +100,82 @@ class LogFile(pytest.File):
     """A decision log."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its records, and one item for each gap between them; or one that says why not."""
-        yield from (
-            RecordItem.from_parent(self, name=f"record-{seq}") for seq in _numbers(self.path)
-        )
+        """Yield an item for each record and each gap, and one for the log if it is not sound."""
+        numbers, error = _look_over(self.path)
+        yield from (RecordItem.from_parent(self, name=f"record-{seq}") for seq in numbers)
+        if error:
+            yield LogItem.from_parent(self, name="log", error=error)
+
+
+class LogItem(ReplayItem):
+    """A log that is not sound as a whole: always fails, and says why."""
+
+    def __init__(self, *, error: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._error = error
+
+    def runtest(self) -> None:
+        """Fail.
+
+        Raises:
+            NotReplayed: always, with what is wrong and what to do.
+        """
+        raise NotReplayed(self._error)
 
 
 class RecordItem(ReplayItem):
-    """One record: holds if the report derived now is the recorded one, byte for byte."""
+    """One record: passes if the report derived now is the recorded one, byte for byte."""
 
     def runtest(self) -> None:
         """Look the record up in the replay of its log, which is done once in each process.
 
         Raises:
-            NotReplayed: the record has drifted, was tampered with, or lacks something.
+            NotReplayed: the record has drifted, was tampered with, lacks something, or was not
+                reached.
         """
-        answer = _answers(self.path).get(self.name)
-        if isinstance(answer, str):
-            raise NotReplayed(answer)
-        if answer is not None and not answer:
+        answers = _replayed(self.path)
+        answer = answers.by_name.get(self.name)
+        if answer is None:
+            reason = answers.error or "it is not in the log any more: run again"
+            raise NotReplayed(f"{self.name} was not replayed: {reason}")
+        if not answer:
             raise NotReplayed(answer.text())
 
 
-def _numbers(path: Path) -> list[str]:
-    """The numbers of the records that there are, and the first of each gap; or `unreadable`."""
-    found: list[int] = []
-    broken = []
+def _look_over(path: Path) -> tuple[list[int], str]:
+    """Return the numbers of the records and the first of each gap, and what is wrong or ""."""
+    numbers: list[int] = []
     try:
         with SqlDecisionLog.open_for_reading(path) as log:
-            found += (raw.seq for raw in log.raw())
-    except LogError:
-        broken = ["unreadable"]
-    gaps = {before + 1 for before in (0, *found)} - set(found)
-    numbers = sorted({*found, *(gap for gap in gaps if gap < max(found, default=0))})
-    return [*map(str, numbers), *broken]
+            numbers += (raw.seq for raw in log.raw())
+            numbers += (gap.first for gap in log.gaps())
+            damage = "; ".join(log.problems)
+    except LogError as error:
+        return sorted(numbers), str(error)
+    if damage:
+        advice = "keep the file as evidence and restore it from a copy"
+        return sorted(numbers), f"the log is damaged: {damage}: {advice}"
+    if not numbers:
+        advice = "record decisions, or leave the log out"
+        return [], f"the log has no records, so nothing was replayed: {advice}"
+    return sorted(numbers), ""
+
+
+class _Replayed(NamedTuple):
+    by_name: dict[str, ReplayResult]
+    """The worst answer for each number, by the name of its item."""
+    error: str
+    """Why the log could not be read to its end, or empty."""
 
 
 @cache
-def _answers(path: Path) -> dict[str, ReplayResult | str]:
-    """The worst answer for each number of a log; under `record-unreadable` why it broke off."""
-    answers: dict[str, ReplayResult | str] = {}
+def _replayed(path: Path) -> _Replayed:
+    answers: dict[str, ReplayResult] = {}
     try:
         with SqlDecisionLog.open_for_reading(path) as log:
             for answer in replay(log):
                 name = f"record-{answer.seq}"
                 answers[name] = answer if answers.get(name, True) else answers[name]
     except LogError as error:
-        answers["record-unreadable"] = str(error)
-    return answers
+        return _Replayed(answers, str(error))
+    return _Replayed(answers, "")

@@ -1,4 +1,4 @@
-"""What can be replayed under a path: case files and decision logs."""
+"""Find what can be replayed under a path: case files and decision logs."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -7,45 +7,52 @@ from typing import Final
 from evals.escaping import escape_name
 
 # The first bytes of every SQLite file, and the mark of a decision log at byte 68: see
-# https://www.sqlite.org/fileformat.html and `harness.log.sqlite`.
+# https://www.sqlite.org/fileformat.html and `harness.log.schema`. The text of a table of a log is
+# on the first page of its file, whatever was done to its header.
 _SQLITE: Final = b"SQLite format 3\x00"
 _MARK: Final = b"Crit"
 _MARK_AT: Final = 68
+_HEADER: Final = 100
+_TABLE: Final = b"CREATE TABLE log_format"
+_LARGEST_PAGE: Final = 65536
 
 
 class NoSource(ValueError):
-    """There is nothing to replay at a path. One line, safe to print."""
+    """There is nothing to replay at a path. The message is one line, safe to print."""
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is a decision log, going by its header."""
+    """Return whether a file is a decision log, or was one before its header was damaged."""
     with path.open("rb") as file:
-        header = file.read(100)
-    return header.startswith(_SQLITE) and header[_MARK_AT : _MARK_AT + 4] == _MARK
+        start = file.read(_LARGEST_PAGE)
+    header, rest = start[:_HEADER], start[_HEADER:]
+    marked = header[_MARK_AT : _MARK_AT + len(_MARK)] == _MARK
+    # Text may hold "Crit" at that place, or quote the table: only a binary file holds a zero byte.
+    return b"\x00" in header and ((header.startswith(_SQLITE) and marked) or _TABLE in rest)
 
 
 def source_files(paths: Iterable[Path]) -> list[Path]:
-    """The case files and logs at or below the paths, each once, by name within each path.
+    """Return the case files and logs at or below the paths, each once, by name within each path.
 
-    Below a folder, every `*.json` counts as a case file; names that start with a dot are passed
-    over. A file that is named itself has to be one or the other.
+    Below a folder, every `*.json` is a case file, and names that start with a dot are skipped. A
+    file that is named itself has to be a case file or a log.
 
     Raises:
         NoSource: a path is missing or cannot be read, or has nothing to replay.
     """
-    found: dict[Path, Path] = {}
+    sources: dict[Path, Path] = {}
     for path in paths:
         try:
             below = [path] if path.is_file() else list(_below(path))
-            known = [one for one in below if one.suffix == ".json" or is_log(one)]
+            replayable = [file for file in below if file.suffix == ".json" or is_log(file)]
         except OSError as error:
             reason = escape_name(error.strerror or type(error).__name__).lower()
             raise NoSource(f"{_shown(path)}: {reason}") from None
-        if not known:
+        if not replayable:
             raise NoSource(f"{_shown(path)}: {_why(path)}")
-        for one in known:
-            found.setdefault(one.resolve(), one)
-    return list(found.values())
+        for file in replayable:
+            sources.setdefault(file.resolve(), file)
+    return list(sources.values())
 
 
 def _below(root: Path) -> Iterator[Path]:

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from harness.cases import Case, Must, parse_case, render_case, renewed
+from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.testing.laws import LAWS
-from tests.harness.log.decisions import body_of, filled, meddle, put_body
+from tests.harness.log.decisions import body_of, filled, meddle, put_body, query
 from tests.support.examples import good_proposal, refused_proposal
 from tests.support.paths import ROOT
 
@@ -161,7 +162,7 @@ def test_a_json_file_that_is_no_case_is_a_clear_failure(
     (pytester.path / "odd.json").write_bytes(content.encode("latin-1"))
     result = run("--critic-replay", "odd.json")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["no case file: *"])
+    result.stdout.fnmatch_lines(["not a case file: *"])
     assert "Traceback" not in shown(result)
 
 
@@ -312,9 +313,54 @@ def test_a_log_that_breaks_off_says_so(run: Pytest, pytester: pytest.Pytester) -
     assert "Traceback" not in shown(result)
 
 
-def test_an_empty_log_has_no_records(run: Pytest, pytester: pytest.Pytester) -> None:
-    SqlDecisionLog.open(pytester.path / "audit.db").close()
-    assert run("--critic-replay", "audit.db").ret == pytest.ExitCode.NO_TESTS_COLLECTED
+def test_an_empty_log_is_a_failure(run: Pytest, cases: Path) -> None:
+    SqlDecisionLog.open(cases / "audit.db").close()
+    result = run("--critic-replay", "cases")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["the log has no records, so nothing was replayed: record *"])
+
+
+def test_a_log_whose_inputs_cannot_be_read_replays_nothing_and_says_so(
+    run: Pytest, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    damage = "the inputs are damaged: restore the log from a copy"
+
+    def damaged(*_: Any) -> None:
+        raise LogDamaged(damage)
+
+    filled(pytester.path / "audit.db", 40)
+    monkeypatch.setattr(SqlDecisionLog, "inputs", damaged)
+    result = run("--critic-replay", "audit.db")
+    result.assert_outcomes(failed=40)
+    result.stdout.fnmatch_lines([f"record-40 was not replayed: {damage}"])
+    assert "Traceback" not in shown(result)
+
+
+@pytest.mark.parametrize("start", [0, 68])
+def test_a_log_whose_header_was_damaged_is_not_passed_over(
+    run: Pytest, cases: Path, start: int
+) -> None:
+    path = cases / "audit.db"
+    filled(path, 2)
+    content = bytearray(path.read_bytes())
+    content[start : start + 4] = bytes(4)
+    path.write_bytes(content)
+    result = run("--critic-replay", "cases")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    advice = "keep the file as evidence*" if start else "it is not a decision log: choose another*"
+    result.stdout.fnmatch_lines([f"*{advice}"])
+    assert "Traceback" not in shown(result)
+
+
+def test_a_log_whose_tables_were_changed_is_a_failure(
+    run: Pytest, pytester: pytest.Pytester
+) -> None:
+    path = pytester.path / "audit.db"
+    filled(path, 2)
+    query(path, "CREATE TABLE extra (a)")
+    result = run("--critic-replay", "audit.db")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["the log is damaged: table extra is unexpected: keep the file *"])
 
 
 # The marker.

@@ -27,6 +27,29 @@ def test_a_log_is_known_by_its_header(tmp_path: Path) -> None:
     assert source_files([tmp_path]) == [tmp_path / "audit"]
 
 
+@pytest.mark.parametrize("start", [0, 68])
+def test_a_log_is_known_without_its_mark(tmp_path: Path, start: int) -> None:
+    filled(tmp_path / "audit", 1)
+    content = bytearray((tmp_path / "audit").read_bytes())
+    content[start : start + 4] = b"\0\0\0\0"
+    (tmp_path / "audit").write_bytes(content)
+    assert is_log(tmp_path / "audit")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x" * 68 + b"Critical text" + b"\0",
+        b"how to CREATE TABLE log_format: " * 9 + b"\0",
+        b"SQLite format 3\0" + bytes(84) + b"CREATE TABLE log",
+        b"",
+    ],
+)
+def test_what_only_looks_like_a_log_is_not_one(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "other").write_bytes(content)
+    assert not is_log(tmp_path / "other")
+
+
 def test_a_file_is_replaced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, link = tmp_path / "a.json", tmp_path / "link.json"
     path.write_bytes(b"old")
