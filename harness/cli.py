@@ -153,11 +153,15 @@ def _add_replay(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 
 def _add_log(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    log = _add(commands, "log", "look at a decision log")
+    exits = (
+        "Exit status: 0 all ok; 1 records are missing, hashes or chain do not hold, or the tables "
+        "were changed; 2 the log or the command cannot be read."
+    )
+    log = _add(commands, "log", "look at a decision log", exits)
     actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = _add(actions, "list", "one line per decision")
-    show = _add(actions, "show", "one record in full, with its inputs")
-    check = _add(actions, "verify", "check hashes and chain without judging anything again")
+    listing = _add(actions, "list", "one line per decision, and one per gap", exits)
+    show = _add(actions, "show", "one record in full, with its inputs", exits)
+    check = _add(actions, "verify", "check hashes, chain and tables without judging again", exits)
     check.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
     for action in (listing, show, check):
         action.add_argument("log", metavar="LOG")

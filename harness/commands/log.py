@@ -2,20 +2,24 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 
 from evals.escaping import escape_line
 from evals.timestamps import format_time
 from harness.commands.output import ascii_json
-from harness.commands.replay import parse_head, tell, with_progress
+from harness.commands.replay import parse_head, print_answers, print_check, with_progress
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
-from harness.record import DecisionRecord
+from harness.record import DecisionRecord, Gap
 from harness.replay.engine import replay
+from harness.replay.log_check import check_log
 from harness.wire import InvalidInput, parse_json
+
+EXIT_NOT_SOUND = 1
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked. Exit status as documented by `critic --help`."""
+    """Do what was asked. Return 1 if records are missing or anything else is not sound."""
     actions = {"list": _list, "show": _show, "verify": _verify}
     with SqlDecisionLog.open_for_reading(args.log) as log:
         return actions[args.action](args, log)
@@ -23,30 +27,54 @@ def run(args: argparse.Namespace) -> int:
 
 def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     del args
+    gaps = list(log.gaps())
+    waiting = iter([*gaps, None])
+    gap = next(waiting)
     for record in log.records():
-        report = record.report
-        time = format_time(report.decided_at)
-        said = f"{report.status}: {escape_line(report.rationale)}"
-        sys.stdout.write(f"{record.seq:>6}  {time}  {report.trace_id}  {said}\n")
-    return 0
+        while gap is not None and gap.last < record.seq:
+            sys.stdout.write(f"{gap.first:>6}  {gap.text()}\n")
+            gap = next(waiting)
+        sys.stdout.write(_line(record) + "\n")
+    return _warn([], log.problems) or (EXIT_NOT_SOUND if gaps else 0)
+
+
+def _line(record: DecisionRecord) -> str:
+    report = record.report
+    time, rationale = format_time(report.decided_at), escape_line(report.rationale)
+    return f"{record.seq:>6}  {time}  {report.trace_id}  {report.status}: {rationale}"
 
 
 def _show(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    shown = _document(_record(args.seq, log), log)
-    sys.stdout.write(ascii_json(shown, indent=2) + "\n")
-    return 0
+    gaps = list(log.gaps())
+    if not any(gap.first <= args.seq <= gap.last for gap in gaps):
+        shown = _document(_record(args.seq, log), log)
+        sys.stdout.write(ascii_json(shown, indent=2) + "\n")
+    return _warn(gaps, log.problems)
+
+
+def _warn(gaps: Sequence[Gap], problems: Sequence[str]) -> int:
+    """Say on standard error what is wrong with the log; return the exit status."""
+    warnings = [gap.text() for gap in gaps]
+    warnings += [f"the log is damaged: {problem}" for problem in problems]
+    if not warnings:
+        return 0
+    sys.stdout.flush()
+    sys.stderr.writelines(f"critic: {warning}\n" for warning in warnings)
+    return EXIT_NOT_SOUND
 
 
 def _record(seq: int, log: SqlDecisionLog) -> DecisionRecord:
     last = log.head().seq
     record = next(log.records(seq), None) if 0 < seq <= last else None
-    if record is None or record.seq != seq:
+    if record is None:
         raise UsageError(f"there is no record {seq}: the last one is {last}")
+    if record.seq != seq:
+        raise UsageError(f"record {seq} claims to be record {record.seq}: replay the log")
     return record
 
 
 def _document(record: DecisionRecord, log: SqlDecisionLog) -> dict[str, object]:
-    """The record, with its inputs in place of their digests beside them."""
+    """Return the record as JSON, with the bodies of its inputs added."""
     wire = record.wire()
     bodies = {name: log.input(digest) for name, digest in wire["inputs"].items()}
     present = {name: _shown(body) for name, body in bodies.items() if body is not None}
@@ -63,8 +91,11 @@ def _shown(body: bytes) -> object:
 def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     head = log.head()
     answers = replay(log, head=parse_head(args.head), judge=False)
-    counts = tell(with_progress(answers, head.seq), as_json=False)
-    sound = counts["same"] == sum(counts.values())
-    said = "hashes and chain hold" if sound else "hashes or chain do not hold"
-    sys.stdout.write(f"{sum(counts.values())} records: {said}\nhead {head.seq}:{head.hash}\n")
-    return 0 if sound else 1
+    counts = print_answers(with_progress(answers, head.seq), as_json=False)
+    check = check_log(log)
+    print_check(check, as_json=False)
+    total = sum(counts.values())
+    unbroken = counts["same"] == total
+    result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
+    sys.stdout.write(f"{total} records: {result}\nhead {head.seq}:{head.hash}\n")
+    return 0 if unbroken and check else EXIT_NOT_SOUND

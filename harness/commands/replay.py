@@ -14,23 +14,27 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
 from harness.replay.engine import replay
 from harness.replay.integrity import is_digest
+from harness.replay.log_check import LogCheck, check_log
 from harness.replay.result import ReplayResult, ReplayStatus
 
 
 def run(args: argparse.Namespace) -> int:
-    """Exit status 0 when every record is the same, 1 when any is not."""
+    """Return 0 if the tables are sound and every record is the same, else 1."""
+    as_json = args.format == "json"
     with SqlDecisionLog.open_for_reading(args.log) as log:
         total = log.head().seq
         answers = replay(log, head=parse_head(args.head), judge=True)
-        counts = tell(with_progress(answers, total), as_json=args.format == "json")
-    if args.format == "text":
-        told = ", ".join(f"{counts[status]} {status}" for status in get_args(ReplayStatus))
-        sys.stdout.write(f"{sum(counts.values())} records: {told}\n")
-    return 0 if counts.keys() <= {"same"} else 1
+        counts = print_answers(with_progress(answers, total), as_json=as_json)
+        check = check_log(log)
+    print_check(check, as_json=as_json)
+    if not as_json:
+        numbers = ", ".join(f"{counts[status]} {status}" for status in get_args(ReplayStatus))
+        sys.stdout.write(f"{sum(counts.values())} records: {numbers}\n")
+    return 0 if check and counts.keys() <= {"same"} else 1
 
 
 def parse_head(text: str | None) -> tuple[int, str] | None:
-    """The head that `--head SEQ:HASH` names.
+    """Parse the head that `--head SEQ:HASH` names.
 
     Raises:
         UsageError: it is not of that form.
@@ -38,7 +42,7 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
     if text is None:
         return None
     seq, _, digest = text.partition(":")
-    # Sixteen digits hold every number a record may have.
+    # Sixteen digits hold every number that a record may have.
     number = int(seq) if seq.isdecimal() and len(seq) <= 16 else -1
     if number < 0 or not is_digest(digest) or (number == 0 and digest != GENESIS):
         raise UsageError("--head: write it as `critic log verify` prints it, SEQ:HASH")
@@ -46,13 +50,13 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
 
 
 def with_progress(answers: Iterator[ReplayResult], total: int) -> Iterator[ReplayResult]:
-    """The answers, with a progress bar on a terminal and none in a pipe."""
+    """Yield the answers, with a progress bar on a terminal and none in a pipe."""
     shown = sys.stderr.isatty()
     yield from tqdm(answers, total=total, unit=" records", disable=not shown, leave=False)
 
 
-def tell(answers: Iterator[ReplayResult], *, as_json: bool) -> Counter[str]:
-    """Print what is to be told of each record; count the answers by status."""
+def print_answers(answers: Iterator[ReplayResult], *, as_json: bool) -> Counter[str]:
+    """Print every answer as JSON, or those worth reading as text; count them by status."""
     counts: Counter[str] = Counter()
     for answer in answers:
         counts[answer.status] += 1
@@ -61,3 +65,11 @@ def tell(answers: Iterator[ReplayResult], *, as_json: bool) -> Counter[str]:
         elif not answer or answer.notes:
             tqdm.write(answer.text(), file=sys.stdout)
     return counts
+
+
+def print_check(check: LogCheck, *, as_json: bool) -> None:
+    """Print what is wrong with the log as a whole, as one line of JSON or as text."""
+    if not check.damage and not check.notes:
+        return
+    text = ascii_json({"log": check.wire()}) if as_json else check.text()
+    sys.stdout.write(text + "\n")

@@ -59,7 +59,8 @@ FLOORS = {
         harness.loops.plan_replies harness.loops.plan_types harness.loops.self_refine
         harness.loops.templates harness.loops.verifying_planner harness.process
         harness.record harness.replay harness.replay.diff harness.replay.engine
-        harness.replay.integrity harness.replay.recheck harness.replay.result
+        harness.replay.integrity harness.replay.log_check harness.replay.recheck
+        harness.replay.result
         harness.runtime harness.runtime.executors harness.runtime.loop
         harness.runtime.permit harness.runtime.planners harness.runtime.ports
         harness.runtime.revise harness.schemas harness.testing harness.testing._draw

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from critic.verify import verify
 from harness.log.sql import SqlDecisionLog
+from harness.record import PlanAttemptRecord
 from tests.harness.console import Critic
-from tests.harness.log.decisions import filled, meddle, put_body
+from tests.harness.log.decisions import decision, filled, meddle, proposal, put_body, query
 from tests.support.examples import is_safe
 
 
@@ -116,6 +118,7 @@ def test_verify_tells_of_a_log_that_was_cut_short(critic: Critic, log: Path) -> 
     head = critic("log", "verify", log).lines[-1].removeprefix("head ")
     meddle(log, ("DELETE FROM records WHERE seq = 4", ()))
     assert critic("log", "verify", log).status == 0
+    assert critic("log", "list", log).status == 0, "the end of a log has no gap"
     said = critic("log", "verify", log, "--head", head)
     assert said.status == 1
     assert "  record 4 is missing" in said.lines
@@ -137,3 +140,106 @@ def test_looking_changes_nothing(critic: Critic, log: Path) -> None:
     assert critic("replay", log).status == 0
     assert log.read_bytes() == before
     assert [path.name for path in log.parent.iterdir()] == ["audit.db"]
+
+
+@pytest.mark.parametrize(
+    ("deleted", "lines"),
+    [
+        ((2,), ["     2  record 2 is missing"]),
+        ((1,), ["     1  record 1 is missing"]),
+        ((2, 3), ["     2  records 2 to 3 are missing"]),
+        ((1, 3), ["     1  record 1 is missing", "     3  record 3 is missing"]),
+    ],
+)
+def test_list_and_show_say_which_records_are_missing(
+    critic: Critic, log: Path, deleted: tuple[int, ...], lines: list[str]
+) -> None:
+    before = critic("log", "list", log).lines
+    meddle(log, *(("DELETE FROM records WHERE seq = ?", (seq,)) for seq in deleted))
+    said = critic("log", "list", log)
+    assert (said.status, said.err) == (1, "")
+    left = [line for line in before if int(line.split()[0]) not in deleted]
+    assert sorted(said.lines) == sorted([*left, *lines])
+    assert [line for line in said.lines if line.endswith(" missing")] == lines
+    assert [int(line.split()[0]) for line in said.lines] == sorted(
+        int(line.split()[0]) for line in said.lines
+    )
+    texts = [line.split(None, 1)[1] for line in lines]
+    gone = critic("log", "show", log, str(deleted[-1]))
+    assert (gone.status, gone.out) == (1, "")
+    shown = critic("log", "show", log, "4")
+    assert (shown.status, json.loads(shown.out)["seq"]) == (1, 4)
+    assert gone.err == shown.err == "".join(f"critic: {text}\n" for text in texts)
+    for command in (("log", "verify"), ("replay",)):
+        answer = critic(*command, log)
+        assert answer.status == 1
+        assert [f"  {text}" for text in texts] == [
+            line for line in answer.lines if line.endswith(" missing")
+        ]
+
+
+def test_show_of_a_record_that_claims_to_be_another(critic: Critic, log: Path) -> None:
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        bodies = {raw.seq: raw.body for raw in kept.raw()}
+    put_body(log, 3, bodies[4])
+    said = critic("log", "show", log, "3")
+    assert (said.status, said.out) == (2, "")
+    assert said.err == "critic: record 3 claims to be record 4: replay the log\n"
+
+
+def test_changed_tables_are_told_by_every_command(critic: Critic, log: Path) -> None:
+    query(log, "CREATE TABLE extra (a)")
+    damage = "the log is damaged: table extra is unexpected"
+    for action in (("list",), ("show", "2")):
+        said = critic("log", action[0], log, *action[1:])
+        assert (said.status, said.err) == (1, f"critic: {damage}\n")
+        assert said.out
+    for command in (("log", "verify"), ("replay",)):
+        said = critic(*command, log)
+        assert (said.status, said.err) == (1, "")
+        assert damage in said.lines
+    assert critic("log", "verify", log).lines[-2] == "4 records: hashes and chain hold"
+    said = critic("replay", log, "--format", "json")
+    assert said.status == 1
+    assert json.loads(said.lines[-1]) == {
+        "log": {"damage": ["table extra is unexpected"], "notes": []}
+    }
+
+
+@pytest.mark.parametrize(
+    ("digests", "note"),
+    [
+        (["e"], "1 input that no record names: e"),
+        (["b", "a", "\x1b"], "3 inputs that no record names: \\u001b, a, b"),
+        (["d", "c", "b", "a"], "4 inputs that no record names: a, b, c and 1 more"),
+    ],
+)
+def test_inputs_that_no_record_names_are_noted(
+    critic: Critic, log: Path, digests: list[str], note: str
+) -> None:
+    rows = [("INSERT INTO inputs VALUES (?, x'00')", (digest,)) for digest in digests]
+    meddle(log, *rows)
+    for command in (("log", "verify"), ("replay",)):
+        said = critic(*command, log)
+        assert (said.status, said.err) == (0, "")
+        assert said.lines[0] == f"note: {note}"
+    said = critic("replay", log, "--format", "json")
+    assert (said.status, len(said.lines)) == (0, 5)
+    assert json.loads(said.lines[-1]) == {"log": {"damage": [], "notes": [note]}}
+
+
+def test_show_holds_the_attempts_before(critic: Critic, tmp_path: Path) -> None:
+    tried = proposal(pinned=False)
+    verdict = verify(tried.ctx, tried.compiled, tried.spec, tried.plan)
+    attempt = PlanAttemptRecord(plan=tried.plan, verdict=verdict)
+    with SqlDecisionLog.open(tmp_path / "new.db") as kept:
+        kept.append(decision().model_copy(update={"attempts": (attempt,)}))
+    shown = json.loads(critic("log", "show", tmp_path / "new.db", "1").out)
+    assert shown["attempts"] == [attempt.wire()]
+    assert shown["attempts"][0]["verdict"]["kind"] == "missing_evidence"
+
+
+@pytest.mark.parametrize("action", ["list", "show", "verify"])
+def test_help_says_what_exit_status_1_means(critic: Critic, action: str) -> None:
+    said = critic("log", action, "--help")
+    assert "1 records are missing" in " ".join(said.out.split())

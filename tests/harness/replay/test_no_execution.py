@@ -20,7 +20,7 @@ REACHED = (
     "harness.record",
     "harness.wire",
 )
-OWN = ("diff", "engine", "integrity", "recheck", "result")
+OWN = ("diff", "engine", "integrity", "log_check", "recheck", "result")
 OUTSIDE = {
     "collections.abc",
     "contextlib",
