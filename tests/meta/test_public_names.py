@@ -2,6 +2,8 @@
 
 import importlib
 import importlib.metadata
+import subprocess
+import sys
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -143,3 +145,31 @@ def test_the_five_checks_stand_in_their_order() -> None:
 def test_versions_are_plain_text() -> None:
     versions = [RULESET_VERSION, *EVALUATOR_VERSIONS.values()]
     assert all(type(version) is str and version.isdecimal() for version in versions)
+
+
+LOG = """
+    LogBusy LogDamaged LogError LogFull LogUnavailable LogWriteFailed NotALog SqlDecisionLog
+    Unrecordable
+"""
+REPLAY = "Difference LogCheck RecordedLog ReplayResult ReplayStatus StoredLog check_log replay"
+
+
+def test_the_names_of_the_log_and_of_replay() -> None:
+    log, replay = (importlib.import_module(f"harness.{name}") for name in ("log", "replay"))
+    assert sorted(log.__all__) == sorted(LOG.split())
+    assert sorted(replay.__all__) == sorted(REPLAY.split())
+    assert set(log.__all__) <= set(dir(log))
+    assert log.SqlDecisionLog is importlib.import_module("harness.log.sql").SqlDecisionLog
+    with pytest.raises(AttributeError, match=r"module 'harness.log' has no attribute 'sqlite4'"):
+        _ = log.sqlite4
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["import harness.log", "from harness.log import LogError", "import harness.replay"],
+)
+def test_the_log_and_replay_load_no_database_library(statement: str) -> None:
+    program = f"import sys; {statement}; sys.exit('sqlalchemy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+    program = "import sys; from harness.log import SqlDecisionLog; sys.exit(not SqlDecisionLog)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
