@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 import harness.log.sql
+import harness.log.statements
 from harness.canonical import canonical_bytes
 from harness.log.errors import LogError, LogUnavailable, Unrecordable
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUTS, Head, sha256
-from tests.harness.log.decisions import KINDS, decision, filled, query
+from harness.replay.engine import replay
+from tests.harness.log.decisions import KINDS, decision, filled, meddle, query
 
 
 def test_records_form_a_chain(tmp_path: Path) -> None:
@@ -37,6 +39,41 @@ def test_a_log_is_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert next(rows).seq == 1
     log.append(decision(8))
     assert [raw.seq for raw in rows] == [2, 3, 4, 5, 6, 7, 8]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 100])
+@pytest.mark.parametrize(
+    ("deleted", "gaps"),
+    [
+        ((), []),
+        ((9,), []),
+        ((1, 2), [(1, 2)]),
+        ((3, 4, 6), [(3, 4), (6, 6)]),
+        ((2, 3, 4, 5, 6, 7, 8), [(2, 8)]),
+    ],
+)
+def test_gaps_between_records_are_found_across_pages(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    page: int,
+    deleted: tuple[int, ...],
+    gaps: list[tuple[int, int]],
+) -> None:
+    log = filled(tmp_path / "log", 9)
+    meddle(tmp_path / "log", *(("DELETE FROM records WHERE seq = ?", (n,)) for n in deleted))
+    monkeypatch.setattr(harness.log.sql, "_NUMBERS", page)
+    assert list(log.gaps()) == gaps
+
+
+def test_many_inputs_are_asked_for_in_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(harness.log.statements, "_MANY", 3)
+    log = filled(tmp_path / "log", 7)
+    digests = log.digests()
+    assert len(digests) == 16
+    assert set(log.inputs(digests)) == digests
+    assert len(list(replay(log))) == sum(map(bool, replay(log))) == 7
 
 
 def test_inputs_are_kept_once(tmp_path: Path) -> None:
