@@ -5,7 +5,7 @@ Rule 2: a record is one RFC 8785 JSON object, and `hash` is the SHA-256 of that 
         the member `hash`. A canonicalizer and SHA-256 are enough to check a log.
 Rule 3: `prev_hash` is the `hash` of the record before; the first record names 64 zeros.
 Rule 4: an input is stored once, under the SHA-256 of its canonical bytes.
-Rule 5: a decision is recorded as it was when it was built, whatever is changed in place later.
+Rule 5: a decision is recorded as it was when it was built; later changes in place do not count.
 """
 
 import hashlib

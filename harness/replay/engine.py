@@ -38,7 +38,7 @@ def replay(
     after `head` are not compared with it.
 
     Without `judge` nothing is derived: `same` then means only that bytes, hashes, inputs and links
-    are as recorded, whatever the versions.
+    are as recorded, for any versions.
 
     Raises:
         ValueError: `head` is not a number with a hash.

@@ -1,6 +1,6 @@
 """Derive one record again from itself and its inputs, and compare byte for byte. Pure.
 
-Rule 1: a record that its own bytes contradict is tampered, whatever else is wrong.
+Rule 1: a record that its own bytes contradict is tampered, even if more is wrong.
 Rule 2: what is missing is named, and the record is incomplete.
 Rule 3: a record of other versions is drift, never same.
 Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `error`, and which
@@ -74,7 +74,7 @@ def recheck(
         before: the link that the record before returned, or `START`.
         expected: a head known from elsewhere; its record is compared with it.
         judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
-            hashes, inputs and link are as recorded, whatever the versions.
+            hashes, inputs and link are as recorded, for any versions.
     """
     problems = _Problems()
     problems.tampered += document_errors(document, expected)

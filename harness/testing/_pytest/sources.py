@@ -8,7 +8,7 @@ from evals.escaping import escape_name
 
 # The first bytes of every SQLite file, and the mark of a decision log at byte 68: see
 # https://www.sqlite.org/fileformat.html and `harness.log.schema`. The text of a table of a log is
-# on the first page of its file, whatever was done to its header.
+# on the first page of its file, even if its header was changed.
 _SQLITE: Final = b"SQLite format 3\x00"
 _MARK: Final = b"Crit"
 _MARK_AT: Final = 68
