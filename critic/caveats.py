@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from critic.checks import unlisted_outputs
 from critic.prepared import PreparedPlan
-from critic.surface import BOUND, PRODUCES_ANYTHING, UNSCHEMED, ToolEntry
+from critic.surface import BOUND, NO_ARGS_SCHEMA, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
 
 _NAMED_AT_MOST: Final = 10
@@ -18,8 +18,8 @@ def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
 
 
 def _caveats(case: PreparedPlan) -> Iterator[str]:
-    if case.traits & UNSCHEMED:
-        calls = [at for at, tool, _ in case.steps if tool.traits & UNSCHEMED]
+    if case.traits & NO_ARGS_SCHEMA:
+        calls = [at for at, tool, _ in case.steps if tool.traits & NO_ARGS_SCHEMA]
         yield f"args not checked, no args_schema: {_steps(calls)}"
     if unestimated := [at for at, _, said in case.steps if said["estimated_tokens"] is None]:
         yield f"tokens not estimated by the plan: {_steps(unestimated)}"
@@ -48,8 +48,13 @@ def _untraced(case: PreparedPlan) -> Iterator[str]:
 
 def _lacks_value(tool: ToolEntry, said: Mapping[str, Any]) -> bool:
     """Whether a bound argument is left out or empty, so that there was nothing to back."""
-    values = (scalars(said["args"].get(name, [])) for name in tool.bound_args)
-    return not all(any(True for _ in value) for value in values)
+    # A reason step has no args, and its tool binds none.
+    return any(_is_empty(said["args"].get(name, [])) for name in tool.bound_args)
+
+
+def _is_empty(value: object) -> bool:
+    """Return whether a JsonValue holds no scalar at all."""
+    return isinstance(value, dict | list) and not any(True for _ in scalars(value))
 
 
 def _keyed(tool: ToolEntry, said: Mapping[str, Any]) -> bool:

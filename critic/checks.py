@@ -21,9 +21,11 @@ from critic.surface import (
     NO_PIN,
     NOT_IN_MANIFEST,
     PRODUCES_ANYTHING,
+    ToolEntry,
 )
 from critic.verdicts import Check, RefusalKind, Violation
 from evals.approval import approved_steps
+from evals.binding import ContentIndex
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
@@ -82,13 +84,18 @@ def _uncovered(reason: str) -> Violation:
 def check_surface(case: PreparedPlan) -> Iterator[Violation]:
     if not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
+    validators: dict[ToolEntry, Draft202012Validator | None] = {}
     for index, tool, said in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
             name = f"{said['adapter_id']}.{said['capability_id']}"
             reason = f"plan step {index} calls {name} which is not in the surface"
             yield _violation("surface", "violates_decision_spec", reason, index, f"/steps/{index}")
-        elif tool.validator is not None and not tool.validator.is_valid(said["args"]):
-            yield from _schema_violations(index, said["args"], tool.validator)
+        elif tool.traits & HAS_ARGS_SCHEMA:
+            if tool not in validators:
+                validators[tool] = tool.validator()
+            validator = validators[tool]
+            if validator is not None and not validator.is_valid(said["args"]):
+                yield from _schema_violations(index, said["args"], validator)
 
 
 def _schema_violations(
@@ -137,6 +144,7 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
     pins, as_of = case.surface.pins, case.ctx.as_of
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
+    indexes: dict[int, ContentIndex] = {}
     for index, tool, said in case.steps:
         own, refs = said["requires_evidence"], said["evidence_refs"]
         if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
@@ -149,14 +157,16 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
             pinned |= held
         met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held
         if not met or tool.bound_args:
-            yield from _step_evidence(case, index, held)
+            yield from _step_evidence(case, index, held, indexes)
     for name in dict.fromkeys(demanded):
         if name not in pinned:
             reason = f"plan pins no fresh evidence of required class {name}"
             yield _violation("evidence", "missing_evidence", reason, None, "/steps")
 
 
-def _step_evidence(case: PreparedPlan, index: int, held: set[str | None]) -> Iterator[Violation]:
+def _step_evidence(
+    case: PreparedPlan, index: int, held: set[str | None], indexes: dict[int, ContentIndex]
+) -> Iterator[Violation]:
     """What the evidence of one step lacks, in full."""
     _, tool, said = case.steps[index]
     pins = resolve_pins(said["evidence_refs"] or (), case.surface.evidence, case.ctx.as_of)
@@ -169,7 +179,7 @@ def _step_evidence(case: PreparedPlan, index: int, held: set[str | None]) -> Ite
         yield _unevidenced(index, f"pins evidence {fault.ref}, {fault.why}", path)
     if not tool.bound_args:
         return
-    for argument in unbacked_arguments(tool.bound_args, said["args"], pins.fresh):
+    for argument in unbacked_arguments(tool.bound_args, said["args"], pins.fresh, indexes):
         reason = f"argument {escape_name(argument)} is not backed by pinned evidence"
         yield _unevidenced(index, reason, pointer("steps", index, "args", argument))
 

@@ -1,7 +1,5 @@
 """verify: refuse a bad plan before any side effect."""
 
-from functools import lru_cache
-
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
 from critic.prepared import prepare_plan
@@ -24,17 +22,23 @@ def verify(
         TypeError: an argument is not exactly the envelope it should be. A subclass is refused
             too, since it could answer differently from the fields that were validated.
     """
-    _require_exact(ctx, RunContext)
-    _require_exact(compiled, CompiledContext)
-    _require_exact(spec, DecisionSpec)
-    _require_exact(plan, Plan)
+    if type(ctx) is not RunContext:
+        raise _not_exact(ctx, RunContext)
+    if type(compiled) is not CompiledContext:
+        raise _not_exact(compiled, CompiledContext)
+    if type(spec) is not DecisionSpec:
+        raise _not_exact(spec, DecisionSpec)
+    if type(plan) is not Plan:
+        raise _not_exact(plan, Plan)
     case = prepare_plan(ctx, surface_of(compiled), spec, plan)
     violations: list[Violation] = []
     for check in CHECKS:
         violations += check(case)
     if violations:
         return Refused.because(tuple(violations))
-    return _verified(len(case.steps), len(set(spec.required_outputs)), caveats_of(case))
+    # Each verdict is an object of its own: who changes the one in hand changes nobody else's.
+    reason = f"{len(case.steps)} steps, {len(set(spec.required_outputs))} required outputs covered"
+    return Verified(reasons=(reason,), caveats=caveats_of(case))
 
 
 def verify_proposal(proposal: Proposal) -> Verified | Refused:
@@ -44,17 +48,10 @@ def verify_proposal(proposal: Proposal) -> Verified | Refused:
         TypeError: `proposal` is not exactly a Proposal, or one of its parts is not exactly the
             envelope it should be.
     """
-    _require_exact(proposal, Proposal)
+    if type(proposal) is not Proposal:
+        raise _not_exact(proposal, Proposal)
     return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
 
 
-def _require_exact(value: object, model: type[Envelope]) -> None:
-    if type(value) is not model:
-        raise TypeError(f"verify needs a {model.__name__}, not {type(value).__name__}")
-
-
-@lru_cache(maxsize=256)
-def _verified(steps: int, outputs: int, caveats: tuple[str, ...]) -> Verified:
-    """One object for equal verdicts: they are frozen, and most plans of a fleet pass alike."""
-    reason = f"{steps} steps, {outputs} required outputs covered"
-    return Verified(reasons=(reason,), caveats=caveats)
+def _not_exact(value: object, model: type[Envelope]) -> TypeError:
+    return TypeError(f"verify needs a {model.__name__}, not {type(value).__name__}")

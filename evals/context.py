@@ -3,11 +3,11 @@
 Authority lives here. A plan may add requirements to these, never lift one.
 """
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
+import orjson
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
@@ -16,6 +16,8 @@ from evals.envelope import ARRAY, OPTIONAL, ApprovalMode, Count, Envelope, Evide
 from evals.json_value import PresentJson, Text
 from evals.schemas import JsonSchema
 from evals.timestamps import Time
+
+_T = TypeVar("_T")
 
 # Twelve steps and 8,000 tokens are the defaults of the published critic this one grew from.
 DEFAULT_MAX_STEPS = 12
@@ -90,10 +92,21 @@ class EvidenceItem(Envelope):
     snapshot: Annotated[Text | None, OPTIONAL] = None
     subject: Annotated[Text | None, OPTIONAL] = None
 
-    @cached_property
+    __slots__ = ("_index",)
+
+    @property
     def backing(self) -> ContentIndex:
-        """The content, indexed for the question whether it backs a value."""
-        return ContentIndex(self.content)
+        """Return an index that answers whether the content backs a value.
+
+        It is kept, and made again when the content has been edited in place.
+        """
+        content = self.content
+        written = content if type(content) is str else orjson.dumps(content)
+        index: tuple[str | bytes, ContentIndex] | None = getattr(self, "_index", None)
+        if index is None or index[0] != written:
+            index = written, ContentIndex(content)
+            object.__setattr__(self, "_index", index)
+        return index[1]
 
 
 class Manifests(Envelope):
@@ -102,17 +115,17 @@ class Manifests(Envelope):
     tool_manifest: Annotated[tuple[ToolCapability, ...], ARRAY]
     evidence_manifest: Annotated[tuple[EvidenceItem, ...], ARRAY]
 
-    @cached_property
+    __slots__ = ("_evidence", "_tools")
+
+    @property
     def tools(self) -> Mapping[tuple[str, str], ToolCapability]:
         """Capabilities by (adapter_id, capability_id): a pair, because joined strings collide."""
-        return MappingProxyType(
-            {(tool.adapter_id, tool.capability_id): tool for tool in self.tool_manifest}
-        )
+        return _kept(self, "_tools", lambda: _by_call(self.tool_manifest))
 
-    @cached_property
+    @property
     def evidence(self) -> Mapping[str, EvidenceItem]:
         """Evidence items by id."""
-        return MappingProxyType({item.id: item for item in self.evidence_manifest})
+        return _kept(self, "_evidence", lambda: _by_id(self.evidence_manifest))
 
     @model_validator(mode="after")
     def _unique(self) -> Self:
@@ -125,6 +138,8 @@ class Manifests(Envelope):
 
 class CompiledContext(Envelope):
     """What the planner could see: the manifests that its pack was compiled to."""
+
+    __slots__ = ("_surface",)  # the index that `critic.surface` keeps with the context
 
     manifests: Manifests
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
@@ -145,6 +160,27 @@ class DecisionSpec(Envelope):
     approval_required_from: Annotated[ApprovalMode | None, OPTIONAL] = None
     output_schemas: Annotated[dict[Identifier, JsonSchema] | None, OPTIONAL] = None
     confined_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
+
+
+def _by_call(tools: tuple[ToolCapability, ...]) -> Mapping[tuple[str, str], ToolCapability]:
+    return MappingProxyType({(tool.adapter_id, tool.capability_id): tool for tool in tools})
+
+
+def _by_id(items: tuple[EvidenceItem, ...]) -> Mapping[str, EvidenceItem]:
+    return MappingProxyType({item.id: item for item in items})
+
+
+def _kept(envelope: Envelope, slot: str, derive: Callable[[], _T]) -> _T:
+    """Return what `derive` gives, and keep it in a slot of the envelope.
+
+    A slot is not a field: it is not compared, copied, pickled or dumped, and setting it disturbs
+    no other thread that is doing so.
+    """
+    value: _T | None = getattr(envelope, slot, None)
+    if value is None:
+        value = derive()
+        object.__setattr__(envelope, slot, value)
+    return value
 
 
 def _duplicate(manifest: str, key: str) -> PydanticCustomError:

@@ -48,12 +48,22 @@ def resolve_pins(
 
 
 def unbacked_arguments(
-    bound_args: Mapping[str, Iterable[str]], args: Mapping[str, Any], fresh: Iterable[EvidenceItem]
+    bound_args: Mapping[str, Iterable[str]],
+    args: Mapping[str, Any],
+    fresh: Iterable[EvidenceItem],
+    indexes: dict[int, ContentIndex] | None = None,
 ) -> list[str]:
-    """The bound arguments in `args` with a value that no fresh item of an allowed class backs."""
+    """Return the bound arguments in `args` with a value that no fresh item of their class backs.
+
+    `indexes` holds the content indexes used so far, by the identity of their items, and gains new
+    ones: a caller that asks about many steps has the content of each item looked at once.
+    """
+    indexes = {} if indexes is None else indexes
     by_class: dict[str, list[ContentIndex]] = {}
     for item in fresh:
-        by_class.setdefault(item.classification, []).append(item.backing)
+        if id(item) not in indexes:
+            indexes[id(item)] = item.backing
+        by_class.setdefault(item.classification, []).append(indexes[id(item)])
     names = []
     for name in sorted(name for name in bound_args if name in args):
         allowed = [by_class.get(cls, ()) for cls in dict.fromkeys(bound_args[name])]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from evals.binding import scalars, strings
+from evals.binding import ContentIndex, scalars, strings
 from evals.context import ToolCapability
 from evals.envelope import MODE_RANK
 from evals.escaping import escape_name
@@ -45,6 +45,7 @@ class _SafetyTracker:
         manifests = proposal.compiled.manifests
         self._as_of, self._steps = proposal.ctx.as_of, proposal.plan.steps
         self._tools, self._evidence = manifests.tools, manifests.evidence
+        self._indexes: dict[int, ContentIndex] = {}
         confined = set(proposal.spec.confined_evidence or ())
         self._confined = [
             item for item in manifests.evidence_manifest if item.classification in confined
@@ -78,7 +79,7 @@ class _SafetyTracker:
         yield from _missing(pins, (*((tool and tool.requires_evidence) or ()), *own))
         yield from (f"relied on evidence {fault.ref}, {fault.why}" for fault in pins.faults)
         bound = (tool and tool.bound_args) or {}
-        for name in unbacked_arguments(bound, call.args, pins.fresh):
+        for name in unbacked_arguments(bound, call.args, pins.fresh, self._indexes):
             yield f"sent argument {escape_name(name)} that no pinned evidence backs"
 
     def leaks(self, value: object) -> list[str]:

@@ -225,7 +225,9 @@ class _RepairRound:
         if step not in self._pinned:
             refs = said["evidence_refs"] or ()
             self._pinned[step] = resolve_pins(refs, means.surface.evidence, means.ctx.as_of).fresh
-        pinned = [one.backing for one in self._pinned[step] if one.classification in allowed]
+        pinned = [
+            means.index_of(one) for one in self._pinned[step] if one.classification in allowed
+        ]
         values = unbacked(list(scalars(said["args"][name])), pinned)
         found = dict.fromkeys(means.evidence_backing(tool, name, value) for value in values)
         if () not in found:
@@ -276,7 +278,8 @@ class _RepairRound:
             bound = {name for name in args if name in tool.bound_args}
             bare = {name for name in bound if not self._means.allowed(tool, name)}
             others = {name: value for name, value in args.items() if name not in bare}
-            self._spared[step] = tool.validator is None or tool.validator.is_valid(others)
+            validator = self._means.validator_of(tool)
+            self._spared[step] = validator is None or validator.is_valid(others)
         return self._spared[step]
 
     def _loop(self, place: list[str]) -> Iterator[Repair]:

@@ -3,8 +3,11 @@
 from functools import cached_property
 from typing import Any, Final
 
+from jsonschema_rs import Draft202012Validator
+
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
+from evals.binding import ContentIndex
 from evals.context import (
     DEFAULT_BUCKET_TOKENS,
     DEFAULT_MAX_STEPS,
@@ -44,7 +47,17 @@ class RepairOptions:
         """Steps from this rank on need an approval."""
         self._search_budget = _LOOKS
         self._allowed: dict[tuple[ToolEntry, str], list[EvidenceItem]] = {}
+        self._indexes: dict[str, ContentIndex] = {}
+        self._validators: dict[ToolEntry, Draft202012Validator | None] = {}
         self._backers: dict[tuple[ToolEntry, str, bool, Any], tuple[str, ...]] = {}
+
+    def index_of(self, item: EvidenceItem) -> ContentIndex:
+        """Return the index of the item's content."""
+        return self._indexes.get(item.id) or self._indexes.setdefault(item.id, item.backing)
+
+    def validator_of(self, tool: ToolEntry) -> Draft202012Validator | None:
+        """Return the validator of the tool's args, or None where it has no schema."""
+        return self._validators.get(tool) or self._validators.setdefault(tool, tool.validator())
 
     @cached_property
     def fresh(self) -> dict[str, list[EvidenceItem]]:
@@ -95,6 +108,6 @@ class RepairOptions:
             self._search_budget -= 1 + text // _TEXT_PER_LOOK
             if self._search_budget < 0 or len(found) == MOST_CANDIDATES:
                 break
-            if item.backing.backs(value):
+            if self.index_of(item).backs(value):
                 found.append(item.id)
         return tuple(found)

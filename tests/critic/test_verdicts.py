@@ -208,3 +208,35 @@ def test_verify_changes_nothing_and_says_the_same_again() -> None:
     first, second = judge_proposal(good), judge_proposal(good)
     assert canonical_bytes(first) == canonical_bytes(second)
     assert canonical_bytes(good) == before
+
+
+def tampered(verdict: Verified | Refused) -> None:
+    """Change a verdict in every way that Python allows."""
+    names = [*verdict.__dict__]
+    for name in names:
+        object.__setattr__(verdict, name, ())
+    verdict.__dict__.clear()
+    verdict.__dict__.update(ok=not verdict, reasons=("tampered",), caveats=(), violations=())
+    verdict.__pydantic_fields_set__.clear()
+
+
+@pytest.mark.parametrize("wire", [good_proposal(), refused_proposal()], ids=["passes", "refused"])
+def test_who_changes_a_verdict_changes_nobody_elses(wire: Json) -> None:
+    proposal = proposal_of(wire)
+    held, other = judge_proposal(proposal), judge_proposal(proposal)
+    right = other.wire()
+    tampered(held)
+    assert other.wire() == right
+    assert judge_proposal(proposal).wire() == right
+    assert judge_proposal(proposal_of(wire)).wire() == right
+
+
+@LAW
+@given(proposals())
+def test_no_two_verdicts_share_an_object_that_can_be_changed(proposal: Proposal) -> None:
+    first, second = judge_proposal(proposal), judge_proposal(proposal)
+    assert first == second
+    assert first is not second
+    assert first.__dict__ is not second.__dict__
+    if isinstance(first, Refused) and isinstance(second, Refused):
+        assert not {*map(id, first.violations)} & {*map(id, second.violations)}

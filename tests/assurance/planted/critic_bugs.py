@@ -45,7 +45,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "joined-tool-keys",
         "tools are looked up by a joined name, so a.b + c is a + b.c",
         (
-            Edit(_SURFACE, "Tools({key: _tool", 'Tools({("", ".".join(key)): _tool'),
+            Edit(_SURFACE, "_Tools({key: _tool", '_Tools({("", ".".join(key)): _tool'),
             Edit(
                 "critic/prepared.py",
                 '_CALL: Final = itemgetter("adapter_id", "capability_id")',
@@ -66,17 +66,17 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     slip(
         "empty-args-unchecked",
         _CHECKS,
-        "args are held against the schema only where there are any",
-        "elif tool.validator is not None and not tool",
-        'elif tool.validator is not None and said["args"] and not tool',
+        "args are checked against the schema only where there are any",
+        "if validator is not None and not validator",
+        'if validator is not None and said["args"] and not validator',
         hole="omitted",
     ),
     slip(
         "schemas-never-looked-at",
         _SURFACE,
         "no tool is marked as having a schema, so the surface check stops early",
-        "(HAS_ARGS_SCHEMA if schemed else UNSCHEMED)",
-        "UNSCHEMED",
+        "(NO_ARGS_SCHEMA if entry.args_schema is None else HAS_ARGS_SCHEMA)",
+        "NO_ARGS_SCHEMA",
     ),
     # 3. Approval
     slip(
@@ -193,7 +193,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "bound-args-not-marked",
         _SURFACE,
         "a tool that only binds arguments is not looked at without refs",
-        "NEEDS_EVIDENCE if entry.requires_evidence or entry.bound_args else 0",
+        "NEEDS_EVIDENCE if entry.requires_evidence or binds else 0",
         "NEEDS_EVIDENCE if entry.requires_evidence else 0",
         hole="omitted",
     ),

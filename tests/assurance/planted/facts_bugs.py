@@ -100,8 +100,8 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
         (
             Edit(
                 _CONTEXT,
-                "tool for tool in self.tool_manifest}",
-                "tool for tool in reversed(self.tool_manifest)}",
+                "tool for tool in tools}",
+                "tool for tool in reversed(tools)}",
             ),
             Edit(
                 _CONTEXT,
