@@ -132,6 +132,13 @@ class ScoreVerdict(Envelope):
             raise _contradiction("ok does not follow from the policy and safety evaluators")
         return self
 
+    @model_validator(mode="after")
+    def _a_pass_has_a_score(self) -> Self:
+        for name, verdict in self.scorecard.scores:
+            if verdict.status == "pass" and verdict.score == 0:
+                raise _contradiction(f"{name} has status pass and score 0")
+        return self
+
 
 def hard_evaluators_passed(scorecard: Scorecard) -> bool:
     """Whether neither policy nor safety failed."""

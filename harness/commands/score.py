@@ -2,7 +2,7 @@
 
 import argparse
 
-from critic import Run, ScoreVerdict, score
+from critic import Refused, Run, ScoreVerdict, score, verify_proposal
 from evals.escaping import escape_line
 from harness.commands.documents import size_limit
 from harness.commands.formats.judgement import AnyVerdict, Judged
@@ -17,7 +17,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _judged(run: Run) -> Judged:
-    return Judged(score(run), run.trace_id)
+    return Judged(score(run), run.trace_id, note=_refused_plan(run))
+
+
+def _refused_plan(run: Run) -> str:
+    """Return a note where `verify` refuses the plan that was run, which `score` does not judge."""
+    verdict = verify_proposal(run.proposal)
+    if not isinstance(verdict, Refused):
+        return ""
+    reason = escape_line("; ".join(verdict.reasons))
+    return f"verify refuses the plan of this run: {verdict.kind}: {reason}"
 
 
 def describe_score(verdict: AnyVerdict) -> str:

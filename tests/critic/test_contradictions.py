@@ -5,7 +5,18 @@ from typing import Any, get_args
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from critic import Check, CriticReport, RefusalKind, Refused, Verified, VerifyVerdict, Violation
+from critic import (
+    Check,
+    CriticReport,
+    RefusalKind,
+    Refused,
+    ScoreVerdict,
+    Verified,
+    VerifyVerdict,
+    Violation,
+    score,
+)
+from tests.support.examples import good_run, run_of
 from tests.support.model.facts import Json
 
 KINDS = {
@@ -62,6 +73,19 @@ def test_what_is_no_object_is_no_verdict(value: Any) -> None:
 def test_a_pass_is_true() -> None:
     assert bool(Verified(reasons=("r",))) is True
     assert Verified(reasons=("r", "s")).wire() == {"ok": True, "reasons": ["r", "s"], "caveats": []}
+
+
+@pytest.mark.parametrize("name", ["policy", "utility", "latency", "safety", "cost"])
+@pytest.mark.parametrize("share", [0, 0.0])
+def test_an_evaluator_does_not_pass_with_score_0(name: str, share: float) -> None:
+    wire = score(run_of(good_run())).wire()
+    judged = wire["scorecard"]["scores"][name]
+    assert judged["status"] == "pass"
+    judged["score"] = share
+    message = f"{name} has status pass and score 0"
+    assert refused(ScoreVerdict, wire) == ("contradiction", message)
+    judged["score"] = 0.005
+    assert TypeAdapter(ScoreVerdict).validate_python(wire).ok
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def rationale(*messages: str) -> str:
         name: EvaluatorVerdict(
             evaluator_id=name,
             evaluator_version="1",
-            score=0.0,
+            score=0.0 if name == "policy" else 1.0,
             status="fail" if name == "policy" else "pass",
             findings=failed if name == "policy" else (),
             trace_id="t",

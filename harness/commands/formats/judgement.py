@@ -17,11 +17,15 @@ INVALID_INPUT = "invalid_input"
 
 
 class Judged(NamedTuple):
-    """A verdict, the trace it is about, and advice where it was asked for."""
+    """A verdict, the trace it is about, and advice where it was asked for.
+
+    `note` is a remark for a person, which text output prints under the verdict.
+    """
 
     verdict: AnyVerdict
     trace_id: str
     advice: Advice | None = None
+    note: str = ""
 
 
 class Message(NamedTuple):

@@ -27,6 +27,8 @@ class TextReporter:
     def judged(self, document: InputDocument, judged: Judged) -> None:
         """Print the source, the verdict, and advice below it."""
         text = f"{document.source}: {self._describe(judged.verdict)}"
+        if judged.note:
+            text += f"\n  note: {judged.note}"
         advice = "" if judged.advice is None else describe_advice(judged.advice)
         sys.stdout.write(f"{text}{advice}\n")
 

@@ -289,6 +289,19 @@ def test_a_run_that_is_refused_with_its_findings(critic: Critic, tmp_path: Path)
     assert "    warn: wall_ms has a budget of 5000 but was not measured" in said.lines
 
 
+def test_a_score_says_when_verify_refuses_the_plan_that_ran(critic: Critic, tmp_path: Path) -> None:
+    wire = good_run()
+    wire["proposal"]["ctx"]["run_budget"] = {"max_steps": 1, "wall_ms": 5000}
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(wire))
+    said = critic("score", path)
+    assert (said.status, said.err) == (0, "")
+    assert said.lines[0] == f"{path}: ok"
+    refusal = "loop_guard: plan has 2 steps, exceeds max_steps"
+    assert said.lines[-1] == f"  note: verify refuses the plan of this run: {refusal}"
+    assert read(critic("score", "--format", "json", path).lines) == [score(run_of(wire)).wire()]
+
+
 def test_scores_of_lines(critic: Critic) -> None:
     runs = [run_of(good_run()), *(seeded_run(seed) for seed in range(25))]
     lines = [json.dumps(run.wire()).encode() for run in runs]
