@@ -61,3 +61,15 @@ def test_the_surface_is_built_once_and_kept() -> None:
     compiled = CompiledContext(**wire)
     assert surface_of(compiled) is surface_of(compiled)
     assert surface_of(CompiledContext(**wire)) is not surface_of(compiled)
+
+
+def test_a_late_dependency_is_placed_where_the_plan_names_it_first() -> None:
+    wire = proposal([], [{"kind": "reason", "depends_on": ["a", "a", "b", "a", "c"]}])
+    verdict = judge(wire)
+    assert isinstance(verdict, Refused)
+    places = [(one.path, one.reason.split()[4]) for one in verdict.violations]
+    assert places == [
+        ("/steps/0/depends_on/0", "a,"),
+        ("/steps/0/depends_on/2", "b,"),
+        ("/steps/0/depends_on/4", "c,"),
+    ]

@@ -6,6 +6,7 @@ from tests.assurance.planted.bug import Bug, Edit, slip
 
 _CHECKS: Final = "critic/checks.py"
 _SURFACE: Final = "critic/surface.py"
+_ADVISE: Final = "critic/repairs/advise.py"
 _VERDICTS: Final = "critic/verdicts.py"
 
 CRITIC_BUGS: Final[tuple[Bug, ...]] = (
@@ -321,5 +322,20 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "only the first step is looked at for an estimate",
         'for at, _, said in case.steps if said["estimated_tokens"] is None]',
         'for at, _, said in case.steps[:1] if said["estimated_tokens"] is None]',
+    ),
+    slip(
+        "late-dependency-misplaced",
+        _CHECKS,
+        "a dependency named twice shifts the path of those after it",
+        "for position, needed in enumerate(depends_on):",
+        "for position, needed in enumerate(dict.fromkeys(depends_on)):",
+    ),
+    # Repairs
+    slip(
+        "saving-without-the-least",
+        _ADVISE,
+        "steps to drop are chosen by their estimates, without the least their tools take",
+        'max(said["estimated_tokens"] or 0, tool.min_tokens)',
+        'said["estimated_tokens"] or 0',
     ),
 )

@@ -25,6 +25,17 @@ def test_a_plan_of_one_step_or_one_token_too_many_is_one_too_long() -> None:
     assert said(proposal) == ("replan", [{"kind": "save_tokens", "tokens": 1, "steps": [0]}])
 
 
+def test_what_a_capability_takes_at_least_counts_as_tokens_to_save() -> None:
+    """The second step says that it takes one token, and its tool takes fifty at least."""
+    proposal = small(
+        ctx={"run_budget": {"bucket_tokens": 20}},
+        tools=[{}, {"min_tokens": 50}],
+        steps=[call(0, estimated_tokens=10), call(1, estimated_tokens=1), call(1)],
+    )
+    saving = {"kind": "save_tokens", "tokens": 90, "steps": [1, 2]}
+    assert said(proposal) == ("replan", [saving])
+
+
 def test_a_plan_that_is_just_short_enough_needs_no_more_room() -> None:
     proposal = small(
         ctx={"run_budget": {"max_steps": 2, "bucket_tokens": 5}},
