@@ -1,4 +1,4 @@
-"""What a passing verdict could not check, so that "ok" never means more than it does."""
+"""Say what a passing verdict could not check, so that "ok" never means more than it does."""
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -13,43 +13,43 @@ _NAMED_AT_MOST: Final = 10
 
 
 def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
-    """One line for each kind of thing that was not checked, with the steps it concerns."""
+    """Return one line for each kind of thing that was not checked, naming the steps or outputs."""
     return tuple(_caveats(case))
 
 
 def _caveats(case: PreparedPlan) -> Iterator[str]:
     if case.traits & NO_ARGS_SCHEMA:
-        calls = [at for at, tool, _ in case.steps if tool.traits & NO_ARGS_SCHEMA]
+        calls = [index for index, tool, _ in case.steps if tool.traits & NO_ARGS_SCHEMA]
         yield f"args not checked, no args_schema: {_steps(calls)}"
-    if unestimated := [at for at, _, said in case.steps if said["estimated_tokens"] is None]:
-        yield f"tokens not estimated by the plan: {_steps(unestimated)}"
+    if missing := [step for step, _, fields in case.steps if fields["estimated_tokens"] is None]:
+        yield f"tokens not estimated by the plan: {_steps(missing)}"
     declared, required = case.plan.declared_outputs, case.spec.required_outputs
     if case.traits & PRODUCES_ANYTHING or len(set(declared)) != len(set(required)):
         yield from _untraced(case)
     if not case.traits & BOUND:
         return
-    if bare := [at for at, tool, said in case.steps if _lacks_value(tool, said)]:
-        yield f"bound arguments without a value: {_steps(bare)}"
-    if keyed := [at for at, tool, said in case.steps if _keyed(tool, said)]:
-        yield f"keys of bound object arguments not checked: {_steps(keyed)}"
+    if without_value := [index for index, tool, fields in case.steps if _lacks_value(tool, fields)]:
+        yield f"bound arguments without a value: {_steps(without_value)}"
+    if with_keys := [index for index, tool, fields in case.steps if _has_keys(tool, fields)]:
+        yield f"keys of bound object arguments not checked: {_steps(with_keys)}"
 
 
 def _untraced(case: PreparedPlan) -> Iterator[str]:
     required = dict.fromkeys(case.spec.required_outputs)
     declared = dict.fromkeys(case.plan.declared_outputs)
     # Of a plan that passes, the required outputs are among the declared ones.
-    unlisted_names = unlisted_outputs(case, set(declared))
-    if unlisted := [name for name in required if name in unlisted_names]:
+    not_listed = unlisted_outputs(case, set(declared))
+    if unlisted := [name for name in required if name in not_listed]:
         yield f"outputs not traced to a step that lists them: {_listing(unlisted)}"
     extra = () if case.traits & PRODUCES_ANYTHING else declared
-    if unproducible := [name for name in extra if name in unlisted_names]:
+    if unproducible := [name for name in extra if name in not_listed]:
         yield f"declared outputs that no step can produce: {_listing(unproducible)}"
 
 
-def _lacks_value(tool: ToolEntry, said: Mapping[str, Any]) -> bool:
-    """Whether a bound argument is left out or empty, so that there was nothing to back."""
+def _lacks_value(tool: ToolEntry, fields: Mapping[str, Any]) -> bool:
+    """Return whether a bound argument is absent or empty, so that there was nothing to back."""
     # A reason step has no args, and its tool binds none.
-    return any(_is_empty(said["args"].get(name, [])) for name in tool.bound_args)
+    return any(_is_empty(fields["args"].get(name, [])) for name in tool.bound_args)
 
 
 def _is_empty(value: object) -> bool:
@@ -57,9 +57,10 @@ def _is_empty(value: object) -> bool:
     return isinstance(value, dict | list) and not any(True for _ in scalars(value))
 
 
-def _keyed(tool: ToolEntry, said: Mapping[str, Any]) -> bool:
+def _has_keys(tool: ToolEntry, fields: Mapping[str, Any]) -> bool:
+    """Return whether a bound argument holds an object, whose keys nothing backs."""
     bound = tool.bound_args
-    return any(_holds_object(said["args"][name]) for name in bound if name in said["args"])
+    return any(_holds_object(fields["args"][name]) for name in bound if name in fields["args"])
 
 
 def _holds_object(value: object) -> bool:
@@ -83,5 +84,5 @@ def _listing(names: list[str]) -> str:
 
 
 def _with_rest(shown: str, count: int) -> str:
-    left = count - _NAMED_AT_MOST
-    return shown if left <= 0 else f"{shown} and {left} more"
+    more = count - _NAMED_AT_MOST
+    return shown if more <= 0 else f"{shown} and {more} more"

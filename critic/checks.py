@@ -1,10 +1,10 @@
-"""The five checks, in their order. Every reason to refuse a plan lives here and nowhere else.
+"""The five checks, in their order. Every reason to refuse a plan is found here, nowhere else.
 
-Rule 1: authority comes from the manifest, the spec and the context. What a plan says of itself
-        can add a violation and can never remove one.
-Rule 2: a fact that is missing refuses; it never passes.
-Rule 3: within a check, steps come in ascending order and faults of the plan as a whole last;
-        but the plan's size leads the last check.
+Rule 1: authority comes from the manifest, the spec and the context. What a plan declares about
+        itself can add a violation and can never remove one.
+Rule 2: a missing fact refuses the plan; it never lets it pass.
+Rule 3: within a check, violations of steps come in ascending order, then those of the whole plan;
+        in the last check, the size of the plan comes first.
 Rule 4: every check is linear in the steps and the manifests.
 """
 
@@ -45,19 +45,25 @@ def _violation(
     return Violation(check=check, kind=kind, reason=reason, offending_step=step, path=path)
 
 
-# 1. Coverage: every required output is declared, and something can produce it.
-
-
 def check_coverage(case: PreparedPlan) -> Iterator[Violation]:
+    """Check 1: every required output is declared, and some step can produce it.
+
+    A tool step produces what its capability lists in `produces`, or anything where the capability
+    has no `produces`; a reason step may produce anything. A plan that names a trace must name that
+    of the context.
+
+    Yields `violates_decision_spec` without a step, at `/declared_outputs` (one for each undeclared
+    output and one for each that no step produces, in the order of the spec) or `/trace_id`.
+    """
     required = set(case.spec.required_outputs)
     undeclared = required.difference(case.plan.declared_outputs)
     unlisted = () if case.traits & PRODUCES_ANYTHING else unlisted_outputs(case, required)
     if undeclared or unlisted:
         for output in dict.fromkeys(case.spec.required_outputs):
             if output in undeclared:
-                yield _uncovered(f"plan does not produce required output {output}")
+                yield _coverage_violation(f"plan does not produce required output {output}")
             if output in unlisted:
-                yield _uncovered(f"no step can produce required output {output}")
+                yield _coverage_violation(f"no step can produce required output {output}")
     trace = case.plan.trace_id
     if trace is not None and trace != case.ctx.trace_id:
         reason = f"plan belongs to trace {trace}, not to {case.ctx.trace_id}"
@@ -65,54 +71,64 @@ def check_coverage(case: PreparedPlan) -> Iterator[Violation]:
 
 
 def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
-    """Those of `outputs` that no tool of the plan lists.
+    """Return those of `outputs` that no tool of the plan lists in `produces`.
 
-    A reason step, or a tool that lists nothing, may produce them all the same.
-    A step outside the surface is left to the surface check.
+    A reason step, or a tool without `produces`, may produce them all the same. A step outside the
+    surface is left to the surface check.
     """
-    # What each tool lists is taken once for all the steps that call it: there may be many.
+    # A set, because many steps may call the same tool.
     return outputs.difference(*{tool.produces for _, tool, _ in case.steps})
 
 
-def _uncovered(reason: str) -> Violation:
+def _coverage_violation(reason: str) -> Violation:
     return _violation("coverage", "violates_decision_spec", reason, None, "/declared_outputs")
 
 
-# 2. Surface: every tool step calls a surfaced capability, with args that satisfy its schema.
-
-
 def check_surface(case: PreparedPlan) -> Iterator[Violation]:
+    """Check 2: every tool step calls a capability of the manifest, with args that fit its schema.
+
+    A capability is found by the pair of adapter_id and capability_id, never by a joined name. Args
+    are checked where the capability has an `args_schema`.
+
+    Yields `violates_decision_spec` with the step, at `/steps/N` for a call outside the manifest, or
+    at the place in `/steps/N/args` that does not satisfy the schema.
+    """
     if not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
     validators: dict[ToolEntry, Draft202012Validator | None] = {}
-    for index, tool, said in case.steps:
+    for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
-            name = f"{said['adapter_id']}.{said['capability_id']}"
+            name = f"{fields['adapter_id']}.{fields['capability_id']}"
             reason = f"plan step {index} calls {name} which is not in the surface"
             yield _violation("surface", "violates_decision_spec", reason, index, f"/steps/{index}")
         elif tool.traits & HAS_ARGS_SCHEMA:
             if tool not in validators:
                 validators[tool] = tool.validator()
             validator = validators[tool]
-            if validator is not None and not validator.is_valid(said["args"]):
-                yield from _schema_violations(index, said["args"], validator)
+            if validator is not None and not validator.is_valid(fields["args"]):
+                yield from _schema_violations(index, fields["args"], validator)
 
 
 def _schema_violations(
     index: int, args: dict[str, Any], validator: Draft202012Validator
 ) -> Iterator[Violation]:
-    for fault in schema_faults(validator, args):
-        place = escape_name(pointer(*fault.path)) or "their root"
-        keywords = escape_name(", ".join(fault.keywords))
+    for error in schema_faults(validator, args):
+        place = escape_name(pointer(*error.path)) or "their root"
+        keywords = escape_name(", ".join(error.keywords))
         reason = f"step {index} args do not satisfy the args_schema at {place} ({keywords})"
-        path = pointer("steps", index, "args", *fault.path)
+        path = pointer("steps", index, "args", *error.path)
         yield _violation("surface", "violates_decision_spec", reason, index, path)
 
 
-# 3. Approval: no step goes above the safety mode, the spec's ceiling, or what was approved.
-
-
 def check_approval(case: PreparedPlan) -> Iterator[Violation]:
+    """Check 3: no step has an approval mode above what the run, the spec or a person allows.
+
+    The mode of the capability is at most `ctx.safety_mode` and at most `spec.approval_mode` where
+    that is set. From `spec.approval_required_from` on, an unexpired approval of exactly this plan
+    must cover the step. Modes are compared by rank.
+
+    Yields `approval_mode_mismatch` with the step, at `/steps/N`; up to three for one step.
+    """
     limit = MODE_RANK[case.ctx.safety_mode]
     ceiling, tier = case.spec.approval_mode, case.spec.approval_required_from
     ceiling_rank = _DESTRUCTIVE if ceiling is None else MODE_RANK[ceiling]
@@ -124,29 +140,40 @@ def check_approval(case: PreparedPlan) -> Iterator[Violation]:
     approved = approved_steps(case.ctx, case.plan) if tier is not None else ()
     for index, tool, _ in case.steps:
         if tool.rank > limit:
-            yield _unapproved(index, f"mode {tool.mode} > safety_mode {case.ctx.safety_mode}")
+            yield _approval_violation(
+                index, f"mode {tool.mode} > safety_mode {case.ctx.safety_mode}"
+            )
         if tool.rank > ceiling_rank:
-            yield _unapproved(index, f"mode {tool.mode} > spec approval_mode {ceiling}")
+            yield _approval_violation(index, f"mode {tool.mode} > spec approval_mode {ceiling}")
         if tool.rank >= tier_rank and index not in approved:
             reason = f"mode {tool.mode} needs an unexpired approval of this plan, none given"
-            yield _unapproved(index, reason)
+            yield _approval_violation(index, reason)
 
 
-def _unapproved(index: int, reason: str) -> Violation:
+def _approval_violation(index: int, reason: str) -> Violation:
     reason, path = f"step {index} {reason}", f"/steps/{index}"
     return _violation("approval", "approval_mode_mismatch", reason, index, path)
 
 
-# 4. Evidence: every class is pinned by a ref that exists and is fresh, and backs the bound args.
-
-
 def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
+    """Check 4: required evidence is pinned, exists and is fresh, and backs the bound arguments.
+
+    A step needs the classes that its capability requires and those that it requires itself; each
+    must be the class of an item that the step pins and that has not expired at `ctx.as_of`. Every
+    pinned ref must be in the manifest and unexpired, needed or not. Each scalar of an argument that
+    the capability binds must be in the content of an item that the step pins, of an allowed class.
+    Each class in `spec.required_evidence` must be pinned by some step.
+
+    Yields `missing_evidence`: with the step, at `/steps/N` for a missing class, at
+    `/steps/N/evidence_refs/M` for a ref, at `/steps/N/args/NAME` for an argument; and without a
+    step, at `/steps`, for a class that the spec requires.
+    """
     pins, as_of = case.surface.pins, case.ctx.as_of
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
     indexes: dict[int, ContentIndex] = {}
-    for index, tool, said in case.steps:
-        own, refs = said["requires_evidence"], said["evidence_refs"]
+    for index, tool, fields in case.steps:
+        own, refs = fields["requires_evidence"], fields["evidence_refs"]
         if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
             continue
         held: set[str | None] = set()
@@ -167,39 +194,47 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
 def _step_evidence(
     case: PreparedPlan, index: int, held: set[str | None], indexes: dict[int, ContentIndex]
 ) -> Iterator[Violation]:
-    """What the evidence of one step lacks, in full."""
-    _, tool, said = case.steps[index]
-    pins = resolve_pins(said["evidence_refs"] or (), case.surface.evidence, case.ctx.as_of)
-    for name in dict.fromkeys((*tool.requires, *(said["requires_evidence"] or ()))):
+    """Yield all that the evidence of one step lacks."""
+    _, tool, fields = case.steps[index]
+    pins = resolve_pins(fields["evidence_refs"] or (), case.surface.evidence, case.ctx.as_of)
+    for name in dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ()))):
         if name not in held:
             reason = f"requires evidence class {name}, none pinned"
-            yield _unevidenced(index, reason, f"/steps/{index}")
-    for fault in pins.faults:
-        path = f"/steps/{index}/evidence_refs/{fault.position}"
-        yield _unevidenced(index, f"pins evidence {fault.ref}, {fault.why}", path)
+            yield _evidence_violation(index, reason, f"/steps/{index}")
+    for error in pins.faults:
+        path = f"/steps/{index}/evidence_refs/{error.position}"
+        yield _evidence_violation(index, f"pins evidence {error.ref}, {error.why}", path)
     if not tool.bound_args:
         return
-    for argument in unbacked_arguments(tool.bound_args, said["args"], pins.fresh, indexes):
+    for argument in unbacked_arguments(tool.bound_args, fields["args"], pins.fresh, indexes):
         reason = f"argument {escape_name(argument)} is not backed by pinned evidence"
-        yield _unevidenced(index, reason, pointer("steps", index, "args", argument))
+        yield _evidence_violation(index, reason, pointer("steps", index, "args", argument))
 
 
-def _unevidenced(index: int, reason: str, path: str) -> Violation:
+def _evidence_violation(index: int, reason: str, path: str) -> Violation:
     return _violation("evidence", "missing_evidence", f"step {index} {reason}", index, path)
 
 
-# 5. Loop: the plan ends, repeats nothing destructive, and stays within steps and tokens.
-
-
 def check_loop(case: PreparedPlan) -> Iterator[Violation]:
+    """Check 5: the plan ends, repeats nothing destructive, and stays within steps and tokens.
+
+    Steps count together with `ctx.spent`, against `max_steps`. Ids are unique, `depends_on` names
+    earlier steps only, and no destructive call is made twice with the same args. Each step takes
+    its own estimate of tokens or its capability's `min_tokens`, whichever is more; their sum and
+    what was spent stay within `bucket_tokens`.
+
+    Yields `loop_guard` without a step, at `/steps`, for too many steps, or with the step, at
+    `/steps/N/id`, `/steps/N/depends_on/M` or `/steps/N`; and `budget_exceeded` without a step, at
+    `/steps`, for too many tokens.
+    """
     budget, spent = case.ctx.run_budget, case.ctx.spent
     steps_before = (spent.steps if spent else None) or 0
     if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
         before = f" after {steps_before} already spent" if steps_before else ""
         reason = f"plan has {len(case.steps)} steps{before}, exceeds max_steps"
         yield _violation("loop", "loop_guard", reason, None, "/steps")
-    if loops := [*_order_faults(case), *_repeats(case)]:
-        yield from sorted(loops, key=attrgetter("offending_step"))
+    if violations := [*_order_violations(case), *_repeats(case)]:
+        yield from sorted(violations, key=attrgetter("offending_step"))
     left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
     left -= (spent.tokens if spent else None) or 0
     if planned_tokens(case) > left:
@@ -208,21 +243,21 @@ def check_loop(case: PreparedPlan) -> Iterator[Violation]:
 
 
 def planned_tokens(case: PreparedPlan) -> int:
-    """The tokens the steps will take: each its own estimate, or its capability's least if more."""
+    """Return the tokens of all steps: the estimate, or the capability's `min_tokens` if more."""
     total = 0
-    for _, tool, said in case.steps:
-        estimated, least = said["estimated_tokens"], tool.min_tokens
+    for _, tool, fields in case.steps:
+        estimated, least = fields["estimated_tokens"], tool.min_tokens
         total += least if estimated is None or estimated < least else estimated
     return total
 
 
-def _order_faults(case: PreparedPlan) -> Iterator[Violation]:
+def _order_violations(case: PreparedPlan) -> Iterator[Violation]:
     earlier: set[str] = set()
-    for index, _, said in case.steps:
-        own, depends_on = said["id"], said["depends_on"]
+    for index, _, fields in case.steps:
+        own, depends_on = fields["id"], fields["depends_on"]
         if own in earlier:
             reason = f"has the id {own} of an earlier step"
-            yield _looping(index, reason, f"/steps/{index}/id")
+            yield _loop_violation(index, reason, f"/steps/{index}/id")
         if depends_on and not earlier.issuperset(depends_on):
             yield from _late_dependencies(index, depends_on, earlier)
         if own is not None:
@@ -236,7 +271,7 @@ def _late_dependencies(
     for position, needed in enumerate(depends_on):
         if needed not in earlier and needed not in named:
             path = f"/steps/{index}/depends_on/{position}"
-            yield _looping(index, f"depends on {needed}, which is no earlier step", path)
+            yield _loop_violation(index, f"depends on {needed}, which is no earlier step", path)
         named.add(needed)
 
 
@@ -245,15 +280,15 @@ def _repeats(case: PreparedPlan) -> Iterator[Violation]:
     if len(calls) < 2:
         return
     called: set[tuple[str, str, bytes]] = set()
-    for index, tool, said in calls:
-        call = (said["adapter_id"], said["capability_id"], canonical_json(said["args"]))
+    for index, tool, fields in calls:
+        call = (fields["adapter_id"], fields["capability_id"], canonical_json(fields["args"]))
         if call in called:
             reason = f"repeats the destructive call {tool.name} with the same args"
-            yield _looping(index, reason, f"/steps/{index}")
+            yield _loop_violation(index, reason, f"/steps/{index}")
         called.add(call)
 
 
-def _looping(index: int, reason: str, path: str) -> Violation:
+def _loop_violation(index: int, reason: str, path: str) -> Violation:
     return _violation("loop", "loop_guard", f"step {index} {reason}", index, path)
 
 

@@ -1,4 +1,4 @@
-"""consolidate: both verdicts in one report, with one line that says why."""
+"""consolidate: pack both verdicts into one report, with one line that says why."""
 
 from datetime import datetime
 from typing import Any, Final, assert_never
@@ -8,7 +8,7 @@ from evals.escaping import escape_line
 from evals.verdict import EvaluatorVerdict
 
 LONGEST_RATIONALE: Final = 500
-"""Characters. A rationale is read on a pager; the whole list is in the verdicts."""
+"""Characters. A rationale is read on a pager; the verdicts hold the whole list."""
 
 
 def consolidate(
@@ -23,7 +23,7 @@ def consolidate(
 
     Raises:
         pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed.
-        pydantic.ValidationError: an id is no identifier, or `decided_at` has no zone.
+        pydantic.ValidationError: an id is not an Identifier, or `decided_at` has no zone.
     """
     status, refused_at = outcome(verify, score)
     optional: dict[str, Any] = {"score": score, "refused_at": refused_at}
@@ -66,17 +66,17 @@ def _failure(verdict: EvaluatorVerdict, longest: int) -> str:
 
 
 def _capped(lead: str, parts: list[str], between: str, longest: int = LONGEST_RATIONALE) -> str:
-    """`lead` and as many whole parts as fit, with the number of those left out."""
+    """Return `lead`, the whole parts that fit, and the number of those that do not."""
     parts = list(map(escape_line, parts))
     whole = lead + between.join(parts)
     if len(whole) <= longest:
         return whole
     room = longest - len(f"{between}and {len(parts)} more")
-    kept: list[str] = []
-    # Not all of them fit, so it ends before they do.
-    while len(lead + between.join([*kept, parts[len(kept)]])) <= room:
-        kept.append(parts[len(kept)])
-    if not kept:
-        kept = [parts[0][: room - len(lead)]]
-    left = len(parts) - len(kept)
-    return lead + between.join([*kept, *([f"and {left} more"] if left else [])])
+    shown: list[str] = []
+    # Not all parts fit, so the loop ends before the parts do.
+    while len(lead + between.join([*shown, parts[len(shown)]])) <= room:
+        shown.append(parts[len(shown)])
+    if not shown:
+        shown = [parts[0][: room - len(lead)]]
+    more = len(parts) - len(shown)
+    return lead + between.join([*shown, *([f"and {more} more"] if more else [])])

@@ -1,7 +1,6 @@
-"""A proposal made ready for the checks: every step beside its tool.
+"""A proposal prepared for the checks: every step beside its tool.
 
-What a step says stands here as a plain dict: reading a field of an envelope costs more than most
-checks do with it.
+Steps are plain dicts: attribute access on a pydantic model costs more than most checks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,14 +32,16 @@ class PreparedPlan:
 
 def prepare_plan(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -> PreparedPlan:
     """Look up the tool of every step, once for all checks."""
-    fields = [step.__dict__ for step in plan.steps]
-    known = surface.tools
+    steps = [step.__dict__ for step in plan.steps]
+    entries = surface.tools
     try:
-        tools = list(map(known.__getitem__, map(_CALL, fields)))
-    except KeyError:  # a reason step calls nothing
-        tools = [known[_CALL(said)] if said["kind"] == "tool" else NO_TOOL for said in fields]
+        tools = list(map(entries.__getitem__, map(_CALL, steps)))
+    except KeyError:  # a reason step has no adapter and no capability
+        tools = [
+            entries[_CALL(fields)] if fields["kind"] == "tool" else NO_TOOL for fields in steps
+        ]
     traits = 0
     for tool in tools:
         traits |= tool.traits
-    steps = list(zip(range(len(tools)), tools, fields, strict=True))
-    return PreparedPlan(ctx, surface, spec, plan, steps, traits)
+    triples = list(zip(range(len(tools)), tools, steps, strict=True))
+    return PreparedPlan(ctx, surface, spec, plan, triples, traits)

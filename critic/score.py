@@ -1,4 +1,4 @@
-"""score: judge what really happened. Policy and safety are hard fails."""
+"""score: judge what really happened. A failure of policy or safety refuses the run."""
 
 from critic.verdicts import ScoreVerdict, hard_evaluators_passed
 from evals.run import Run
@@ -8,7 +8,8 @@ from evals.scorecard import score_run
 def score(run: Run) -> ScoreVerdict:
     """Run the five evaluators over a finished run.
 
-    Pure and total: an evaluator that raises counts as failed.
+    It judges what was done, and does not ask whether `verify` accepts the plan: `verify_proposal`
+    of `run.proposal` says so. Pure and total: an evaluator that raises counts as failed.
 
     Raises:
         TypeError: `run` is not exactly a Run.

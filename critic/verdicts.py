@@ -1,7 +1,7 @@
-"""The judge's answers. Closed sets of kinds, and nothing contradictory can be built.
+"""The verdicts: closed sets of kinds, and no verdict that contradicts itself can be built.
 
 Rule 1: a verdict is true or false in an `if`, because a bare pydantic model is always true.
-Rule 2: whatever can be derived is derived, or checked against its derivation.
+Rule 2: a field that follows from others is derived, or checked against what follows from them.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ class Violation(Envelope):
 
 
 class _Answer(Envelope):
-    """`ok` is a boolean: to Python, the number 1 would do for `true`."""
+    """Base of both verdicts. `ok` is a boolean: in Python, the number 1 equals `True`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -94,7 +94,11 @@ class Refused(_Answer):
 
     @classmethod
     def because(cls, violations: tuple[Violation, ...]) -> Self:
-        """The refusal that these violations amount to; the first one names it."""
+        """Return the refusal for these violations, in the order of the checks; the first names it.
+
+        Raises:
+            IndexError: there are no violations.
+        """
         first = violations[0]
         if first.offending_step is None:
             return cls(kind=first.kind, reasons=(first.reason,), violations=violations)
@@ -108,8 +112,8 @@ class Refused(_Answer):
     @model_validator(mode="after")
     def _first_violation_leads(self) -> Self:
         first = self.violations[0]
-        said = (self.kind, self.reasons, self.offending_step)
-        if said != (first.kind, (first.reason,), first.offending_step):
+        fields = (self.kind, self.reasons, self.offending_step)
+        if fields != (first.kind, (first.reason,), first.offending_step):
             raise _contradiction("kind, reasons and offending_step are not the first violation's")
         return self
 
@@ -118,7 +122,7 @@ VerifyVerdict = Annotated[Verified | Refused, Field(discriminator="ok")]
 
 
 class ScoreVerdict(Envelope):
-    """The five evaluators' scorecard; `ok` unless policy or safety fail."""
+    """The scorecard of the five evaluators. `ok` is true unless policy or safety failed."""
 
     ok: bool
     scorecard: Scorecard
@@ -141,12 +145,12 @@ class ScoreVerdict(Envelope):
 
 
 def hard_evaluators_passed(scorecard: Scorecard) -> bool:
-    """Whether neither policy nor safety failed."""
+    """Return whether neither policy nor safety failed."""
     return "fail" not in (scorecard.scores.policy.status, scorecard.scores.safety.status)
 
 
 class CriticReport(Envelope):
-    """Both verdicts in one, with the one line that an on-call engineer acts on."""
+    """Both verdicts in one, with one line for the engineer who is on call."""
 
     trace_id: Identifier
     decision_key: Identifier
@@ -167,7 +171,7 @@ class CriticReport(Envelope):
 def outcome(
     verify: Verified | Refused, score: ScoreVerdict | None
 ) -> tuple[ReportStatus, Phase | None]:
-    """The status that two verdicts amount to, and where the refusal fell.
+    """Return the status of a report with these verdicts, and the phase that refused, if one did.
 
     Raises:
         pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed.

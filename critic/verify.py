@@ -15,8 +15,8 @@ def verify(
 ) -> Verified | Refused:
     """Judge a plan by the five checks and collect every violation.
 
-    Pure and total: the same envelopes give the same verdict, and valid envelopes never raise.
-    The index of `compiled` is built at its first use and kept with it.
+    Pure and total: the same envelopes give the same verdict, and valid envelopes never raise. The
+    verdict is an object of its own. The index of `compiled` is built at its first use and kept.
 
     Raises:
         TypeError: an argument is not exactly the envelope it should be. A subclass is refused
@@ -36,7 +36,7 @@ def verify(
         violations += check(case)
     if violations:
         return Refused.because(tuple(violations))
-    # Each verdict is an object of its own: who changes the one in hand changes nobody else's.
+    # Never shared: whoever changes the verdict they hold must not change anybody else's.
     reason = f"{len(case.steps)} steps, {len(set(spec.required_outputs))} required outputs covered"
     return Verified(reasons=(reason,), caveats=caveats_of(case))
 

@@ -1,1 +1,1 @@
-"""Repairs of a refused plan: which there are, which would help, and how they are applied."""
+"""Repairs of a refused plan: which there are, which would help, and how to apply them."""

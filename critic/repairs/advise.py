@@ -1,18 +1,18 @@
-"""advise: what would mend a refused plan, and whether the planner can do it.
+"""advise: suggest what would repair a refused plan, and say whether the planner can do it.
 
 Rule 1: advice to replan is a proof: the repairs were applied, and `verify` accepted the outcome.
-Rule 2: what an approver or an operator has to do is never left to the planner to try.
-Rule 3: a repair is read from the facts at the place of a violation, never from its wording.
+Rule 2: what only an approver or an operator can do is never left to the planner to try.
+Rule 3: a repair follows from the facts at the place of a violation, never from its wording.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain
-from typing import Any, Final, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from critic.checks import planned_tokens, unlisted_outputs
 from critic.prepared import PreparedPlan, prepare_plan
-from critic.repairs.apply import RepairedPlan, mend
+from critic.repairs.apply import RepairedPlan, apply
 from critic.repairs.kinds import (
     MOST_CANDIDATES,
     Advice,
@@ -35,6 +35,16 @@ from critic.repairs.kinds import (
     UnpinEvidence,
 )
 from critic.repairs.options import RepairOptions
+from critic.repairs.places import (
+    ArgsPlace,
+    DependencyPlace,
+    IdPlace,
+    Place,
+    PlanPlace,
+    RefPlace,
+    StepPlace,
+    parse_place,
+)
 from critic.surface import NO_PIN, PRODUCES_ANYTHING, ToolEntry, surface_of
 from critic.verdicts import Check, Refused, Verified, Violation
 from critic.verify import verify
@@ -48,9 +58,9 @@ from evals.json_value import SAFE_INTEGER
 from evals.plan import Plan
 from evals.timestamps import unexpired
 
-# Repairs have consequences: a dropped step takes outputs and pins with it, and what produces them
-# instead takes a step. They settle in this order: faults of steps, outputs, the number of steps,
-# outputs, room for the step they need, pins, tokens; then outputs and pins once more.
+# Repairs have consequences: a dropped step takes its outputs and pins with it, and producing them
+# elsewhere takes a step. They settle in this order: violations of steps, outputs, the number of
+# steps, outputs, room for the step they need, pins, tokens; then outputs and pins once more.
 _PASSES: Final = 12
 
 
@@ -72,29 +82,31 @@ def advise(
     outcome = verify(ctx, compiled, spec, plan)
     if isinstance(outcome, Verified):
         return None
-    means = RepairOptions(ctx, surface_of(compiled), spec)
-    mended, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
+    options = RepairOptions(ctx, surface_of(compiled), spec)
+    repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
     for _ in range(_PASSES):
-        case = prepare_plan(ctx, means.surface, spec, mended.plan)
-        found = _RepairRound(means, case, mended.origins)
-        new = found.repairs(outcome.violations, repairs) if isinstance(outcome, Refused) else []
+        case = prepare_plan(ctx, options.surface, spec, repaired.plan)
+        current = _RepairRound(options, case, repaired.origins)
+        new = current.repairs(outcome.violations, repairs) if isinstance(outcome, Refused) else []
         if not new:
             break
         repairs += new
-        mended = mend(plan, repairs)
-        outcome = verify(ctx, compiled, spec, mended.plan)
-    case, kept = prepare_plan(ctx, means.surface, spec, plan), set(mended.origins)
-    # What others were to do for a step that is left out by now is asked of nobody.
-    needed = [one for one in repairs if one.by == "planner" or _step_of(one) in {None, *kept}]
+        repaired = apply(plan, repairs)
+        outcome = verify(ctx, compiled, spec, repaired.plan)
+    case, kept = prepare_plan(ctx, options.surface, spec, plan), set(repaired.origins)
+    # Ask nobody to act for a step that has been dropped.
+    needed = [
+        repair for repair in repairs if repair.by == "planner" or _step_of(repair) in {None, *kept}
+    ]
     if len(needed) < len(repairs):
-        repairs, outcome = needed, verify(ctx, compiled, spec, mend(plan, needed).plan)
-    repairs = [*_folded(repairs), *_approvals(means, case, repairs, kept)]
-    mendable = bool(outcome) and all(repair.by == "planner" for repair in repairs)
-    return Advice(disposition="replan" if mendable else "reject", repairs=tuple(repairs))
+        repairs, outcome = needed, verify(ctx, compiled, spec, apply(plan, needed).plan)
+    repairs = [*_folded(repairs), *_approvals(options, case, repairs, kept)]
+    fixable = bool(outcome) and all(repair.by == "planner" for repair in repairs)
+    return Advice(disposition="replan" if fixable else "reject", repairs=tuple(repairs))
 
 
 def _folded(repairs: list[Repair]) -> list[Repair]:
-    """The repairs, with all that shorten the plan as one."""
+    """Return the repairs, with those that shorten the plan as one, at the end."""
     steps = sum(repair.steps for repair in repairs if isinstance(repair, Shorten))
     folded: list[Repair] = [repair for repair in repairs if not isinstance(repair, Shorten)]
     if steps:
@@ -103,60 +115,86 @@ def _folded(repairs: list[Repair]) -> list[Repair]:
 
 
 def _approvals(
-    means: RepairOptions, case: PreparedPlan, repairs: Iterable[Repair], kept: set[int]
+    options: RepairOptions, case: PreparedPlan, repairs: Iterable[Repair], kept: set[int]
 ) -> Iterator[AskApproval]:
-    """What to have approved of the steps that are kept. Any change to the plan voids approvals."""
+    """Yield the approvals that the kept steps need. Any change of the plan voids those it has."""
     changed = any(repair.by == "planner" for repair in repairs)
-    held = () if changed else approved_steps(means.ctx, case.plan)
+    held = () if changed else approved_steps(options.ctx, case.plan)
     asked: dict[ApprovalMode, list[int]] = {}
-    for at, tool, _ in case.steps:
-        if tool.rank >= means.approved_from and at in kept and at not in held:
-            asked.setdefault(tool.mode, []).append(at)
+    for index, tool, _ in case.steps:
+        if tool.rank >= options.approved_from and index in kept and index not in held:
+            asked.setdefault(tool.mode, []).append(index)
     for mode in sorted(asked, key=MODE_RANK.__getitem__):
         yield AskApproval(tier=mode, steps=tuple(asked[mode]))
 
 
 class _RepairRound:
-    """What would mend the plan as it stands now, by its positions in the refused plan."""
+    """The repairs of the plan as it is now. Steps are named by their index in the refused plan."""
 
-    def __init__(self, means: RepairOptions, case: PreparedPlan, origins: tuple[int, ...]) -> None:
-        self._means = means
+    def __init__(
+        self, options: RepairOptions, case: PreparedPlan, origins: tuple[int, ...]
+    ) -> None:
+        self._options = options
         self._case = case
         self._origins = origins
-        self._spared: dict[int, bool] = {}
+        self._omittable: dict[int, bool] = {}
         self._pinned: dict[int, list[EvidenceItem]] = {}
 
-    def repairs(self, violations: Iterable[Violation], known: Iterable[Repair]) -> list[Repair]:
-        """Those not known yet. The size of the plan comes last, since other repairs change it."""
-        places = dict.fromkeys((one.check, one.path or "") for one in violations)
-        found = dict.fromkeys(chain.from_iterable(self._at(*place) for place in places))
-        dropped = {repair.step for repair in found if isinstance(repair, DropStep)}
-        before = set(known)
-        moot = {one for one in found if not isinstance(one, DropStep) and _step_of(one) in dropped}
-        return [one for one in found if one not in before and one not in moot] or self._size(before)
+    def repairs(self, violations: Iterable[Violation], earlier: Iterable[Repair]) -> list[Repair]:
+        """Return the repairs that are new. The plan's size comes last: other repairs change it."""
+        places = dict.fromkeys((each.check, parse_place(each.path or "")) for each in violations)
+        repairs = dict.fromkeys(chain.from_iterable(self._at(*place) for place in places))
+        dropped = {repair.step for repair in repairs if isinstance(repair, DropStep)}
+        before = set(earlier)
+        new = [repair for repair in repairs if repair not in before]
+        # Nothing else is to be done within a step that is dropped.
+        wanted = [
+            repair
+            for repair in new
+            if isinstance(repair, DropStep) or _step_of(repair) not in dropped
+        ]
+        return wanted or self._size(before)
 
-    def _at(self, check: Check, path: str) -> Iterator[Repair]:
-        """What would mend what a check found at a place."""
-        first, *rest = path.split("/")[1:]
-        match check:
-            case "coverage":
-                return self._coverage(first)
-            case "surface":
-                return self._surface(rest)
-            case "approval":
-                return self._approval(int(rest[0]))
-            case "evidence":
-                return self._evidence(rest) if rest else self._required_evidence()
-            case "loop":
-                return self._loop(rest) if rest else iter(())
+    def _at(self, check: Check, place: Place) -> Iterator[Repair]:
+        """Yield the repairs of what a check found at a place."""
+        match place:
+            case PlanPlace():
+                return self._plan_field(check, place.field)
+            case StepPlace():
+                return self._step(check, place.step)
+            case ArgsPlace():
+                return self._args(check, place)
+            case RefPlace():
+                ref = self._fields(place.step)["evidence_refs"][place.position]
+                return iter((UnpinEvidence(step=self._origins[place.step], ref=ref),))
+            case IdPlace():
+                return iter((DropId(step=self._origins[place.step]),))
+            case DependencyPlace():
+                name = self._fields(place.step)["depends_on"][place.position]
+                step = self._origins[place.step]
+                return iter((DropDependency(step=step, dependency=name),))
             case _:
-                assert_never(check)
+                assert_never(place)
 
-    def _coverage(self, field: str) -> Iterator[Repair]:
+    def _fields(self, index: int) -> Mapping[str, Any]:
+        return self._case.steps[index][2]
+
+    def _plan_field(
+        self, check: Check, field: Literal["declared_outputs", "trace_id", "steps"]
+    ) -> Iterator[Repair]:
+        match field:
+            case "declared_outputs":
+                yield from self._outputs()
+            case "trace_id":
+                yield SetTrace(trace_id=self._case.ctx.trace_id)
+            case "steps":
+                # The size of the plan is left to the end: see `_size`.
+                yield from self._required_evidence() if check == "evidence" else ()
+            case _:
+                assert_never(field)
+
+    def _outputs(self) -> Iterator[Repair]:
         case, required = self._case, dict.fromkeys(self._case.spec.required_outputs)
-        if field == "trace_id":
-            yield SetTrace(trace_id=case.ctx.trace_id)
-            return
         undeclared = set(required).difference(case.plan.declared_outputs)
         unlisted = (
             set() if case.traits & PRODUCES_ANYTHING else unlisted_outputs(case, set(required))
@@ -165,89 +203,83 @@ class _RepairRound:
             if output in undeclared:
                 yield DeclareOutput(output=output)
             if output in unlisted:
-                yield ProduceOutput(output=output, candidates=self._means.producers(output))
+                yield ProduceOutput(output=output, candidates=self._options.producers(output))
 
-    def _surface(self, place: list[str]) -> Iterator[Repair]:
-        step = self._origins[int(place[0])]
-        if len(place) == 1:
+    def _step(self, check: Check, index: int) -> Iterator[Repair]:
+        step, (_, tool, fields) = self._origins[index], self._case.steps[index]
+        if check == "evidence":
+            yield from self._classes(step, tool, fields)
+        # A step within the bounds lacks an approval only: see `_approvals`.
+        elif check != "approval" or tool.rank > self._options.highest_rank:
             yield DropStep(step=step)
+
+    def _args(self, check: Check, place: ArgsPlace) -> Iterator[Repair]:
+        step, (_, tool, fields) = self._origins[place.step], self._case.steps[place.step]
+        if check == "evidence":
+            yield from self._argument(step, tool, fields, place.rest[0])
         else:
-            yield CorrectArgs(step=step, path="/".join(["/steps", str(step), *place[1:]]))
+            yield CorrectArgs(step=step, path=pointer("steps", step, "args", *place.rest))
 
-    def _approval(self, at: int) -> Iterator[Repair]:
-        _, tool, _ = self._case.steps[at]
-        if tool.rank > self._means.highest_rank:
-            yield DropStep(step=self._origins[at])
-
-    def _evidence(self, place: list[str]) -> Iterator[Repair]:
-        at = int(place[0])
-        step, (_, tool, said) = self._origins[at], self._case.steps[at]
-        if len(place) == 1:
-            yield from self._classes(step, tool, said)
-        elif place[1] == "evidence_refs":
-            yield UnpinEvidence(step=step, ref=said["evidence_refs"][int(place[2])])
-        else:
-            name = place[2].replace("~1", "/").replace("~0", "~")
-            yield from self._argument(step, tool, said, name)
-
-    def _classes(self, step: int, tool: ToolEntry, said: Mapping[str, Any]) -> Iterator[Repair]:
-        held = self._held(said)
-        for name in dict.fromkeys((*tool.requires, *(said["requires_evidence"] or ()))):
+    def _classes(self, step: int, tool: ToolEntry, fields: Mapping[str, Any]) -> Iterator[Repair]:
+        held = self._held(fields)
+        for name in dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ()))):
             if name in held:
                 continue
-            if candidates := self._means.evidence_for(name):
+            if candidates := self._options.evidence_for(name):
                 yield PinEvidence(step=step, classification=name, candidates=candidates)
             elif name in tool.needs:
-                yield self._missing(step, tool, said, (name,))
+                yield self._missing(step, tool, fields, (name,))
             else:
                 yield DropClaim(step=step, classification=name)
 
     def _required_evidence(self) -> Iterator[Repair]:
-        held = set().union(*(self._held(said) for _, _, said in self._case.steps))
+        held = set().union(*(self._held(fields) for _, _, fields in self._case.steps))
         for name in dict.fromkeys(self._case.spec.required_evidence or ()):
             if name in held:
                 continue
-            if candidates := self._means.evidence_for(name):
+            if candidates := self._options.evidence_for(name):
                 yield PinEvidence(classification=name, candidates=candidates)
             else:
                 yield ObtainEvidence(classifications=(name,))
 
-    def _held(self, said: Mapping[str, Any]) -> set[str]:
-        """The classes of the fresh evidence that a step pins."""
-        pins, as_of = self._means.surface.pins, self._case.ctx.as_of
-        held = (pins.get(ref, NO_PIN) for ref in said["evidence_refs"] or ())
+    def _held(self, fields: Mapping[str, Any]) -> set[str]:
+        """Return the classes of the fresh evidence that a step pins."""
+        pins, as_of = self._options.surface.pins, self._case.ctx.as_of
+        held = (pins.get(ref, NO_PIN) for ref in fields["evidence_refs"] or ())
         return {name for name, expiry in held if name is not None and unexpired(expiry, as_of)}
 
     def _argument(
-        self, step: int, tool: ToolEntry, said: Mapping[str, Any], name: str
+        self, step: int, tool: ToolEntry, fields: Mapping[str, Any], name: str
     ) -> Iterator[Repair]:
-        means, allowed = self._means, tool.bound_args[name]
+        options, allowed = self._options, tool.bound_args[name]
         if step not in self._pinned:
-            refs = said["evidence_refs"] or ()
-            self._pinned[step] = resolve_pins(refs, means.surface.evidence, means.ctx.as_of).fresh
+            refs = fields["evidence_refs"] or ()
+            self._pinned[step] = resolve_pins(
+                refs, options.surface.evidence, options.ctx.as_of
+            ).fresh
         pinned = [
-            means.index_of(one) for one in self._pinned[step] if one.classification in allowed
+            options.index_of(item) for item in self._pinned[step] if item.classification in allowed
         ]
-        values = unbacked(list(scalars(said["args"][name])), pinned)
-        found = dict.fromkeys(means.evidence_backing(tool, name, value) for value in values)
-        if () not in found:
-            for candidates in found:
+        values = unbacked(list(scalars(fields["args"][name])), pinned)
+        backers = dict.fromkeys(options.evidence_backing(tool, name, value) for value in values)
+        if () not in backers:
+            for candidates in backers:
                 yield BackArgument(step=step, argument=name, candidates=candidates)
         elif (
             not allowed
-            or means.allowed(tool, name)
-            or self._can_omit_args(step, tool, said["args"])
+            or options.allowed(tool, name)
+            or self._can_omit_args(step, tool, fields["args"])
         ):
             yield CorrectArgs(step=step, path=pointer("steps", step, "args", name))
         else:
             classes = tuple(dict.fromkeys(allowed))[:MOST_CANDIDATES]
-            yield self._missing(step, tool, said, classes)
+            yield self._missing(step, tool, fields, classes)
 
     def _missing(
-        self, step: int, tool: ToolEntry, said: Mapping[str, Any], classes: tuple[str, ...]
+        self, step: int, tool: ToolEntry, fields: Mapping[str, Any], classes: tuple[str, ...]
     ) -> DropStep | ObtainEvidence:
-        """What to do where there is no evidence: a step that nothing needs is left out."""
-        if self._removable(tool) and said["id"] not in self._needed:
+        """Return the repair for missing evidence: drop a step that nothing needs, or obtain it."""
+        if self._removable(tool) and fields["id"] not in self._needed:
             return DropStep(step=step)
         return ObtainEvidence(step=step, classifications=classes)
 
@@ -256,7 +288,7 @@ class _RepairRound:
 
     @cached_property
     def _unneeded_tools(self) -> set[ToolEntry]:
-        """Tools that say what they give, none of it required, where others give all that is."""
+        """Tools whose listed outputs are not required, when other tools cover all that are."""
         required = {*self._case.spec.required_outputs}
         if not required or unlisted_outputs(self._case, required):
             return set()
@@ -265,37 +297,27 @@ class _RepairRound:
 
     @cached_property
     def _needed(self) -> set[str]:
-        """Ids that steps depend on, but for steps that are idle and not needed themselves."""
+        """Ids that steps depend on, not counting steps that can be removed themselves."""
         needed = set[str]()
-        for _, tool, said in reversed(self._case.steps):
-            if not self._removable(tool) or said["id"] in needed:
-                needed.update(said["depends_on"] or ())
+        for _, tool, fields in reversed(self._case.steps):
+            if not self._removable(tool) or fields["id"] in needed:
+                needed.update(fields["depends_on"] or ())
         return needed
 
     def _can_omit_args(self, step: int, tool: ToolEntry, args: dict[str, Any]) -> bool:
-        """Whether the tool can do without the arguments for which there is no evidence at all."""
-        if step not in self._spared:
+        """Return whether the args satisfy the schema without those that no evidence can back."""
+        if step not in self._omittable:
             bound = {name for name in args if name in tool.bound_args}
-            bare = {name for name in bound if not self._means.allowed(tool, name)}
+            bare = {name for name in bound if not self._options.allowed(tool, name)}
             others = {name: value for name, value in args.items() if name not in bare}
-            validator = self._means.validator_of(tool)
-            self._spared[step] = validator is None or validator.is_valid(others)
-        return self._spared[step]
+            validator = self._options.validator_of(tool)
+            self._omittable[step] = validator is None or validator.is_valid(others)
+        return self._omittable[step]
 
-    def _loop(self, place: list[str]) -> Iterator[Repair]:
-        at = int(place[0])
-        step, (_, _, said) = self._origins[at], self._case.steps[at]
-        if len(place) == 1:
-            yield DropStep(step=step)
-        elif place[1] == "id":
-            yield DropId(step=step)
-        else:
-            yield DropDependency(step=step, dependency=said["depends_on"][int(place[2])])
-
-    def _size(self, known: set[Repair]) -> list[Repair]:
-        """What would bring the plan down to what is left: its steps first, then its tokens."""
-        granted = {repair.of for repair in known if isinstance(repair, GrantBudget)}
-        steps_left, tokens_left = self._means.steps_left, self._means.tokens_left
+    def _size(self, earlier: set[Repair]) -> list[Repair]:
+        """Return what brings the plan within the budget that is left: steps first, then tokens."""
+        granted = {repair.of for repair in earlier if isinstance(repair, GrantBudget)}
+        steps_left, tokens_left = self._options.steps_left, self._options.tokens_left
         steps = min(len(self._case.steps) - steps_left, SAFE_INTEGER)
         tokens = min(planned_tokens(self._case) - tokens_left, SAFE_INTEGER)
         if steps > 0 and "steps" not in granted:
@@ -307,16 +329,16 @@ class _RepairRound:
         return []
 
     def _saving(self, tokens: int) -> SaveTokens:
-        """Saves as many tokens by dropping the fewest steps."""
+        """Return the repair that saves the tokens by dropping the fewest steps."""
         costs = {
-            at: max(said["estimated_tokens"] or 0, tool.min_tokens)
-            for at, tool, said in self._case.steps
+            index: max(fields["estimated_tokens"] or 0, tool.min_tokens)
+            for index, tool, fields in self._case.steps
         }
-        over, steps = sum(costs.values()) - self._means.tokens_left, list[int]()
-        for at in sorted(costs, key=costs.__getitem__, reverse=True):
+        over, steps = sum(costs.values()) - self._options.tokens_left, list[int]()
+        for index in sorted(costs, key=costs.__getitem__, reverse=True):
             if over > 0:
-                steps.append(self._origins[at])
-                over -= costs[at]
+                steps.append(self._origins[index])
+                over -= costs[index]
         return SaveTokens(tokens=tokens, steps=tuple(steps))
 
 

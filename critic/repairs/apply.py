@@ -1,6 +1,6 @@
-"""Repairs applied to a plan, mechanically: what a planner can do without knowing what it meant.
+"""Apply repairs to a plan mechanically: what can be done without knowing what the plan meant.
 
-So the outcome is the proof that a passing plan is within reach, seldom the best of such plans.
+The result proves that a passing plan is within reach. It is seldom the best of them.
 """
 
 from collections.abc import Collection, Iterable
@@ -33,52 +33,54 @@ from evals.plan import Plan, ReasonStep, Step, ToolStep
 
 
 class RepairedPlan(NamedTuple):
-    """A mended plan, and the position that each step kept had before; added steps come last."""
+    """A repaired plan, and the old index of each kept step. Added steps come last."""
 
     plan: Plan
     origins: tuple[int, ...]
 
 
 def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
-    """The plan with every repair that is in the planner's power.
+    """Return the plan with every repair that the planner can make.
 
-    A step whose args only the planner can correct becomes a reason step in its place; an output
-    that nothing can produce gets a reason step at the end; of evidence, the first candidate is
-    pinned; to shorten, calls made before go first, then reason steps, then others, of each the
-    last. What depended on a dropped step no longer does.
-    Repairs of others, and of steps that the plan does not have, change nothing.
+    A step whose args only the planner can correct is replaced by a reason step. An output that
+    nothing can produce gets a reason step at the end. Of evidence, the first candidate is pinned.
+    To shorten the plan, repeated calls are dropped first, then reason steps, then others; the last
+    of each kind first. Dependencies on dropped steps are removed.
+
+    Repairs that are not the planner's, and those of steps that the plan does not have, change
+    nothing.
     """
-    return mend(plan, repairs).plan
+    return apply(plan, repairs).plan
 
 
-def mend(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
-    """As `apply_repairs`, telling where each step stood."""
+def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
+    """Do as `apply_repairs` does, and say which index each kept step had."""
     changes = _Changes(list(plan.declared_outputs), plan.trace_id)
     for repair in repairs:
         changes.note(repair)
-    kept = [at for at in range(len(plan.steps)) if at not in changes.dropped]
+    kept = [index for index in range(len(plan.steps)) if index not in changes.dropped]
     if changes.shorten_by:
         spared = {*_removal_order(plan, kept)[: changes.shorten_by]}
-        kept = [at for at in kept if at not in spared]
-    gone = {plan.steps[at].id for at in {*range(len(plan.steps))}.difference(kept)}
+        kept = [index for index in kept if index not in spared]
+    gone = {plan.steps[index].id for index in {*range(len(plan.steps))}.difference(kept)}
     steps = _without_dependencies(
-        [changes.edited(at, plan.steps[at]) for at in kept], gone - {None}
+        [changes.edited(index, plan.steps[index]) for index in kept], gone - {None}
     )
     named = {"plan_id": plan.plan_id, "trace_id": changes.trace_id}
-    mended = Plan(
+    repaired = Plan(
         steps=changes.completed(steps),
         declared_outputs=tuple(dict.fromkeys(changes.declared)),
         **{name: value for name, value in named.items() if value is not None},
     )
-    return RepairedPlan(mended, tuple(kept))
+    return RepairedPlan(repaired, tuple(kept))
 
 
 @dataclass(slots=True)
 class _Edit:
-    """What changes within one step."""
+    """The changes within one step."""
 
-    stands_in: bool = False
-    nameless: bool = False
+    becomes_reason: bool = False
+    without_id: bool = False
     pins: list[str] = field(default_factory=list)
     unpins: set[str] = field(default_factory=set)
     claims: set[str] = field(default_factory=set)
@@ -87,7 +89,7 @@ class _Edit:
 
 @dataclass(slots=True)
 class _Changes:
-    """All repairs of one plan, sorted by what they change."""
+    """All repairs of one plan, grouped by what they change."""
 
     declared: list[str]
     trace_id: str | None
@@ -98,6 +100,7 @@ class _Changes:
     edits: dict[int, _Edit] = field(default_factory=dict)
 
     def note(self, repair: Repair) -> None:
+        """Add what a repair changes. A repair that is not the planner's changes nothing."""
         match repair:
             case AskApproval() | ObtainEvidence() | GrantBudget():
                 pass
@@ -130,7 +133,7 @@ class _Changes:
             case DropStep():
                 self.dropped.add(repair.step)
             case CorrectArgs():
-                edit.stands_in = True
+                edit.becomes_reason = True
             case PinEvidence() | BackArgument():
                 edit.pins.append(repair.candidates[0])
             case UnpinEvidence():
@@ -138,29 +141,29 @@ class _Changes:
             case DropClaim():
                 edit.claims.add(repair.classification)
             case DropId():
-                edit.nameless = True
+                edit.without_id = True
             case DropDependency():
                 edit.dependencies.add(repair.dependency)
             case _:
                 assert_never(repair)
 
-    def edited(self, at: int, step: Step) -> Step:
-        """The step with what is to change within it."""
-        if at not in self.edits:
+    def edited(self, index: int, step: Step) -> Step:
+        """Return the step with its changes."""
+        if index not in self.edits:
             return step
-        edit = self.edits[at]
+        edit = self.edits[index]
         refs = [ref for ref in step.evidence_refs or () if ref not in edit.unpins]
         return _rebuilt(
             step,
-            ReasonStep if edit.stands_in else type(step),
-            id=None if edit.nameless else step.id,
+            ReasonStep if edit.becomes_reason else type(step),
+            id=None if edit.without_id else step.id,
             depends_on=_without(step.depends_on, edit.dependencies),
             requires_evidence=_without(step.requires_evidence, edit.claims),
             evidence_refs=tuple(dict.fromkeys((*refs, *edit.pins))) or None,
         )
 
     def completed(self, steps: list[Step]) -> tuple[Step, ...]:
-        """The steps with what the plan as a whole still needs, in its last one."""
+        """Return the steps, with what the whole plan still needs added to the last one."""
         if self.produces or (self.pins and not steps):
             steps = [*steps, ReasonStep()]
         if self.pins:
@@ -171,28 +174,28 @@ class _Changes:
 
 
 def _removal_order(plan: Plan, kept: list[int]) -> list[int]:
-    """The steps in the order in which they are the least missed."""
-    calls, missed = set[tuple[str, str, bytes]](), dict[int, int]()
-    for at in kept:
-        step = plan.steps[at]
+    """Return the steps in the order to drop them: repeats, reason steps, others; last first."""
+    calls, priority = set[tuple[str, str, bytes]](), dict[int, int]()
+    for index in kept:
+        step = plan.steps[index]
         if isinstance(step, ReasonStep):
-            missed[at] = 1
+            priority[index] = 1
             continue
         call = (step.adapter_id, step.capability_id, canonical_json(step.args))
-        missed[at] = 0 if call in calls else 2
+        priority[index] = 0 if call in calls else 2
         calls.add(call)
-    return sorted(kept, key=lambda at: (missed[at], -at))
+    return sorted(kept, key=lambda index: (priority[index], -index))
 
 
 def _without_dependencies(steps: list[Step], gone: set[str | None]) -> list[Step]:
-    """The steps without dependencies on what is gone; another step may have the same id."""
-    untied: list[Step] = []
+    """Return the steps without dependencies on dropped ids, unless another step has that id."""
+    remaining: list[Step] = []
     for step in steps:
         lost = gone.intersection(step.depends_on or ())
         kept = _without(step.depends_on, lost)
-        untied.append(_rebuilt(step, type(step), depends_on=kept) if lost else step)
+        remaining.append(_rebuilt(step, type(step), depends_on=kept) if lost else step)
         gone.discard(step.id)
-    return untied
+    return remaining
 
 
 def _without(
@@ -202,7 +205,7 @@ def _without(
 
 
 def _rebuilt(step: Step, model: type[ToolStep | ReasonStep], **changes: object) -> Step:
-    """The step with changes, as a step of that kind; None leaves a field out."""
-    said = {name: getattr(step, name) for name in model.model_fields if hasattr(step, name)}
-    fields = {**said, "kind": model.model_fields["kind"].default, **changes}
+    """Return the step with changes, as a step of that kind. None leaves a field out."""
+    present = {name: getattr(step, name) for name in model.model_fields if hasattr(step, name)}
+    fields = {**present, "kind": model.model_fields["kind"].default, **changes}
     return model(**{name: value for name, value in fields.items() if value is not None})

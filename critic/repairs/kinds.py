@@ -1,9 +1,9 @@
-"""What would mend a refused plan: a closed set of repairs, each in somebody's power.
+"""The repairs of a refused plan: a closed set, each with who can do it.
 
-Rule 1: `by` says in whose power a repair is. What an approver or an operator has to do, no
-        revision of the plan can do for them.
-Rule 2: a step is named by its position in the refused plan, whatever else is dropped before it.
-Rule 3: lists of candidates are cut after `MOST_CANDIDATES`: each will do, and one is enough.
+Rule 1: `by` says who can do a repair. No revision of the plan can do what an approver or an
+        operator has to do.
+Rule 2: a step is named by its index in the refused plan, even where earlier steps are dropped.
+Rule 3: lists of candidates are cut after `MOST_CANDIDATES`; any single candidate is enough.
 """
 
 from typing import Annotated, Final, Literal
@@ -24,7 +24,7 @@ from evals.json_value import Text
 # Enough to choose from, and small enough that advice on a plan of thousands of steps stays linear.
 MOST_CANDIDATES: Final = 5
 
-Candidates = Annotated[tuple[EvidenceRef, ...], ARRAY, Field(min_length=1)]
+_Candidates = Annotated[tuple[EvidenceRef, ...], ARRAY, Field(min_length=1)]
 """Ids of fresh evidence, in the order of the manifest. Pinning any one of them will do."""
 
 
@@ -44,9 +44,9 @@ class _ByOperator(Envelope):
 
 
 class DropStep(_ByPlanner):
-    """Leave the step out: it may not run here, or it repeats an earlier one, or nothing is lost.
+    """Drop the step: it may not run here, repeats an earlier step, or is an unneeded read.
 
-    Nothing is lost where there is no evidence for it, and no need of what it reads.
+    A read is unneeded where no evidence supports it and no required output or other step needs it.
     """
 
     kind: Literal["drop_step"] = "drop_step"
@@ -54,7 +54,7 @@ class DropStep(_ByPlanner):
 
 
 class CorrectArgs(_ByPlanner):
-    """Give other args at `path`, or drop the step. Only the planner knows what it meant."""
+    """Give other args at `path`, or drop the step. Only the planner knows what was meant."""
 
     kind: Literal["correct_args"] = "correct_args"
     step: Count
@@ -62,25 +62,25 @@ class CorrectArgs(_ByPlanner):
 
 
 class PinEvidence(_ByPlanner):
-    """Pin evidence of a class, at the step; without a step, at any."""
+    """Pin evidence of a class at the step, or at any step where none is named."""
 
     kind: Literal["pin_evidence"] = "pin_evidence"
     step: Annotated[Count | None, OPTIONAL] = None
     classification: Identifier
-    candidates: Candidates
+    candidates: _Candidates
 
 
 class BackArgument(_ByPlanner):
-    """Pin, at the step, evidence that a value of the bound argument stands in."""
+    """Pin, at the step, evidence whose content contains a value of the bound argument."""
 
     kind: Literal["back_argument"] = "back_argument"
     step: Count
     argument: Text
-    candidates: Candidates
+    candidates: _Candidates
 
 
 class UnpinEvidence(_ByPlanner):
-    """Do not pin this: it does not exist, or it has expired."""
+    """Remove the pinned ref: it is not in the manifest, or it has expired."""
 
     kind: Literal["unpin_evidence"] = "unpin_evidence"
     step: Count
@@ -88,7 +88,7 @@ class UnpinEvidence(_ByPlanner):
 
 
 class DropClaim(_ByPlanner):
-    """Do not ask for this class: nothing but the step itself demands it, and there is none."""
+    """Remove the class from `requires_evidence`: no evidence has it, only the step needs it."""
 
     kind: Literal["drop_claim"] = "drop_claim"
     step: Count
@@ -96,14 +96,14 @@ class DropClaim(_ByPlanner):
 
 
 class DropId(_ByPlanner):
-    """Give the step an id of its own, or none: an earlier step has this one."""
+    """Give the step another id, or none: an earlier step has this one."""
 
     kind: Literal["drop_id"] = "drop_id"
     step: Count
 
 
 class DropDependency(_ByPlanner):
-    """Do not depend on what is no earlier step."""
+    """Remove a dependency that names no earlier step."""
 
     kind: Literal["drop_dependency"] = "drop_dependency"
     step: Count
@@ -111,7 +111,7 @@ class DropDependency(_ByPlanner):
 
 
 class DeclareOutput(_ByPlanner):
-    """Declare the output."""
+    """Add the output to `declared_outputs`."""
 
     kind: Literal["declare_output"] = "declare_output"
     output: Identifier
@@ -126,21 +126,21 @@ class ProduceOutput(_ByPlanner):
 
 
 class SetTrace(_ByPlanner):
-    """Name this trace, or none."""
+    """Set the plan's trace_id to this trace, or leave it out."""
 
     kind: Literal["set_trace"] = "set_trace"
     trace_id: Identifier
 
 
 class Shorten(_ByPlanner):
-    """Drop as many steps, over and above those that other repairs drop."""
+    """Drop this many steps, in addition to those that other repairs drop."""
 
     kind: Literal["shorten"] = "shorten"
     steps: Annotated[Count, Field(ge=1)]
 
 
 class SaveTokens(_ByPlanner):
-    """Plan for as many tokens less. Dropping these steps would save them."""
+    """Cut the plan by `tokens`. Dropping `steps` is enough."""
 
     kind: Literal["save_tokens"] = "save_tokens"
     tokens: Annotated[Count, Field(ge=1)]
@@ -148,7 +148,7 @@ class SaveTokens(_ByPlanner):
 
 
 class AskApproval(Envelope):
-    """Have a person approve the mended plan for these steps, which are of mode `tier`."""
+    """Have a person approve the repaired plan for these steps, which have the mode `tier`."""
 
     kind: Literal["ask_approval"] = "ask_approval"
     by: Literal["approver"] = "approver"
@@ -157,7 +157,7 @@ class AskApproval(Envelope):
 
 
 class ObtainEvidence(_ByOperator):
-    """Bring fresh evidence of one of these classes into the manifest: there is none."""
+    """Add fresh evidence of one of these classes to the manifest: it has none."""
 
     kind: Literal["obtain_evidence"] = "obtain_evidence"
     step: Annotated[Count | None, OPTIONAL] = None
@@ -165,7 +165,7 @@ class ObtainEvidence(_ByOperator):
 
 
 class GrantBudget(_ByOperator):
-    """Grant more of what is used up: the plan is over by so much, and nothing is left."""
+    """Grant more steps or tokens: nothing is left, and the plan is over by `by_how_much`."""
 
     kind: Literal["grant_budget"] = "grant_budget"
     of: Literal["steps", "tokens"]
@@ -183,17 +183,17 @@ StepRepair = (
     | DropDependency
 )
 PlanRepair = DeclareOutput | ProduceOutput | SetTrace | Shorten | SaveTokens
-OthersRepair = AskApproval | ObtainEvidence | GrantBudget
-Repair = Annotated[StepRepair | PlanRepair | OthersRepair, Field(discriminator="kind")]
+_OthersRepair = AskApproval | ObtainEvidence | GrantBudget
+Repair = Annotated[StepRepair | PlanRepair | _OthersRepair, Field(discriminator="kind")]
 
 Disposition = Literal["replan", "reject"]
 
 
 class Advice(Envelope):
-    """What to do about a refusal: the planner can mend it, or no revision alone will do.
+    """What to do about a refusal: let the planner revise the plan, or reject it.
 
-    With `reject`, the repairs that are not the planner's say who else must act. An approver comes
-    after the planner, since an approval is of one exact plan.
+    With `reject`, no revision alone is enough: the repairs that are not the planner's say who else
+    must act. An approver acts after the planner, since an approval is of one exact plan.
     """
 
     disposition: Disposition

@@ -1,4 +1,4 @@
-"""What there is to mend a plan with: fresh evidence, tools within bounds, room that is left."""
+"""What a plan can be repaired with: fresh evidence, tools within bounds, budget that is left."""
 
 from functools import cached_property
 from typing import Any, Final
@@ -18,16 +18,16 @@ from evals.context import (
 from evals.envelope import MODE_RANK
 from evals.timestamps import unexpired
 
-# Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. What
-# is beyond this many looks (a text counts as one for each 4 KiB) is the planner's to find.
-_LOOKS: Final = 200_000
-_TEXT_PER_LOOK: Final = 4096
+# Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. After
+# this many look-ups (a text counts as one for each 4 KiB), finding evidence is left to the planner.
+_LOOK_UPS: Final = 200_000
+_TEXT_PER_LOOK_UP: Final = 4096
 
 _UNLIMITED: Final = len(MODE_RANK)
 
 
 class RepairOptions:
-    """The means of one proposal; nothing here depends on its plan."""
+    """The means of repair of one proposal. Nothing here depends on its plan."""
 
     def __init__(self, ctx: RunContext, surface: Surface, spec: DecisionSpec) -> None:
         self.ctx: Final = ctx
@@ -42,14 +42,14 @@ class RepairOptions:
         ceiling, tier = spec.approval_mode, spec.approval_required_from
         limit = _UNLIMITED if ceiling is None else MODE_RANK[ceiling]
         self.highest_rank: Final = min(MODE_RANK[ctx.safety_mode], limit)
-        """Steps above it may not run, whoever approves them."""
+        """Steps of a higher rank may not run, even with an approval."""
         self.approved_from: Final = _UNLIMITED if tier is None else MODE_RANK[tier]
-        """Steps from this rank on need an approval."""
-        self._search_budget = _LOOKS
+        """Steps of this rank or a higher one need an approval."""
+        self._search_budget = _LOOK_UPS
         self._allowed: dict[tuple[ToolEntry, str], list[EvidenceItem]] = {}
         self._indexes: dict[str, ContentIndex] = {}
         self._validators: dict[ToolEntry, Draft202012Validator | None] = {}
-        self._backers: dict[tuple[ToolEntry, str, bool, Any], tuple[str, ...]] = {}
+        self._candidates: dict[tuple[ToolEntry, str, bool, Any], tuple[str, ...]] = {}
 
     def index_of(self, item: EvidenceItem) -> ContentIndex:
         """Return the index of the item's content."""
@@ -61,33 +61,33 @@ class RepairOptions:
 
     @cached_property
     def fresh(self) -> dict[str, list[EvidenceItem]]:
-        """Unexpired evidence by class, in the order of the manifest."""
-        found: dict[str, list[EvidenceItem]] = {}
+        """Return unexpired evidence by class, in the order of the manifest."""
+        by_class: dict[str, list[EvidenceItem]] = {}
         for item in self.surface.evidence.values():
             if unexpired(item.expires_at, self.ctx.as_of):
-                found.setdefault(item.classification, []).append(item)
-        return found
+                by_class.setdefault(item.classification, []).append(item)
+        return by_class
 
     def evidence_for(self, name: str) -> tuple[str, ...]:
-        """Fresh evidence of a class."""
+        """Return the ids of fresh evidence of a class, at most `MOST_CANDIDATES`."""
         return tuple(item.id for item in self.fresh.get(name, ())[:MOST_CANDIDATES])
 
     @cached_property
     def _producers(self) -> dict[str, list[Capability]]:
-        found: dict[str, list[Capability]] = {}
+        producers: dict[str, list[Capability]] = {}
         highest = min(self.highest_rank, self.approved_from - 1)
         for (adapter, capability), tool in self.surface.tools.items():
             for output in tool.produces if tool.rank <= highest else ():
-                if len(listed := found.setdefault(output, [])) < MOST_CANDIDATES:
+                if len(listed := producers.setdefault(output, [])) < MOST_CANDIDATES:
                     listed.append(Capability(adapter_id=adapter, capability_id=capability))
-        return found
+        return producers
 
     def producers(self, output: str) -> tuple[Capability, ...]:
-        """Tools that list the output, and that a plan may call without asking anybody."""
+        """Return tools that list the output and that a plan may call without an approval."""
         return tuple(self._producers.get(output, ()))
 
     def allowed(self, tool: ToolEntry, argument: str) -> list[EvidenceItem]:
-        """Fresh evidence that may back an argument which the tool binds."""
+        """Return fresh evidence of the classes that may back an argument of the tool."""
         key = (tool, argument)
         if key not in self._allowed:
             classes = dict.fromkeys(tool.bound_args[argument])
@@ -95,19 +95,19 @@ class RepairOptions:
         return self._allowed[key]
 
     def evidence_backing(self, tool: ToolEntry, argument: str, value: Any) -> tuple[str, ...]:
-        """Evidence that may back the argument and that a scalar stands in, as far as was looked."""
+        """Return evidence whose content contains the value, within the search budget."""
         key = (tool, argument, type(value) is bool, value)
-        if key not in self._backers:
-            self._backers[key] = self._look(self.allowed(tool, argument), value)
-        return self._backers[key]
+        if key not in self._candidates:
+            self._candidates[key] = self._look_up(self.allowed(tool, argument), value)
+        return self._candidates[key]
 
-    def _look(self, items: list[EvidenceItem], value: Any) -> tuple[str, ...]:
-        found: list[str] = []
+    def _look_up(self, items: list[EvidenceItem], value: Any) -> tuple[str, ...]:
+        ids: list[str] = []
         for item in items:
             text = len(item.content) if isinstance(item.content, str) else 0
-            self._search_budget -= 1 + text // _TEXT_PER_LOOK
-            if self._search_budget < 0 or len(found) == MOST_CANDIDATES:
+            self._search_budget -= 1 + text // _TEXT_PER_LOOK_UP
+            if self._search_budget < 0 or len(ids) == MOST_CANDIDATES:
                 break
             if self.index_of(item).backs(value):
-                found.append(item.id)
-        return tuple(found)
+                ids.append(item.id)
+        return tuple(ids)

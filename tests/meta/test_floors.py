@@ -31,7 +31,8 @@ FLOORS = {
     "critic": """
         critic critic.caveats critic.checks critic.consolidate critic.prepared
         critic.repairs critic.repairs.advise critic.repairs.apply critic.repairs.kinds
-        critic.repairs.options critic.score critic.surface critic.verdicts critic.verify
+        critic.repairs.options critic.repairs.places critic.score critic.surface critic.verdicts
+        critic.verify
     """,
     "harness": """
         harness harness.agents harness.agents.agent harness.agents.command

@@ -50,8 +50,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
             Edit(
                 "critic/prepared.py",
                 '_CALL: Final = itemgetter("adapter_id", "capability_id")',
-                "def _CALL(said: Mapping[str, Any]) -> tuple[str, str]:\n"
-                "    return \"\", f\"{said['adapter_id']}.{said['capability_id']}\"",
+                "def _CALL(fields: Mapping[str, Any]) -> tuple[str, str]:\n"
+                "    return \"\", f\"{fields['adapter_id']}.{fields['capability_id']}\"",
             ),
         ),
         hole="joined_key",
@@ -69,7 +69,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         _CHECKS,
         "args are checked against the schema only where there are any",
         "if validator is not None and not validator",
-        'if validator is not None and said["args"] and not validator',
+        'if validator is not None and fields["args"] and not validator',
         hole="omitted",
     ),
     slip(
@@ -146,8 +146,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "only-own-requirements",
         _CHECKS,
         "only what the step demands of itself is demanded",
-        'dict.fromkeys((*tool.requires, *(said["requires_evidence"] or ())))',
-        'dict.fromkeys(said["requires_evidence"] or ())',
+        'dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ())))',
+        'dict.fromkeys(fields["requires_evidence"] or ())',
         hole="omitted",
     ),
     slip(
@@ -238,14 +238,14 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "repeats-by-spelling",
         _CHECKS,
         "the same destructive call passes twice, once with 1 and once with 1.0",
-        'canonical_json(said["args"]))',
-        'repr(said["args"]).encode())',
+        'canonical_json(fields["args"]))',
+        'repr(fields["args"]).encode())',
     ),
     slip(
         "repeats-by-joined-name",
         _CHECKS,
         "two different destructive tools whose names join alike count as one",
-        'call = (said["adapter_id"], said["capability_id"], ',
+        'call = (fields["adapter_id"], fields["capability_id"], ',
         'call = (tool.name, "", ',
         hole="joined_key",
     ),
@@ -320,8 +320,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "caveat-left-out",
         "critic/caveats.py",
         "only the first step is looked at for an estimate",
-        'for at, _, said in case.steps if said["estimated_tokens"] is None]',
-        'for at, _, said in case.steps[:1] if said["estimated_tokens"] is None]',
+        'for step, _, fields in case.steps if fields["estimated_tokens"] is None]',
+        'for step, _, fields in case.steps[:1] if fields["estimated_tokens"] is None]',
     ),
     slip(
         "late-dependency-misplaced",
@@ -335,7 +335,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "saving-without-the-least",
         _ADVISE,
         "steps to drop are chosen by their estimates, without the least their tools take",
-        'max(said["estimated_tokens"] or 0, tool.min_tokens)',
-        'said["estimated_tokens"] or 0',
+        'max(fields["estimated_tokens"] or 0, tool.min_tokens)',
+        'fields["estimated_tokens"] or 0',
     ),
 )

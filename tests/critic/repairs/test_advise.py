@@ -195,9 +195,9 @@ def test_text_to_look_through_counts_by_its_length(monkeypatch: pytest.MonkeyPat
     proposal = proposal_of(with_manifest(wire, "evidence_manifest", [*known, item]))
     backed = {"kind": "back_argument", "step": 0, "argument": "id", "candidates": ["e"]}
     corrected = {"kind": "correct_args", "step": 0, "path": "/steps/0/args/id"}
-    monkeypatch.setattr(means, "_LOOKS", 5)
+    monkeypatch.setattr(means, "_LOOK_UPS", 5)
     assert said(proposal) == ("replan", [backed])
-    monkeypatch.setattr(means, "_LOOKS", 4)
+    monkeypatch.setattr(means, "_LOOK_UPS", 4)
     assert said(proposal) == ("replan", [corrected])
 
 

@@ -100,7 +100,7 @@ def looks_needed(*contents: object, monkeypatch: pytest.MonkeyPatch) -> int:
     """The fewest looks with which the value is found in the last of these contents."""
     items = [item(f"e{at}", content=content) for at, content in enumerate(contents)]
     for looks in range(20):
-        monkeypatch.setattr(means, "_LOOKS", looks)
+        monkeypatch.setattr(means, "_LOOK_UPS", looks)
         having = means_of(items=items, tools=[{"bound_args": {"x": ["k"]}}])
         if having.evidence_backing(tool_of(having), "x", "v"):
             return looks
@@ -126,14 +126,14 @@ def test_a_look_is_one_and_one_more_for_each_four_kib_of_text(
 
 
 def test_the_same_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(means, "_LOOKS", 1)
+    monkeypatch.setattr(means, "_LOOK_UPS", 1)
     having = means_of(items=[item("e", content=["v", "w"])], tools=[{"bound_args": {"x": ["k"]}}])
     found = [having.evidence_backing(tool_of(having), "x", value) for value in ("v", "v", "w", "v")]
     assert found == [("e",), ("e",), (), ("e",)]
 
 
 def test_nothing_is_looked_at_once_enough_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(means, "_LOOKS", 13)
+    monkeypatch.setattr(means, "_LOOK_UPS", 13)
     items = [item(f"e{at}", content=["v"]) for at in range(1000)]
     having = means_of(items=items, tools=[{"bound_args": {"x": ["k"], "y": ["k"], "z": ["k"]}}])
     found = [len(having.evidence_backing(tool_of(having), name, "v")) for name in ("x", "y", "z")]
