@@ -183,8 +183,8 @@ StepRepair = (
     | DropDependency
 )
 PlanRepair = DeclareOutput | ProduceOutput | SetTrace | Shorten | SaveTokens
-_OthersRepair = AskApproval | ObtainEvidence | GrantBudget
-Repair = Annotated[StepRepair | PlanRepair | _OthersRepair, Field(discriminator="kind")]
+OthersRepair = AskApproval | ObtainEvidence | GrantBudget
+Repair = Annotated[StepRepair | PlanRepair | OthersRepair, Field(discriminator="kind")]
 
 Disposition = Literal["replan", "reject"]
 
