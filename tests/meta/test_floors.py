@@ -96,9 +96,11 @@ PURE_IMPORTS = words("""
     operator re string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
-# For cancellation, without starting an event loop; and for the version, when it is asked for.
+# For cancellation and locks, without starting an event loop or a thread; and for the version, when
+# it is asked for.
 ALSO = {
     "harness.runtime.loop": {"asyncio"},
+    "harness.runtime.permit": {"threading"},
     "harness.loops.plan_loop": {"asyncio"},
     "critic": {"importlib.metadata"},
 }

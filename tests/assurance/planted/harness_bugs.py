@@ -72,8 +72,8 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "permit-used-twice",
         _PERMIT,
         "a permit is good for any number of executions",
-        "        self._used = True\n",
-        "",
+        "if not self._used.acquire(blocking=False):",
+        "if self._used is None:",
     ),
     slip(
         "permit-for-any-plan",

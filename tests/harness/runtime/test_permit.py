@@ -4,13 +4,16 @@ import asyncio
 import copy
 import math
 import pickle
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from critic import Proposal, ToolCall, digest
+from critic import Plan, Proposal, ToolCall, digest
 from harness.runtime.executors import CallableExecutor, TranscriptExecutor
 from harness.runtime.permit import Permit, PermitError, issue_permit
 from tests.support.examples import good_proposal, good_run, proposal_of, refused_proposal, run_of
@@ -73,16 +76,60 @@ def test_nothing_that_is_changed_later_reaches_the_plan() -> None:
 def test_a_permit_works_once() -> None:
     spy, permit = Spy(), issue_permit(good())
     permit.redeem(good())
-    with pytest.raises(PermitError, match="redeemed before: a plan runs once per verdict"):
+    with pytest.raises(PermitError, match="used before: a plan runs once per verdict"):
         permit.redeem(good())
     spy.refuses(permit, good())
 
 
-def test_a_permit_that_was_shown_the_wrong_proposal_is_not_used_up() -> None:
+def test_a_failed_redemption_uses_the_permit_up() -> None:
     permit = issue_permit(good())
     with pytest.raises(PermitError, match=r"not the one that was verified \(digest differs\)"):
         permit.redeem(other())
-    assert permit.redeem(good()) == good().plan
+    Spy().refuses(permit, good())
+    assert not permit.redeemed
+
+
+def test_a_withdrawn_permit_cannot_be_redeemed() -> None:
+    permit = issue_permit(good())
+    permit.withdraw()
+    Spy().refuses(permit, good())
+    assert not permit.redeemed
+
+
+def test_a_permit_says_that_it_was_redeemed() -> None:
+    permit = issue_permit(good())
+    assert not permit.redeemed
+    permit.redeem(good())
+    permit.withdraw()
+    assert permit.redeemed
+
+
+@pytest.mark.parametrize("threads", [2, 64])
+def test_of_many_threads_exactly_one_redeems_a_permit(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The digest of a large proposal takes long: time enough for every thread to ask.
+    permits = [issue_permit(good()) for _ in range(10)]
+    monkeypatch.setattr("harness.runtime.permit.digest", _slow_digest)
+
+    def redeem_all(together: threading.Barrier, plans: list[Plan]) -> None:
+        for permit in permits:
+            together.wait()
+            with suppress(PermitError):
+                plans.append(permit.redeem(good()))
+
+    together, plans = threading.Barrier(threads), list[Plan]()
+    workers = [threading.Thread(target=redeem_all, args=(together, plans)) for _ in range(threads)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert plans == [good().plan] * len(permits)
+
+
+def _slow_digest(proposal: Proposal) -> str:
+    time.sleep(0.01)
+    return digest(proposal)
 
 
 def test_a_permit_for_another_proposal() -> None:
