@@ -1,16 +1,18 @@
 """The canonical loop: plan, verify, execute, score, consolidate, record.
 
 Rule 1: nothing runs without a permit, and only a verified proposal gets one.
-Rule 2: a decision is recorded whatever happens: refusal, success, an executor that raises after
-        an effect, cancellation. Every call that was made until then is in the record.
+Rule 2: every decision is recorded: a refusal, a success, an executor that raises after an effect,
+        a cancellation. Every call that was made until then is in the record.
 Rule 3: the loop has no clock, disk or network of its own; it has ports.
+Rule 4: what the loop decides by, it never hands out. Ports and listeners are given copies, and
+        what they return is copied before it is judged.
 """
 
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from critic import (
     CompiledContext,
@@ -20,38 +22,53 @@ from critic import (
     Refused,
     Run,
     RunContext,
+    ScoreVerdict,
     ToolCall,
     Verified,
     consolidate,
     score,
     verify,
 )
-from harness.record import Decision, DecisionRecord
+from harness.errors import HarnessError
+from harness.record import Decision, DecisionRecord, RunFacts
+from harness.runtime.events import EventStream, Listener
+from harness.runtime.failures import class_name
 from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
+from harness.runtime.recorder import CallRecorder
 from harness.wire import detached_copy
 
 T = TypeVar("T")
 
+_NOT_REDEEMED: Final = "the executor did not redeem its permit"
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One turn of the loop: the report, the run if there was one, and the record that was kept."""
+    """One turn of the loop.
 
+    Attributes:
+        proposal: what was verified, with the plan that the planner proposed.
+        report: the verdicts and the status.
+        run: what was executed, if anything was.
+        record: the record that the log kept.
+    """
+
+    proposal: Proposal
     report: CriticReport
     run: Run | None
     record: DecisionRecord
 
 
-class ExecutionFailed(Exception):
-    """The executor raised. Its calls so far were scored and are in `outcome.record`."""
+class ExecutionFailed(HarnessError):
+    """The executor raised, or did not redeem its permit. `outcome` has the calls it made."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(f"{outcome.record.error}; recorded as decision {outcome.record.seq}")
         self.outcome = outcome
 
 
-class NotRecorded(Exception):
+class NotRecorded(HarnessError):
     """The decision log did not take the decision. It is kept here, in `decision`."""
 
     def __init__(self, decision: Decision) -> None:
@@ -69,29 +86,42 @@ async def run_canonical_loop(
     clock: Clock,
     log: DecisionLog,
     intent: str | None = None,
+    listener: Listener | None = None,
 ) -> Outcome:
     """Take one decision from plan to record. Without an executor it is a dry run.
 
+    To go on with a plan that waited for an approval, run the loop again with a FixedPlanner.
+
     Raises:
-        ExecutionFailed: the executor raised; the decision is recorded with the calls it made.
+        ExecutionFailed: the executor raised, or returned without having redeemed its permit; the
+            decision is recorded with the calls it made.
         NotRecorded: the log failed; the decision is in the exception.
         TypeError: the clock has no zone; nothing was executed.
         asyncio.CancelledError: cancelled; a decision whose execution had begun is recorded first.
-        Exception: whatever the planner raised; nothing was executed.
+        Exception: what the planner raised; nothing was executed.
     """
-    # Frozen as they are, envelopes hold JSON that can be changed in place. So the planner is handed
-    # copies of what it is judged by, the executor copies of what it is scored by, and what is
-    # verified and recorded is a plan that neither of them holds.
-    plan = await _settled(
-        planner.plan(detached_copy(ctx), detached_copy(compiled), detached_copy(spec))
-    )
-    own = detached_copy(Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan).plan)
-    kept = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=own)
-    verdict = verify(ctx, compiled, spec, own)
-    turn = _Turn(kept, verdict, clock, log, intent, began=_aware(clock.now()))
+    # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
+    ctx, compiled, spec = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
+    handed_out = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
+    plan = await maybe_await(planner.plan(*handed_out))
+    proposal = _proposal(ctx, compiled, spec, plan)
+    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    began = _aware(clock.now())
+    events = EventStream(listener, lambda: _time_or_none(clock))
+    turn = _Turn(proposal, verdict, clock, log, intent, began, events)
+    events.planned(proposal.plan)
+    events.verified(verdict)
     if isinstance(verdict, Refused) or executor is None:
         return await turn.record(None, turn.began)
-    return await turn.execute(executor, issue_permit(kept), detached_copy(kept))
+    return await turn.execute(executor)
+
+
+def _proposal(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Any
+) -> Proposal:
+    """Return the inputs as one proposal, with a copy of the plan that the planner returned."""
+    proposed = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan).plan
+    return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=detached_copy(proposed))
 
 
 def _aware(moment: datetime) -> datetime:
@@ -102,90 +132,126 @@ def _aware(moment: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
+    """One decision on its way to the log. Nobody else holds the proposal and the verdict."""
+
     proposal: Proposal
     verdict: Verified | Refused
     clock: Clock
     log: DecisionLog
     intent: str | None
     began: datetime
+    events: EventStream
 
-    async def execute(self, executor: Executor, permit: Permit, handed: Proposal) -> Outcome:
-        calls: list[ToolCall] = []
-
-        def keep(call: ToolCall) -> None:
-            if type(call) is not ToolCall:
-                raise TypeError(f"an executor records ToolCall, not {type(call).__name__}")
-            calls.append(call)
-
+    async def execute(self, executor: Executor) -> Outcome:
+        recorder = CallRecorder(self.events.call_started, self.events.call_ended)
+        permit = issue_permit(self.proposal)
+        self.events.permitted(permit.digest)
         try:
-            execution = await _settled(executor.execute(permit, handed, keep))
-            run = self._run(calls, execution)
+            handed_out = detached_copy(self.proposal)
+            execution = await maybe_await(executor.execute(permit, handed_out, recorder))
+            run = self._run(_end(permit, recorder), execution)
         except Exception as error:
-            reason = f"executor raised {type(error).__name__}"
-            outcome = await self.record(self._run(calls, Execution()), error=reason)
+            reason = f"executor raised {class_name(error)}"
+            outcome = await self._record_failed(permit, _end(permit, recorder), reason)
             raise ExecutionFailed(outcome) from error
         except BaseException as interrupt:  # cancelled, or the program is told to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
-            reason = "cancelled" if cancelled else f"ended by {type(interrupt).__name__}"
-            await self.record(self._run(calls, Execution()), error=reason)
+            reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
+            await self._record_failed(permit, _end(permit, recorder), reason)
             raise
+        if not permit.redeemed:
+            raise ExecutionFailed(await self._record_failed(permit, run.calls, _NOT_REDEEMED))
         return await self.record(run)
 
-    def _now(self) -> datetime | None:
-        """The time, or None from a clock that fails after an effect: the record matters more."""
-        try:
-            return _aware(self.clock.now())
-        except Exception:
-            return None
+    async def _record_failed(
+        self, permit: Permit, calls: tuple[ToolCall, ...], error: str
+    ) -> Outcome:
+        """Record an execution that ended early: its calls, and none of its outputs.
 
-    def _run(self, calls: list[ToolCall], execution: Execution) -> Run:
-        ended = self._now()
-        passed = None if ended is None else (ended - self.began).total_seconds()
+        Without a redeemed permit and without calls there was no execution, and so there is no run.
+        """
+        began = permit.redeemed or calls
+        return await self.record(self._run(calls, Execution()) if began else None, error=error)
+
+    def _run(self, calls: tuple[ToolCall, ...], execution: Execution) -> Run:
+        measured = execution.wall_ms
+        if measured is None and not execution.played_back:
+            measured = self._elapsed_ms()
         facts: dict[str, Any] = {
-            "wall_ms": None if passed is None else max(0, round(passed * 1000)),
+            "run_id": self.proposal.ctx.run_id or self.proposal.ctx.trace_id,
+            "trace_id": self.proposal.ctx.trace_id,
+            "calls": calls,
+            "outputs": execution.outputs,
+            "wall_ms": measured,
+            "tokens": execution.tokens,
+            "cost_micros": execution.cost_micros,
             "pack_version": self.proposal.compiled.pack_version,
             "intent": self.intent,
         }
-        reported = {name: getattr(execution, name) for name in ("wall_ms", "tokens", "cost_micros")}
-        facts |= {name: value for name, value in reported.items() if value is not None}
-        return Run(
-            run_id=self.proposal.ctx.run_id or self.proposal.ctx.trace_id,
-            trace_id=self.proposal.ctx.trace_id,
-            proposal=self.proposal,
-            calls=tuple(calls),
-            outputs=execution.outputs,
-            **{name: value for name, value in facts.items() if value is not None},
-        )
+        present = {name: value for name, value in facts.items() if value is not None}
+        return detached_copy(RunFacts(**present)).run_of(self.proposal)
+
+    def _elapsed_ms(self) -> int | None:
+        """Return the milliseconds since the turn began, or None from a clock that fails."""
+        try:
+            passed = _aware(self.clock.now()) - self.began
+            return max(0, round(passed.total_seconds() * 1000))
+        except Exception:
+            return None
 
     async def record(
         self, run: Run | None, decided_at: datetime | None = None, error: str | None = None
     ) -> Outcome:
+        scored = None if run is None else self._score(run)
         report = consolidate(
             trace_id=self.proposal.ctx.trace_id,
             decision_key=self.proposal.spec.id,
             verify=self.verdict,
-            score=None if run is None else score(run),
-            decided_at=decided_at or self._now() or self.began,
+            score=scored,
+            decided_at=decided_at or _time_or_none(self.clock) or self.began,
         )
-        optional: dict[str, Any] = {"run": run, "error": error}
+        facts = None if run is None else RunFacts.of(run)
+        optional: dict[str, Any] = {"run": facts, "error": error}
         present = {name: value for name, value in optional.items() if value is not None}
         decision = Decision(proposal=self.proposal, report=report, **present)
         try:
-            record = await _finished(self.log.append(decision))
+            record = await await_shielded(self.log.append(detached_copy(decision)))
+            if not isinstance(record, DecisionRecord):
+                raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
         except Exception as failure:
             raise NotRecorded(decision) from failure
-        return Outcome(report, run, record)
+        self.events.recorded(record)
+        return Outcome(self.proposal, report, run, record)
+
+    def _score(self, run: Run) -> ScoreVerdict:
+        verdict = score(run)
+        self.events.scored(verdict)
+        return verdict
 
 
-async def _settled(value: T | Awaitable[T]) -> T:
-    """The value of a port, whether it is synchronous or asynchronous."""
+def _end(permit: Permit, recorder: CallRecorder) -> tuple[ToolCall, ...]:
+    """End the execution: withdraw the permit, take no more calls, and return those there are."""
+    permit.withdraw()
+    return recorder.close()
+
+
+def _time_or_none(clock: Clock) -> datetime | None:
+    """Return the time, or None from a clock that fails after an effect: the record comes first."""
+    try:
+        return _aware(clock.now())
+    except Exception:
+        return None
+
+
+async def maybe_await(value: T | Awaitable[T]) -> T:
+    """Return the value of a port, whether it is synchronous or asynchronous."""
     if isinstance(value, Awaitable):
         return await value
     return value
 
 
-async def _finished(value: T | Awaitable[T]) -> T:
-    """Like `_settled`, but seen through to its end even while this task is being cancelled."""
+async def await_shielded(value: T | Awaitable[T]) -> T:
+    """Like `maybe_await`, but wait until the end even while this task is being cancelled."""
     if not isinstance(value, Awaitable):
         return value
     task: asyncio.Future[T] = asyncio.ensure_future(value)

@@ -1,34 +1,77 @@
-"""What the loop needs of the world. Each port may be synchronous or asynchronous."""
+"""The ports of the canonical loop: what it needs from the world.
 
-from collections.abc import Awaitable, Callable
+Planner, executor and log may be synchronous or asynchronous: an awaitable that they return is
+awaited. The clock and the recorder are synchronous. The loop calls each port from the task that
+runs it, and starts no thread. A synchronous port blocks the event loop until it returns. One
+object may serve several loops at once only if it is safe for that itself: the loop does not lock.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
-from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, ToolCall
+from critic import CompiledContext, DecisionSpec, Plan, Proposal, Refused, RunContext, ToolCall
 from harness.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit
 
 Recorder = Callable[[ToolCall], None]
-"""Takes a call the moment it ended, so that it is on record whatever comes next."""
+"""Keeps a call. Report each call the moment it ended, so that it is on record whatever comes next.
+
+It keeps a copy, may be called from any thread, and raises ExecutionEnded once the execution is
+over. The recorder of the canonical loop also has `begin(step)`, for an executor to report that a
+call is about to be made.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What an executor returns: named outputs, and what it measured (absent = not measured)."""
+    """What an executor returns: named outputs, and what it measured (absent = not measured).
+
+    Attributes:
+        outputs: JSON values by output name.
+        wall_ms: milliseconds. If absent, the loop measures them with its own clock.
+        tokens: tokens of all calls.
+        cost_micros: millionths of a unit of currency.
+        played_back: the calls were not made now but read from a transcript. The loop then measures
+            nothing: how long the playback took says nothing about the run.
+    """
 
     outputs: dict[str, Any] = field(default_factory=dict)
     wall_ms: int | None = None
     tokens: int | None = None
     cost_micros: int | None = None
+    played_back: bool = False
 
 
 class Planner(Protocol):
-    """Proposes a plan. Creative, and trusted with nothing."""
+    """Proposes a plan. Creative, and not trusted."""
 
     def plan(
         self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec
-    ) -> Plan | Awaitable[Plan]: ...
+    ) -> Plan | Awaitable[Plan]:
+        """Return a plan for this context. Called once for each turn of the loop.
+
+        The arguments are copies: changing them changes nothing. It may raise anything: the loop
+        raises the same, having executed and recorded nothing.
+        """
+        ...
+
+
+@runtime_checkable
+class RecordsAttempts(Protocol):
+    """A planner that tried other plans before the one it proposed.
+
+    What it reports is recorded with the decision.
+    """
+
+    def refused_attempts(self) -> Sequence[tuple[Plan, Refused]]:
+        """Return the plans that were refused while the last plan was made, oldest first.
+
+        Called once, after `plan` returned. Synchronous. If it raises, nothing is executed and the
+        loop raises the same.
+        """
+        ...
 
 
 class Executor(Protocol):
@@ -36,16 +79,36 @@ class Executor(Protocol):
 
     def execute(
         self, permit: Permit, proposal: Proposal, record: Recorder
-    ) -> Execution | Awaitable[Execution]: ...
+    ) -> Execution | Awaitable[Execution]:
+        """Redeem the permit, then make the calls of the plan that it returns.
+
+        Called at most once for each turn of the loop. It may start threads, but is over when it
+        returns: later calls of `record` raise, and the permit can no longer be redeemed. It may
+        raise anything: the loop records the calls made so far and raises ExecutionFailed. An
+        executor that returns without having redeemed the permit has failed too.
+        """
+        ...
 
 
 class Clock(Protocol):
-    """Tells the time, with a zone."""
+    """Tells the time."""
 
-    def now(self) -> datetime: ...
+    def now(self) -> datetime:
+        """Return the time, with a zone. Synchronous, and called from any thread that records.
+
+        If it raises before the execution, nothing is executed and the loop raises the same; later
+        the time of the last reading is used, and the wall time counts as not measured.
+        """
+        ...
 
 
 class DecisionLog(Protocol):
-    """Keeps decisions. Once `append` returns, the record is kept."""
+    """Keeps decisions."""
 
-    def append(self, decision: Decision) -> DecisionRecord | Awaitable[DecisionRecord]: ...
+    def append(self, decision: Decision) -> DecisionRecord | Awaitable[DecisionRecord]:
+        """Keep the decision, and return its record once it is safely stored.
+
+        Called once for each turn. It is awaited to its end even while the loop is being cancelled.
+        If it raises, the loop raises NotRecorded with the decision in it.
+        """
+        ...

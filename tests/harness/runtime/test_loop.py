@@ -1,7 +1,9 @@
 """The canonical loop: nothing runs without a verdict, and whatever happened is on record."""
 
 import asyncio
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import product
 from typing import Any
 
@@ -14,6 +16,7 @@ from harness.runtime.loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
+from harness.runtime.recorder import ExecutionEnded
 from harness.wire import parse
 from tests.harness.runtime.world import (
     OUTPUTS,
@@ -207,11 +210,144 @@ def test_an_executor_that_skips_a_step_is_noticed() -> None:
     assert [found.message for found in utility.findings][-1] == "step 1 was planned but not called"
 
 
-def test_an_executor_that_redeems_nothing_is_on_record_all_the_same() -> None:
-    outcome, log = decided(Scripted(do_all, redeems=False))
-    assert outcome.report.status == "completed"
+def test_an_executor_that_redeems_nothing_has_failed_and_its_calls_are_on_record() -> None:
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed) as caught:
+        asyncio.run(turn(Scripted(do_all, redeems=False), log=log))
+    assert log.only.error == "the executor did not redeem its permit"
+    assert caught.value.outcome.record is log.only
     assert log.only.run is not None
     assert len(log.only.run.calls) == 2
+    assert log.only.run.outputs == {}
+    # They are judged, as all calls are.
+    assert log.only.report.score is not None
+
+
+@pytest.mark.parametrize("how", ["returns", "raises"])
+def test_an_executor_that_redeems_nothing_and_does_nothing_completes_nothing(how: str) -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        if how == "raises":
+            raise OSError("offline")
+        return Execution(outputs=dict(OUTPUTS))
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed):
+        asyncio.run(turn(Scripted(act, redeems=False), log=log))
+    assert log.only.report.status == "partial"
+    assert log.only.report.rationale == "verify passed; no score (no execution)"
+    assert log.only.run is None
+    assert log.only.error is not None
+
+
+def test_a_failed_redemption_completes_nothing() -> None:
+    class Careless(Scripted):
+        def execute(self, permit: Any, *_given: Any) -> Execution:
+            with suppress(PermitError):
+                permit.redeem(proposal_of(refused_proposal()))
+            return Execution(outputs=dict(OUTPUTS))
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed, match="the executor did not redeem its permit"):
+        asyncio.run(turn(Careless(do_all), log=log))
+    assert log.only.report.status == "partial"
+
+
+@pytest.mark.parametrize("ends", [None, OSError("offline")], ids=["returned", "raised"])
+def test_a_call_that_is_reported_after_the_execution_raises(ends: Exception | None) -> None:
+    recorders: list[Any] = []
+
+    def act(plan: Plan, record: Recorder) -> Execution:
+        recorders.append((plan, record))
+        record(call_of(plan, 0))
+        if ends is not None:
+            raise ends
+        return Execution()
+
+    log = KeptLog()
+    with suppress(ExecutionFailed):
+        asyncio.run(turn(Scripted(act), log=log))
+    plan, record = recorders[0]
+    with pytest.raises(ExecutionEnded, match="the execution ended"):
+        record(call_of(plan, 1))
+    with pytest.raises(ExecutionEnded, match="the execution ended"):
+        record.begin(1)
+    assert log.only.run is not None
+    assert len(log.only.run.calls) == 1
+
+
+def test_a_permit_cannot_be_redeemed_after_the_execution() -> None:
+    kept: list[Any] = []
+
+    class Hoarder(Scripted):
+        def execute(self, permit: Any, proposal: Any, _record: Any) -> Execution:
+            kept.append((permit, proposal))
+            return Execution()
+
+    with pytest.raises(ExecutionFailed):
+        asyncio.run(turn(Hoarder(do_all)))
+    permit, proposal = kept[0]
+    with pytest.raises(PermitError, match="used before"):
+        permit.redeem(proposal)
+
+
+def test_calls_that_many_threads_report_are_all_on_record_or_raise() -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        def work() -> None:
+            together.wait()
+            for _ in range(20):
+                try:
+                    record(call_of(plan, 0))
+                    taken.append(1)
+                except ExecutionEnded:
+                    return
+
+        workers.extend(threading.Thread(target=work) for _ in range(8))
+        for worker in workers:
+            worker.start()
+        together.wait()
+        return Execution()
+
+    together, workers, taken = threading.Barrier(9), list[threading.Thread](), list[int]()
+    outcome, _ = decided(Scripted(act))
+    for worker in workers:
+        worker.join()
+    assert outcome.run is not None
+    assert len(outcome.run.calls) == len(taken)
+
+
+class NamelessType(type):
+    @property
+    def __name__(cls) -> str:  # type: ignore[override] # that is the point
+        raise RuntimeError("no name")
+
+
+class Nameless(Exception, metaclass=NamelessType):
+    def __str__(self) -> str:
+        raise SystemExit
+
+
+def test_an_executor_that_raises_an_error_without_a_name_is_on_record() -> None:
+    def act(plan: Plan, record: Recorder) -> Execution:
+        record(call_of(plan, 0))
+        raise Nameless
+
+    log = KeptLog()
+    with pytest.raises(ExecutionFailed):
+        asyncio.run(turn(Scripted(act), log=log))
+    assert log.only.error == "executor raised Nameless"
+    assert log.only.run is not None
+    assert len(log.only.run.calls) == 1
+
+
+def test_a_played_back_execution_has_no_wall_time_unless_it_says_one() -> None:
+    def act(wall_ms: int | None) -> Callable[[Plan, Recorder], Execution]:
+        execution = Execution(outputs=dict(OUTPUTS), wall_ms=wall_ms, played_back=True)
+        return lambda _plan, _record: execution
+
+    for wall_ms in (None, 0, 1840):
+        outcome, _ = decided(Scripted(act(wall_ms)))
+        assert outcome.run is not None
+        assert outcome.run.wall_ms == wall_ms
 
 
 def _unbind(compiled: Any) -> None:

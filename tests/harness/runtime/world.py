@@ -7,6 +7,7 @@ from typing import Any
 
 from critic import Plan, Proposal, ToolCall
 from harness.record import GENESIS, Decision, DecisionRecord, Head, draft, sealed
+from harness.runtime.events import Listener
 from harness.runtime.loop import Outcome, run_canonical_loop
 from harness.runtime.permit import Permit
 from harness.runtime.planners import FixedPlanner
@@ -113,6 +114,7 @@ def turn(
     planner: Any = None,
     proposal: Proposal | None = None,
     intent: str | None = None,
+    listener: Listener | None = None,
 ) -> Coroutine[Any, Any, Outcome]:
     """One turn of the loop on plan B, with whatever ports are given."""
     proposed = proposal or proposal_of(good_proposal())
@@ -125,4 +127,5 @@ def turn(
         clock=clock or Ticking(),
         log=KeptLog() if log is None else log,
         intent=intent,
+        listener=listener,
     )
