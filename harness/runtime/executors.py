@@ -1,61 +1,105 @@
 """Two executors: one that plays a recorded run back, one that calls Python functions."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from inspect import isawaitable
+from functools import partial
+from inspect import isawaitable, signature
+from math import isfinite
 from typing import Any
 
-from pydantic import ValidationError
-
-from critic import Proposal, Run, ToolCall, ToolStep
+from critic import Proposal, Run, ToolCall, ToolCapability, ToolStep
 from evals.escaping import escape_name
-from evals.run import CallStatus
 from harness.canonical import digest
+from harness.runtime.failures import class_name, describe_error, status_of, type_name
+from harness.runtime.limits import call_within
 from harness.runtime.permit import Permit, PermitError, redeem
 from harness.runtime.ports import Execution, Recorder
+from harness.runtime.results import NotJson, to_json_value
 
 Tool = Callable[..., Any]
 """A Python function for one capability, called with the step's args as keywords; may be async.
 
-A dict it returns adds its entries, where they are declared outputs, to the run's outputs.
+What it returns is recorded as JSON (see `harness.runtime.results`). Of an object, the entries that
+are declared outputs, and that the capability may produce, become outputs of the run.
+
+Keywords that are bound with `functools.partial` cannot be set by a plan.
+
+What it raises decides the status of the call. A time-out is `timed_out`. ToolNotRun is `failed`,
+and so is any exception of a read-only tool: nothing happened. Any other exception is `unknown`:
+what the tool did before it raised is not known, so a retry needs an idempotency key.
 """
+
+_Tools = Mapping[tuple[str, str], ToolCapability]
 
 
 class TranscriptExecutor:
     """Plays back the calls of a recorded run. Nothing is called; the facts are those recorded."""
 
     def __init__(self, transcript: Run) -> None:
+        """Play back this run."""
         self._transcript = transcript
 
     def execute(self, permit: Permit, proposal: Proposal, record: Recorder) -> Execution:
-        """The recorded calls and outputs, if this transcript is of the permitted proposal.
+        """Return the recorded outputs and measures, having recorded each call again.
 
         Raises:
-            PermitError: the permit covers another proposal than the transcript's.
+            PermitError: the transcript is of another proposal, trace or run than the permit.
         """
         redeem(permit, proposal)
-        played = self._transcript
-        if digest(played.proposal) != permit.digest:
+        transcript = self._transcript
+        if digest(transcript.proposal) != permit.digest:
             raise PermitError("the transcript is of another proposal")
-        for call in played.calls:
+        if problem := foreign_transcript(transcript):
+            raise PermitError(problem[1])
+        for call in transcript.calls:
             record(call)
         return Execution(
-            outputs=played.outputs,
-            wall_ms=played.wall_ms,
-            tokens=played.tokens,
-            cost_micros=played.cost_micros,
+            outputs=transcript.outputs,
+            wall_ms=transcript.wall_ms,
+            tokens=transcript.tokens,
+            cost_micros=transcript.cost_micros,
+            played_back=True,
         )
+
+
+def foreign_transcript(run: Run) -> tuple[str, str] | None:
+    """Return where and why a run does not belong to its own proposal, or None.
+
+    The loop names a run after the proposal's context, so that another name would be lost.
+    """
+    ctx = run.proposal.ctx
+    if run.trace_id != ctx.trace_id:
+        return "/trace_id", f"the transcript is of trace {run.trace_id}, not of {ctx.trace_id}"
+    if ctx.run_id is not None and run.run_id != ctx.run_id:
+        return "/run_id", f"the transcript is of run {run.run_id}, not of {ctx.run_id}"
+    return None
 
 
 class CallableExecutor:
     """Runs a plan step by step on a table of functions, one per (adapter_id, capability_id).
 
-    It stops at the first call that does not complete: what follows may depend on it.
+    It stops at the first call that does not complete: later steps may depend on it.
     """
 
-    def __init__(self, tools: Mapping[tuple[str, str], Tool]) -> None:
+    def __init__(
+        self, tools: Mapping[tuple[str, str], Tool], *, timeout_s: float | None = None
+    ) -> None:
+        """Call these functions.
+
+        Args:
+            tools: the functions by (adapter_id, capability_id).
+            timeout_s: the longest that one call may take, in seconds. A call that takes longer is
+                recorded as `timed_out` and not waited for. With a limit, a synchronous function
+                runs in a thread of its own, which goes on after the limit.
+
+        Raises:
+            ValueError: the limit is not a positive, finite number.
+        """
+        if timeout_s is not None and not (isfinite(timeout_s) and timeout_s > 0):
+            raise ValueError(f"timeout_s must be a positive number of seconds, not {timeout_s}")
         self._tools = dict(tools)
+        self._timeout_s = timeout_s
 
     async def execute(self, permit: Permit, proposal: Proposal, record: Recorder) -> Execution:
         """Call the tool of every step in order and record each call as it ends.
@@ -65,16 +109,22 @@ class CallableExecutor:
             LookupError: a step's capability has no function here; nothing was called.
         """
         plan = redeem(permit, proposal)
-        steps = [(at, step) for at, step in enumerate(plan.steps) if type(step) is ToolStep]
+        manifest: _Tools = proposal.compiled.manifests.tools
+        steps = [(index, step) for index, step in enumerate(plan.steps) if type(step) is ToolStep]
         self._require_tools([step for _, step in steps])
+        begin = getattr(record, "begin", _ignore)
         outputs: dict[str, Any] = {}
-        for at, step in steps:
-            call = await self._call(at, step, record)
+        for index, step in steps:
+            tool = manifest.get((step.adapter_id, step.capability_id))
+            begin(index)
+            call = await self._call(index, step, tool, record)
             if call.status != "completed":
                 break
-            if type(call.output) is dict:
-                declared = plan.declared_outputs
-                outputs |= {k: v for k, v in call.output.items() if k in declared}
+            outputs |= {
+                name: value
+                for name, value in _produced(call, tool)
+                if name in plan.declared_outputs
+            }
         return Execution(outputs=outputs)
 
     def _require_tools(self, steps: list[ToolStep]) -> None:
@@ -83,49 +133,83 @@ class CallableExecutor:
                 name = f"{step.adapter_id}.{step.capability_id}"
                 raise LookupError(f"no function for {name}: add it to the executor's table")
 
-    async def _call(self, at: int, step: ToolStep, record: Recorder) -> ToolCall:
+    async def _call(
+        self, index: int, step: ToolStep, tool: ToolCapability | None, record: Recorder
+    ) -> ToolCall:
         facts: dict[str, Any] = {
-            "step": at,
+            "step": index,
             "adapter_id": step.adapter_id,
             "capability_id": step.capability_id,
             "args": step.args,
         }
+        function = self._tools[step.adapter_id, step.capability_id]
+        if problem := _binding_problem(function, step.args):
+            call = ToolCall(**facts, status="failed", error=problem)
+            record(call)
+            return call
         try:
             # A copy: what a tool does to its arguments must not change what is on record.
-            args = deepcopy(step.args)
-            output = self._tools[step.adapter_id, step.capability_id](**args)
-            output = await output if isawaitable(output) else output
+            output = await self._returned(function, deepcopy(step.args))
         except Exception as error:
-            status: CallStatus = "timed_out" if isinstance(error, TimeoutError) else "failed"
-            reason = _told(error)
-            call = ToolCall(**facts, status=status, error=reason)
+            call = ToolCall(**facts, status=status_of(error, tool), error=describe_error(error))
         except BaseException as interrupt:  # cancelled, or the program is told to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
-            reason = "cancelled" if cancelled else f"ended by {type(interrupt).__name__}"
+            reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
             record(ToolCall(**facts, status="unknown", error=reason))
             raise
         else:
-            call = _completed(facts, output)
+            call = _ended(facts, output)
         record(call)
         return call
 
+    async def _returned(self, function: Tool, args: dict[str, Any]) -> Any:
+        if self._timeout_s is not None:
+            return await call_within(self._timeout_s, function, args)
+        output = function(**args)
+        return await output if isawaitable(output) else output
 
-def _told(error: Exception) -> str:
-    """What the error says of itself, if it can."""
+
+def _ignore(_step: int) -> None:
+    """Do nothing: this recorder does not ask for the start of a call."""
+
+
+def _produced(call: ToolCall, tool: ToolCapability | None) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of a call's output that the manifest lets its capability produce."""
+    if tool is None or type(call.output) is not dict:
+        return
+    for name, value in call.output.items():
+        if tool.produces is None or name in tool.produces:
+            yield name, value
+
+
+def _binding_problem(function: Tool, args: Mapping[str, Any]) -> str | None:
+    """Return why the function cannot be called with these args, or None. It is not called."""
+    bound, inner = set[str](), function
+    while isinstance(inner, partial):
+        bound |= inner.keywords.keys()
+        inner = inner.func
+    if taken := sorted(bound & args.keys()):
+        return f"argument {escape_name(taken[0])} is bound by the executor: a plan cannot set it"
     try:
-        return escape_name(f"{type(error).__name__}: {error}")
-    except Exception:
-        return escape_name(type(error).__name__)
-
-
-def _completed(facts: dict[str, Any], output: Any) -> ToolCall:
-    """The call with its output; an output that is no JSON value is named as an error instead."""
-    if output is None:
-        return ToolCall(**facts, status="completed")
+        # Without following `__wrapped__`: a decorator may take other arguments than it passes on.
+        expected = signature(function, follow_wrapped=False)
+    except Exception:  # a function without a signature, such as some built-in ones
+        return None
     try:
-        call = ToolCall(**facts, status="completed", output=output)
-        # A copy: what the tool keeps and changes later must not change what is on record.
-        return call.model_copy(deep=True)
-    except ValidationError:
-        reason = f"the tool returned {type(output).__name__}, which is no JSON value"
-        return ToolCall(**facts, status="completed", error=reason)
+        expected.bind(**args)
+    except TypeError as error:
+        return describe_error(error)
+    return None
+
+
+def _ended(facts: dict[str, Any], output: Any) -> ToolCall:
+    """Return the completed call, or one of unknown effect if its output cannot be recorded."""
+    try:
+        value = to_json_value(output)
+        optional = {} if value is None else {"output": value}
+        return ToolCall(**facts, status="completed", **optional)
+    except Exception as error:
+        kind = type_name(type(output))
+        why = str(error) if isinstance(error, NotJson) else describe_error(error)
+        reason = f"the tool returned {kind}, which cannot be recorded as JSON: {why}"
+        return ToolCall(**facts, status="unknown", error=reason)
