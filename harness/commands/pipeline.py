@@ -1,4 +1,4 @@
-"""Recorded documents through the canonical loop into a log: what `run` and `demo` share."""
+"""Take recorded documents through the canonical loop into a log, for `run` and `demo`."""
 
 from pathlib import Path
 from typing import Any
@@ -8,18 +8,18 @@ from evals.timestamps import parse_time
 from harness.clock import FixedClock, SystemClock
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
-from harness.runtime.executors import TranscriptExecutor
+from harness.runtime.executors import TranscriptExecutor, foreign_transcript
 from harness.runtime.loop import Outcome, run_canonical_loop
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Clock
-from harness.wire import build, parse_json
+from harness.wire import InvalidInput, build, parse_json
 
 
 def clock_of(decided_at: str | None) -> Clock:
-    """The clock to record by: this machine's, or one that stands at `decided_at`.
+    """Return the clock to record by: this machine's, or one that always tells `decided_at`.
 
     Raises:
-        UsageError: `decided_at` is no RFC 3339 time.
+        UsageError: `decided_at` is not an RFC 3339 time.
     """
     if decided_at is None:
         return SystemClock()
@@ -30,18 +30,23 @@ def clock_of(decided_at: str | None) -> Clock:
 
 
 def transcript_or_proposal(data: bytes, max_bytes: int) -> Run | Proposal:
-    """A Run where the document has a `proposal`, else a Proposal.
+    """Parse a Run if the document has a `proposal`, else a Proposal.
 
     Raises:
-        InvalidInput: it is neither.
+        InvalidInput: it is neither, or a Run of another trace or run than its own proposal.
     """
     value: Any = parse_json(data, max_bytes)
-    is_run = isinstance(value, dict) and "proposal" in value
-    return build(Run, value) if is_run else build(Proposal, value)
+    if not isinstance(value, dict) or "proposal" not in value:
+        return build(Proposal, value)
+    run = build(Run, value)
+    if foreign := foreign_transcript(run):
+        path, problem = foreign
+        raise InvalidInput(path, f"{problem}: record it with the proposal that it ran")
+    return run
 
 
 async def take_decision(document: Run | Proposal, clock: Clock, log: SqlDecisionLog) -> Outcome:
-    """One turn of the loop. A Proposal alone is a dry run: verified and recorded, not executed."""
+    """Take one turn of the loop. A Proposal alone is verified and recorded, not executed."""
     proposal = document.proposal if isinstance(document, Run) else document
     return await run_canonical_loop(
         ctx=proposal.ctx,
@@ -56,12 +61,16 @@ async def take_decision(document: Run | Proposal, clock: Clock, log: SqlDecision
 
 
 def report_line(report: CriticReport) -> str:
-    """The report in one line."""
+    """Return the status and the rationale of the report on one line."""
     return f"{report.status}: {report.rationale}"
 
 
 def example(name: str) -> bytes:
-    """A document of the refund example, from the installed package or from the checkout."""
+    """Return a document of the refund example, as installed or from the checkout.
+
+    Raises:
+        UsageError: it is in neither place.
+    """
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "_refund", package.parent / "fixtures" / "refund"):
         if (folder / name).is_file():

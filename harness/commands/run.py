@@ -1,8 +1,9 @@
-"""`critic run`: recorded runs through the whole pipeline into a decision log."""
+"""`critic run`: take recorded runs through the whole pipeline into a decision log."""
 
 import argparse
 import asyncio
 import sys
+from contextlib import ExitStack
 
 from critic import CriticReport
 from harness.commands.documents import documents, size_limit
@@ -21,7 +22,8 @@ def run(args: argparse.Namespace) -> int:
 
 async def _record_all(args: argparse.Namespace) -> int:
     clock, status, limit = clock_of(args.decided_at), 0, size_limit(args)
-    with SqlDecisionLog.open(args.log) as log:
+    log: SqlDecisionLog | None = None
+    with ExitStack() as stack:
         for document in documents(args):
             try:
                 content = document.parse_with(lambda data: transcript_or_proposal(data, limit))
@@ -30,6 +32,8 @@ async def _record_all(args: argparse.Namespace) -> int:
                 sys.stderr.write(f"{document.source}: invalid input: {error}\n")
                 status = EXIT_INVALID
                 continue
+            # Opened for the first decision only: without one, no empty log is left behind.
+            log = log or stack.enter_context(SqlDecisionLog.open(args.log))
             outcome = await take_decision(content, clock, log)
             seq, report = outcome.record.seq, outcome.report
             sys.stdout.write(f"{document.source}: record {seq}: {report_line(report)}\n")

@@ -11,6 +11,7 @@ from harness.log.errors import LogFull
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
 from harness.replay.engine import replay
+from harness.runtime.executors import foreign_transcript
 from tests.harness.commands.lines import GOOD, REFUSED
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, put_body
@@ -94,7 +95,9 @@ def test_a_log_is_appended_to(critic: Critic, log: Path) -> None:
 
 
 def test_with_a_fixed_time_two_logs_are_the_same_bytes(critic: Critic, tmp_path: Path) -> None:
-    runs = [json.dumps(seeded_run(seed).wire()).encode() for seed in range(12)]
+    drawn = [seeded_run(seed) for seed in range(60)]
+    own = [run for run in drawn if foreign_transcript(run) is None][:12]
+    runs = [json.dumps(run.wire()).encode() for run in own]
     document = b"\n".join([*runs, GOOD, REFUSED, PLAN_B_RUN.read_bytes().replace(b"\n", b"")])
     logs = [tmp_path / name for name in ("one.db", "other.db")]
     answers = {
@@ -132,7 +135,39 @@ def test_what_is_neither_run_nor_proposal(critic: Critic, log: Path, data: bytes
     said = critic("run", "-", "--log", log, stdin=data)
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith("standard input: invalid input: ")
-    assert rows(log) == []
+    assert not log.exists()
+
+
+def test_a_file_that_is_missing_leaves_no_empty_log(critic: Critic, log: Path) -> None:
+    said = critic("run", log.with_name("missing.json"), "--log", log)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.endswith("missing.json: invalid input: the document: there is no such file\n")
+    assert not log.exists()
+
+
+@pytest.mark.parametrize("name", ["trace_id", "run_id"])
+def test_the_transcript_of_another_trace_or_run_is_invalid_input(
+    critic: Critic, log: Path, name: str
+) -> None:
+    wire = {**good_run(), name: "other"}
+    said = critic("run", "-", "--log", log, stdin=json.dumps(wire).encode())
+    own = wire["proposal"]["ctx"][name]
+    assert (said.status, said.out) == (2, "")
+    assert said.err == (
+        f"standard input: invalid input: /{name}: the transcript is of {name[:-3]} other, "
+        f"not of {own}: record it with the proposal that it ran\n"
+    )
+    assert not log.exists()
+
+
+def test_a_transcript_without_wall_time_is_recorded_without(critic: Critic, log: Path) -> None:
+    wire = good_run()
+    del wire["wall_ms"]
+    critic("run", "-", "--log", log, stdin=json.dumps(wire).encode())
+    (record,) = [json.loads(row.body) for row in rows(log)]
+    assert "wall_ms" not in record["run"]
+    latency = record["report"]["score"]["scorecard"]["scores"]["latency"]
+    assert (latency["status"], latency["score"]) == ("warn", 0.0)
 
 
 def test_a_document_over_the_limit_is_not_recorded(critic: Critic, log: Path) -> None:
