@@ -21,8 +21,6 @@ def explain(error: Exception) -> str:
     match error:
         case NotRecorded(__cause__=Exception() as cause):
             return f"a decision was made and is not on record: {explain(cause)}"
-        case UsageError() | HarnessError():
-            return str(error)
         case InvalidInput():
             return f"invalid input: {error}"
         case HarnessError():

@@ -1,4 +1,4 @@
-"""Progress of long work: one line for each phase, live on a terminal, plain in a pipe."""
+"""Show the progress of long work: one line for each phase, live on a terminal only."""
 
 import asyncio
 import os
@@ -12,12 +12,13 @@ _LONGEST: Final = 160
 
 
 class Progress:
-    """Tells of the phases of a code loop as they begin and end.
+    """Prints the phases of a code loop as they begin and end.
 
-    That nobody listens any more ends the telling and not the loop.
+    If the stream closes, progress stops; the loop goes on.
     """
 
     def __init__(self, stream: TextIO, limit: int) -> None:
+        """Print to `stream` the phases of a loop of at most `limit` iterations."""
         self._stream, self._limit = stream, limit
         self._live = stream.isatty()
         self._began, self._title = 0.0, ""
@@ -32,21 +33,21 @@ class Progress:
         self._title = ""
 
     def say(self, line: str) -> None:
-        """A line of our own, safe to print."""
+        """Print a line, which must be safe to print."""
         self._put(f"{line}\n")
 
     def begin(self, number: int, phase: str) -> None:
-        """A phase of an iteration begins."""
+        """Report that a phase of iteration `number` begins."""
         self._began, self._title = time.monotonic(), f"[{number}/{self._limit}] {phase:<6}"
         if self._live:
             self._ticker = asyncio.get_running_loop().create_task(self._tick())
 
-    def end(self, said: str) -> None:
-        """It is over, with this to say."""
+    def end(self, summary: str) -> None:
+        """Report that the phase ended. `summary` may be any text, of any length."""
         if self._ticker is not None:
             self._ticker.cancel()
-        # Cut before it is escaped: there may be megabytes of it.
-        cut = said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+        # Cut before escaping: it may be megabytes long.
+        cut = summary if len(summary) <= _LONGEST else f"{summary[:_LONGEST]}..."
         start = "\r\x1b[K" if self._live else ""
         self._put(f"{start}{self._title} {self._elapsed()} {escape_line(cut)}\n")
         self._title = ""
@@ -61,7 +62,7 @@ class Progress:
             self._stream.write(text)
             self._stream.flush()
         except OSError:
-            # What is still in the buffer must go somewhere, or the end of the program fails on it.
+            # Flushing the rest of the buffer at exit would fail: send it to nowhere.
             with suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 

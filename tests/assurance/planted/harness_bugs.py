@@ -7,6 +7,10 @@ from tests.assurance.planted.bug import Bug, slip
 _WIRE: Final = "harness/wire.py"
 _LOOP: Final = "harness/runtime/loop.py"
 _PERMIT: Final = "harness/runtime/permit.py"
+_FAILURES: Final = "harness/runtime/failures.py"
+_RECORDER: Final = "harness/runtime/recorder.py"
+_EXECUTORS: Final = "harness/runtime/executors.py"
+_RESULTS: Final = "harness/runtime/results.py"
 _RECHECK: Final = "harness/replay/recheck.py"
 _INTEGRITY: Final = "harness/replay/integrity.py"
 _RECORD: Final = "harness/record.py"
@@ -81,6 +85,69 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "a permit is redeemed with whatever proposal is at hand",
         "(proposal) != self.digest:",
         "(proposal) is None:",
+    ),
+    slip(
+        "permit-never-redeemed",
+        _LOOP,
+        "an executor that did not redeem its permit completes the plan",
+        "        if not permit.redeemed:",
+        "        if permit.redeemed is None:",
+    ),
+    slip(
+        "log-holds-the-report",
+        _LOOP,
+        "the log is given the very decision that the caller is told of",
+        "self.log.append(detached_copy(decision))",
+        "self.log.append(decision)",
+    ),
+    slip(
+        "late-call-lost",
+        _RECORDER,
+        "a call that is reported after the execution is accepted and lost",
+        "            self._open = False",
+        "            self._open = True",
+    ),
+    slip(
+        "call-shared-with-executor",
+        _RECORDER,
+        "what an executor changes in a call that it reported is changed on record",
+        "copied = detached_copy(call)",
+        "copied = call",
+    ),
+    slip(
+        "time-out-subclass-failed",
+        _FAILURES,
+        "a time-out is recognised by the name of its own class alone",
+        "for base in _read_bases(type(error))]",
+        "for base in _read_bases(type(error))[:1]]",
+    ),
+    slip(
+        "exception-taken-for-proof",
+        _FAILURES,
+        "a tool with effects that raised is taken not to have had any",
+        'return "failed" if has_no_effect or isinstance(error, ToolNotRun) else "unknown"',
+        'return "failed" if error is not has_no_effect else "unknown"',
+    ),
+    slip(
+        "output-of-another-tool",
+        _EXECUTORS,
+        "a tool gives an output that the manifest lets another tool produce",
+        "if tool.produces is None or name in tool.produces:",
+        "if tool.produces is None or name:",
+    ),
+    slip(
+        "bound-argument-overridden",
+        _EXECUTORS,
+        "a plan sets an argument that the integrator bound",
+        "if taken := sorted(bound & args.keys()):",
+        "if taken := sorted(bound - bound & args.keys()):",
+    ),
+    slip(
+        "large-number-rounded",
+        _RESULTS,
+        "a float that JSON readers round is recorded as a number",
+        "return str(int(number)) if rounded_by_readers else number",
+        "return number if rounded_by_readers else number + 0",
     ),
     slip(
         "input-not-rehashed",

@@ -31,7 +31,7 @@ def test_the_demo_tells_its_story_and_leaves_a_log_that_replays(
         "verify: ok, 2 steps, 2 required outputs covered",
         "executed: adp_payments.issue_refund: completed",
         "report: completed: verify and score passed",
-        "3. The record: decisions 1 and 2 stand in audit.db",
+        "3. The record: decisions 1 and 2 are in audit.db",
         "4. Replay: ",
         "2 of 2 records are the same, byte for byte.",
     ]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from critic import Plan, digest
+from critic import Approval, Plan, digest
 from evals.canonical import canonical_bytes, canonical_json
 from harness.record import GENESIS
 from harness.runtime.loop import ExecutionFailed, Outcome
@@ -415,3 +415,30 @@ def test_a_proposal_that_was_changed_after_its_verdict_is_not_executed() -> None
     assert not called
     # On record stands what was verified, or the verdict could not be derived from it again.
     assert log.only.inputs.plan == verified
+
+
+def test_a_plan_that_waited_for_an_approval_goes_on_without_its_planner() -> None:
+    wire, asked = good_proposal(), list[int]()
+    wire["spec"]["approval_required_from"] = "destructive"
+    plan = proposal_of(wire).plan
+
+    class Creative:
+        def plan(self, *_given: object) -> Plan:
+            asked.append(1)
+            return plan
+
+    executor, log = Scripted(do_all), KeptLog()
+    waiting, _ = decided(executor, planner=Creative(), proposal=proposal_of(wire), log=log)
+    assert waiting.report.refused_at == "verify"
+    assert (executor.asked, len(asked)) == (0, 1)
+
+    approval = Approval(
+        approval_id="a1", plan_digest=digest(waiting.proposal.plan), approver="emma"
+    )
+    approved = waiting.proposal.model_copy(
+        update={"ctx": waiting.proposal.ctx.model_copy(update={"approvals": (approval,)})}
+    )
+    planner = FixedPlanner(waiting.proposal.plan)
+    outcome, _ = decided(executor, planner=planner, proposal=approved, log=log)
+    assert outcome.report.status == "completed"
+    assert (executor.asked, len(asked), len(log.records)) == (1, 1, 2)
