@@ -18,6 +18,7 @@ from critic import (
     CompiledContext,
     CriticReport,
     DecisionSpec,
+    Plan,
     Proposal,
     Refused,
     Run,
@@ -29,16 +30,27 @@ from critic import (
     score,
     verify,
 )
+from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.record import Decision, DecisionRecord, RunFacts
 from harness.runtime.events import EventStream, Listener
 from harness.runtime.failures import class_name
 from harness.runtime.permit import Permit, issue_permit
-from harness.runtime.ports import Clock, DecisionLog, Execution, Executor, Planner
+from harness.runtime.ports import (
+    Clock,
+    DecisionLog,
+    Execution,
+    Executor,
+    Planner,
+    RecordsAttempts,
+)
 from harness.runtime.recorder import CallRecorder
 from harness.wire import detached_copy
 
 T = TypeVar("T")
+
+_Attempt = dict[str, Plan | Verified | Refused]
+"""The members of one attempt in a Decision: `plan` and `verdict`."""
 
 _NOT_REDEEMED: Final = "the executor did not redeem its permit"
 
@@ -105,10 +117,11 @@ async def run_canonical_loop(
     handed_out = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
     plan = await maybe_await(planner.plan(*handed_out))
     proposal = _proposal(ctx, compiled, spec, plan)
+    attempts = _attempts(planner, proposal)
     verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
     began = _aware(clock.now())
     events = EventStream(listener, lambda: _time_or_none(clock))
-    turn = _Turn(proposal, verdict, clock, log, intent, began, events)
+    turn = _Turn(proposal, attempts, verdict, clock, log, intent, began, events)
     events.planned(proposal.plan)
     events.verified(verdict)
     if isinstance(verdict, Refused) or executor is None:
@@ -124,6 +137,23 @@ def _proposal(
     return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=detached_copy(proposed))
 
 
+def _attempts(planner: Planner, proposal: Proposal) -> tuple[_Attempt, ...]:
+    """Return the plans that the planner tried before the proposed one, oldest first.
+
+    Their verdicts are derived here: what a planner says of its own plans is not believed.
+    """
+    if not isinstance(planner, RecordsAttempts):
+        return ()
+    given = proposal.ctx, proposal.compiled, proposal.spec
+    proposed = canonical_bytes(proposal.plan)
+    plans = [detached_copy(plan) for plan, _ in planner.refused_attempts()]
+    return tuple(
+        {"plan": plan, "verdict": verify(*given, plan)}
+        for plan in plans
+        if canonical_bytes(plan) != proposed
+    )
+
+
 def _aware(moment: datetime) -> datetime:
     if not isinstance(moment, datetime) or moment.utcoffset() is None:
         raise TypeError("the clock tells a time without a zone; nothing was executed")
@@ -135,6 +165,7 @@ class _Turn:
     """One decision on its way to the log. Nobody else holds the proposal and the verdict."""
 
     proposal: Proposal
+    attempts: tuple[_Attempt, ...]
     verdict: Verified | Refused
     clock: Clock
     log: DecisionLog
@@ -211,7 +242,11 @@ class _Turn:
             decided_at=decided_at or _time_or_none(self.clock) or self.began,
         )
         facts = None if run is None else RunFacts.of(run)
-        optional: dict[str, Any] = {"run": facts, "error": error}
+        optional: dict[str, Any] = {
+            "run": facts,
+            "error": error,
+            "attempts": self.attempts or None,
+        }
         present = {name: value for name, value in optional.items() if value is not None}
         decision = Decision(proposal=self.proposal, report=report, **present)
         try:

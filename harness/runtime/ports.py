@@ -60,16 +60,16 @@ class Planner(Protocol):
 
 @runtime_checkable
 class RecordsAttempts(Protocol):
-    """A planner that tried other plans before the one it proposed.
+    """A planner that had plans verified before the one that it proposes.
 
-    What it reports is recorded with the decision.
+    The loop records them with the decision, and derives their verdicts itself.
     """
 
     def refused_attempts(self) -> Sequence[tuple[Plan, Refused]]:
-        """Return the plans that were refused while the last plan was made, oldest first.
+        """Return every plan of the last call of `plan` that was refused, in order.
 
-        Called once, after `plan` returned. Synchronous. If it raises, nothing is executed and the
-        loop raises the same.
+        The proposed plan is among them if it was refused. Synchronous, and called once after `plan`
+        has returned. If it raises, nothing is executed and the loop raises the same.
         """
         ...
 

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from critic import Plan, digest
+from critic import Plan, digest, verify, verify_proposal
+from harness.record import Decision
 from harness.runtime.loop import ExecutionFailed, NotRecorded, Outcome
+from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
 from tests.harness.runtime.world import (
     NOON,
@@ -22,7 +24,7 @@ from tests.harness.runtime.world import (
     do_all,
     turn,
 )
-from tests.support.examples import HOSTILE, good_proposal, is_safe, proposal_of
+from tests.support.examples import HOSTILE, good_proposal, is_safe, proposal_of, refused_proposal
 
 
 def decided(executor: Any, **ports: Any) -> Outcome:
@@ -155,3 +157,45 @@ def test_a_decision_that_the_log_does_not_take_is_in_the_error(
     assert is_safe(str(caught.value))
     # It can still be recorded elsewhere.
     assert KeptLog().append(decision).report == decision.report
+
+
+class Trying(FixedPlanner):
+    """A planner that had other plans refused, and says nothing true of their verdicts."""
+
+    def __init__(self, plan: Plan, attempts: list[tuple[Plan, Any]]) -> None:
+        super().__init__(plan)
+        self._attempts = attempts
+
+    def refused_attempts(self) -> list[tuple[Plan, Any]]:
+        return self._attempts
+
+
+@pytest.mark.skipif("attempts" not in Decision.model_fields, reason="records have no attempts")
+def test_what_a_planner_tried_before_is_recorded_with_verdicts_of_our_own() -> None:
+    bad, good = proposal_of(refused_proposal()).plan, proposal_of(good_proposal())
+    passed = verify_proposal(good)
+    for attempts, recorded in (
+        ([(bad, passed)], 1),
+        ([(bad, None), (bad, None)], 2),
+        ([(bad, None), (good.plan, passed)], 1),  # the proposed one is recorded as such
+        ([], 0),
+    ):
+        log = KeptLog()
+        outcome = decided(Scripted(do_all), planner=Trying(good.plan, attempts), log=log)
+        assert outcome.report.status == "completed"
+        wire = log.only.wire()
+        assert [entry["plan"] for entry in wire.get("attempts", [])] == [bad.wire()] * recorded
+        expected = verify(good.ctx, good.compiled, good.spec, bad).wire()
+        assert all(entry["verdict"] == expected for entry in wire.get("attempts", []))
+
+
+def test_a_planner_that_cannot_say_what_it_tried_executes_nothing() -> None:
+    class Broken(FixedPlanner):
+        def refused_attempts(self) -> Any:
+            raise RuntimeError("lost")
+
+    executor, log = Scripted(do_all), KeptLog()
+    plan = proposal_of(good_proposal()).plan
+    with pytest.raises(RuntimeError, match="lost"):
+        asyncio.run(turn(executor, planner=Broken(plan), log=log))
+    assert (executor.asked, log.records) == (0, [])
