@@ -1,15 +1,17 @@
 """A journal in a file: one line an entry, synced before it counts.
 
 Rule 1: a line counts once its line break is there. What follows the last line break was never
-        acknowledged: a crash cut it short. It is left out, said so, and cut off before more is
-        written.
-Rule 2: one writer at a time, where the system knows such locks.
+        acknowledged: a crash cut it short. It is left out, reported in `note`, and cut off before
+        more is written.
+Rule 2: one process writes at a time, where the system has such locks. Threads of it may share.
+Rule 3: nothing is written to a file that is no longer the one at the path: it would be lost.
 """
 
 import os
 from pathlib import Path
+from threading import RLock
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from evals.escaping import escape_name
 from harness.agents.journal import JournalError
@@ -21,7 +23,7 @@ except ImportError:  # not on Windows: there, keeping to one writer is left to t
 
 
 class JournalUnavailable(JournalError):
-    """The file cannot be opened, read or written, or somebody else writes to it."""
+    """The file cannot be opened, read or written, is gone, or another process writes to it."""
 
 
 class FileStore:
@@ -33,7 +35,9 @@ class FileStore:
         Raises:
             JournalUnavailable: it cannot be opened or read, or has another writer.
         """
+        self.lock: Final = RLock()
         self._path = path
+        self._process = os.getpid()
         try:
             new = not path.exists()
             self._file = path.open("a+b", buffering=0)
@@ -65,15 +69,15 @@ class FileStore:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file, so that another process may write to it."""
         self._file.close()
 
-    def lines(self) -> list[bytes]:
-        """The whole lines that the file held when it was opened, and those since."""
-        return [*self._lines]
+    def lines(self, start: int = 0) -> list[bytes]:
+        """Return the whole lines from number `start` on: those read at first, and those since."""
+        return self._lines[start:]
 
     def note(self) -> str | None:
-        """That the last line was cut short, if it was."""
+        """Return that the last line was cut short, if it was."""
         if not self._cut:
             return None
         return (
@@ -85,19 +89,40 @@ class FileStore:
         """Keep one more line: on the disk when this returns.
 
         Raises:
-            JournalUnavailable: it could not be written and synced whole; nothing of it counts.
+            JournalUnavailable: it could not be written and synced whole, and nothing of it counts;
+                or the file was deleted, replaced or cut, or opened by another process than this.
         """
+        with self.lock:
+            try:
+                self._require_same_file()
+                self._file.truncate(self._end)
+                data = memoryview(line + b"\n")
+                while data:
+                    data = data[self._file.write(data) :]
+                os.fsync(self._file.fileno())
+            except (OSError, ValueError) as error:
+                raise self._unavailable("written", error) from None
+            self._end += len(line) + 1
+            self._lines.append(line)
+            self._cut = 0
+
+    def _require_same_file(self) -> None:
+        """Check that the open file is still the one at the path, with all that was written.
+
+        Raises:
+            OSError: it is not.
+        """
+        if os.getpid() != self._process:
+            raise OSError("another process opened it: open the journal again in this one")
+        ours = os.fstat(self._file.fileno())
         try:
-            self._file.truncate(self._end)
-            data = memoryview(line + b"\n")
-            while data:
-                data = data[self._file.write(data) :]
-            os.fsync(self._file.fileno())
-        except (OSError, ValueError) as error:
-            raise self._unavailable("written", error) from None
-        self._end += len(line) + 1
-        self._lines.append(line)
-        self._cut = 0
+            theirs = self._path.stat()
+        except FileNotFoundError:
+            raise OSError("it was deleted while it was open: open the journal again") from None
+        if not os.path.samestat(ours, theirs):
+            raise OSError("it was replaced while it was open: open the journal again")
+        if ours.st_size < self._end:
+            raise OSError("it was cut short while it was open: restore it and open it again")
 
     def _unavailable(self, what: str, error: Exception) -> JournalUnavailable:
         if isinstance(error, BlockingIOError):

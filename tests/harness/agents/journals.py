@@ -1,8 +1,9 @@
 """Journals with a clock of the tests, and lines as a file holds them."""
 
 import asyncio
+import hashlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -43,15 +44,36 @@ def step(journal: Journal, inputs: Any, value: Any, name: str = "add") -> Any:
     return asyncio.run(journal.step("S", name, inputs, replies(value)))
 
 
-LINE = (
-    b'{"at":"2026-05-09T09:30:00Z","attempt":1,"inputs":"' + b"0" * 64 + b'","reply":1,'
-    b'"session":"S","status":"replied","step":"a"}'
-)
+UNCHAINED: dict[str, Any] = {
+    "at": "2026-05-09T09:30:00Z",
+    "attempt": 1,
+    "inputs": "0" * 64,
+    "reply": 1,
+    "session": "S",
+    "status": "replied",
+    "step": "a",
+}
 
 
-def changed(**fields: Any) -> bytes:
-    kept = {**json.loads(LINE), **fields}
-    return json.dumps({name: kept[name] for name in kept if kept[name] != "-"}).encode()
+def changed(**fields: Any) -> dict[str, Any]:
+    """A line with other fields; one that is `-` is left out."""
+    return {name: value for name, value in {**UNCHAINED, **fields}.items() if value != "-"}
 
 
-OTHER = changed(step="b")
+def sealed(*entries: Any) -> tuple[bytes, ...]:
+    """The lines of these entries, chained anew by hand: bytes stay as they are."""
+    lines, head = list[bytes](), "0" * 64
+    for entry in entries:
+        if isinstance(entry, bytes):
+            lines.append(entry)
+            continue
+        content = {name: value for name, value in entry.items() if name != "chain"}
+        text = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+        head = hashlib.sha256(head.encode() + b"\n" + text).hexdigest()
+        lines.append(json.dumps({**content, "chain": head}, separators=(",", ":")).encode())
+    return tuple(lines)
+
+
+def resealed(lines: Iterable[bytes]) -> tuple[bytes, ...]:
+    """Some lines of a journal, chained anew: for what only somebody who does that can bring in."""
+    return sealed(*map(json.loads, lines))

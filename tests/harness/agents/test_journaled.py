@@ -24,7 +24,7 @@ from harness.agents.journal_file import JournalUnavailable
 from harness.agents.journaled import Journaled
 from harness.loops.actor_critic import ActorCritic
 from harness.loops.self_refine import SelfRefine
-from tests.harness.agents.journals import Ticking, journal_of
+from tests.harness.agents.journals import Ticking, journal_of, resealed
 from tests.harness.loops.scripted import Scripted, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
@@ -98,7 +98,7 @@ def test_an_approval_of_another_draft_is_not_found() -> None:
     """journal-stale-approval"""
     store = MemoryStore()
     events_of(SelfRefine(base=Journaled(Scripted("A", "no issues"), journal_of(store))))
-    kept = MemoryStore(tuple(store.lines()[1:]))  # the approval, without the draft it is of
+    kept = MemoryStore(resealed(store.lines()[1:]))  # the approval, without the draft it is of
     stream = SelfRefine(base=Journaled(Scripted("B"), journal_of(kept))).stream(
         "task", session_id="P"
     )

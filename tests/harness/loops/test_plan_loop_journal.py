@@ -9,6 +9,7 @@ import pytest
 from harness.agents.journal import Journal, JournalMode, MemoryStore, ReplayDivergence
 from harness.agents.usage import Usage
 from harness.loops.plan_types import PlannerReply, PlanRevision
+from tests.harness.agents.journals import resealed
 from tests.harness.loops.plans import (
     GOOD,
     AsyncPlanner,
@@ -87,7 +88,7 @@ def test_an_advisor_asked_about_another_plan_is_a_divergence() -> None:
     store = MemoryStore()
     kept = journal(store)
     revised(ScriptedPlanner(GOOD.plan), journal=kept, advisor=ScriptedAdvisor([]), session="S")
-    reviews = MemoryStore(tuple(line for line in store.lines() if b"S__advisor_0" in line))
+    reviews = MemoryStore(resealed(line for line in store.lines() if b"S__advisor_0" in line))
     other = ScriptedPlanner(GOOD.plan.model_copy(update={"plan_id": "other"}))
     loop = a_loop(other, journal=journal(reviews), advisor=ScriptedAdvisor([]), session="S")
     with pytest.raises(ReplayDivergence):
