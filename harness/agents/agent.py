@@ -1,13 +1,13 @@
-"""What a loop knows of an agent: a name, and a stream of events that ends with a result.
+"""The interface of an agent: a name, and a stream of events that ends with a result.
 
 Rule 1: what was not measured is absent, and a sum with an absent part is absent: a budget that
-        cannot be checked is not a budget that is kept.
-Rule 2: a loop is an agent itself, so loops nest; the session of a call made in one is the
-        loop's own session with `__actor_{round}` or `__critic_{round}` after it.
+        cannot be checked counts as exceeded.
+Rule 2: a loop is itself an agent, so loops nest. The session of a call made in one is the loop's
+        own session with `__actor_{round}` or `__critic_{round}` after it.
 """
 
-from collections.abc import AsyncIterator, Awaitable
-from typing import Annotated, Literal, Protocol, Self, runtime_checkable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, Protocol, Self, runtime_checkable
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -15,7 +15,9 @@ from pydantic_core import PydanticCustomError
 from evals.envelope import OPTIONAL, Count, Envelope
 from evals.escaping import escape_line, escape_name
 from evals.json_value import JsonObject, Text
+from evals.timestamps import Time
 from harness.agents.usage import UNLIMITED, Budget, Usage
+from harness.errors import HarnessError
 from harness.runtime.revise import StopReason
 
 EventKind = Literal[
@@ -29,17 +31,21 @@ EventKind = Literal[
     "architecture_event",
     "completed",
 ]
-"""What an agent can tell while it works. `started` and `completed` frame all the others."""
+"""The events of an agent at work. `started` comes first and `completed` last."""
 
 SessionId = Annotated[str, Field(min_length=1)]
 
 
-class AgentFailed(Exception):
+class AgentFailed(HarnessError):
     """An agent could not answer. The message says why, in one line that is safe to print."""
 
 
+class TransientFailure(AgentFailed):
+    """An agent could not answer now, and the same call may succeed when it is made again."""
+
+
 def describe(error: Exception) -> str:
-    """Why an agent failed, in one line that is safe to print."""
+    """Return why an agent failed, in one line that is safe to print."""
     if isinstance(error, AgentFailed):
         return escape_line(str(error))
     text = escape_name(str(error))
@@ -47,11 +53,18 @@ def describe(error: Exception) -> str:
 
 
 class AgentResult(Envelope):
-    """What a call of an agent came to.
+    """The outcome of a call of an agent.
 
-    `interrupted` says that it ended before it was done, and then `interruption_reason` says why.
-    `stop_reason` and `round` say it as a closed set: a loop always gives both, and an agent that
-    ran out of money gives `budget`.
+    Attributes:
+        output: the answer, or what there was of it when the call was interrupted.
+        turns: how many requests were made to models.
+        usage: what the call cost, as far as it was measured.
+        interrupted: whether the call ended before it was done.
+        interruption_reason: why, for exactly the interrupted calls.
+        stop_reason: why a loop ended. A loop always gives it; an agent that ran out of tokens,
+            money or time gives `budget`.
+        round: the round that a loop ended in, from 0.
+        transient: true where the same call may succeed when it is made again.
     """
 
     output: Text
@@ -61,11 +74,14 @@ class AgentResult(Envelope):
     interruption_reason: Annotated[Text | None, OPTIONAL] = None
     stop_reason: Annotated[StopReason | None, OPTIONAL] = None
     round: Annotated[Count | None, OPTIONAL] = None
+    transient: Annotated[Literal[True] | None, OPTIONAL] = None
 
     @model_validator(mode="after")
-    def _explained(self) -> Self:
+    def _require_reason(self) -> Self:
         if self.interrupted != (self.interruption_reason is not None):
-            raise PydanticCustomError("reason", "exactly what was interrupted has a reason")
+            raise PydanticCustomError("reason", "exactly an interrupted result has a reason")
+        if self.transient and not self.interrupted:
+            raise PydanticCustomError("transient", "only an interrupted result is transient")
         return self
 
     @property
@@ -75,15 +91,21 @@ class AgentResult(Envelope):
 
 
 class Event(Envelope):
-    """One thing that happened in a session. Only `completed` carries a result, and it must."""
+    """One thing that happened in a session. Exactly `completed` carries a result.
+
+    `sequence` (from 0, without gaps) and `at` are set by the loop that hands the event out; an
+    agent that is not a loop leaves them out.
+    """
 
     kind: EventKind
     session_id: SessionId
     data: JsonObject = Field(default_factory=dict)
     result: Annotated[AgentResult | None, OPTIONAL] = None
+    sequence: Annotated[Count | None, OPTIONAL] = None
+    at: Annotated[Time | None, OPTIONAL] = None
 
     @model_validator(mode="after")
-    def _framed(self) -> Self:
+    def _require_frame(self) -> Self:
         if (self.kind == "completed") != (self.result is not None):
             raise PydanticCustomError("framing", "exactly a completed event carries a result")
         return self
@@ -92,32 +114,40 @@ class Event(Envelope):
 class EventStream(Protocol):
     """The events of one call. An async generator is one."""
 
-    def __aiter__(self) -> AsyncIterator[Event]: ...
+    def __aiter__(self) -> AsyncIterator[Event]:
+        """Return the stream itself."""
 
-    def __anext__(self) -> Awaitable[Event]: ...
+    def __anext__(self) -> Awaitable[Event]:
+        """Wait for the next event.
 
-    def aclose(self) -> Awaitable[object]: ...
+        Raises:
+            StopAsyncIteration: there are no more.
+            Exception: the call failed.
+        """
+
+    def aclose(self) -> Awaitable[object]:
+        """End the call, if it is going on. May be called at any time, and more than once."""
 
 
 @runtime_checkable
 class HasPartialResult(Protocol):
-    """A stream that can be asked at any moment what the call came to so far, if it can tell."""
+    """A stream that can tell at any time what the call has come to so far."""
 
     @property
-    def result(self) -> AgentResult | None: ...
+    def result(self) -> AgentResult | None:
+        """The result so far, or None where nothing is known yet."""
 
 
 class Agent(Protocol):
     """Answers a prompt.
 
-    `stream` gives `started`, then whatever happens, then `completed` with the result. It may raise
-    instead; an `AgentFailed` says why in words that are safe to show. `budget` is what is left to
-    spend: an agent of several calls keeps to it. With `text_only`, no tools are wanted: an agent
-    that has a mode without tools answers in that.
+    A loop calls `stream` from the thread of its event loop, any number of times, also before an
+    earlier stream has ended: an agent keeps what belongs to one call in the stream.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """A name for messages, sessions and journals."""
 
     def stream(
         self,
@@ -126,4 +156,30 @@ class Agent(Protocol):
         session_id: str,
         budget: Budget = UNLIMITED,
         text_only: bool = False,
-    ) -> EventStream: ...
+    ) -> EventStream:
+        """Begin a call: `started`, then any other events, then `completed` with the result.
+
+        `stream` and its events may raise any `Exception`: the call has failed, and is made again
+        if the error is transient (see `CallPolicy`). The message of an `AgentFailed` is shown as
+        it is; of another error it is escaped first. An agent that knows what a failed call cost
+        gives an interrupted result instead of raising.
+
+        `budget` is what is left to spend: an agent that makes several calls keeps to it. With
+        `text_only` no tools are wanted: an agent that can answer without its tools does so.
+        """
+
+
+Tool = Callable[..., Any]
+"""A Python function with a name, a docstring and annotated parameters; it may be async."""
+
+
+@runtime_checkable
+class Equippable(Protocol):
+    """An agent that can be handed the caller's context, or tools, for one call."""
+
+    def equipped(self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]) -> Agent:
+        """Return this agent with the context (a JSON object) and tools that it was handed.
+
+        Raises:
+            AgentFailed: the agent has no use for one of them; the message says for which.
+        """

@@ -1,4 +1,4 @@
-"""A command line as an agent of the loops: the prompt goes in, what it prints is the output."""
+"""A command line as an agent of the loops: it is given the prompt, and prints the output."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -13,9 +13,9 @@ from harness.process import CommandNotStarted, CommandResult, run_command
 class CommandAgent:
     """Runs `argv` in `cwd` for every call, with the prompt on stdin or in place of `{prompt}`.
 
-    The output is stdout. An exit code that is not 0, or the end of `timeout` seconds, is an
-    interruption. A command does not say what it used, so no token or money budget lets it be
-    called a second time; and it has no mode without tools.
+    The output is stdout. A call with an exit code other than 0, or that takes longer than `timeout`
+    seconds, is interrupted. A command does not report its usage, so a budget of tokens or money
+    does not allow a second call. It has no mode without tools, and takes no extra tools.
     """
 
     def __init__(
@@ -26,10 +26,10 @@ class CommandAgent:
         *,
         name: str | None = None,
     ) -> None:
-        """`name` is the program's file name unless given.
+        """Wrap a command. `name` is the program's file name unless given.
 
         Raises:
-            ValueError: `argv` names no program.
+            ValueError: `argv` does not name a program.
         """
         if not argv or not argv[0]:
             raise ValueError("argv is empty: name a program and its arguments")
@@ -46,25 +46,25 @@ class CommandAgent:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """What the command prints, as it does, and the result. Left early, the command is ended.
+        """Give what the command prints as it does, then the result. Closing it ends the command.
 
         Raises:
             AgentFailed: the command could not be started.
         """
         del budget, text_only
         yield Event(kind="started", session_id=session_id)
-        said: asyncio.Queue[str | None] = asyncio.Queue()
+        output_queue: asyncio.Queue[str | None] = asyncio.Queue()
         command = run_command(
             self._argv,
             prompt=prompt,
             cwd=self._cwd,
             timeout=self._timeout,
-            on_output=said.put_nowait,
+            on_output=output_queue.put_nowait,
         )
         task = asyncio.create_task(command)
-        task.add_done_callback(lambda _: said.put_nowait(None))
+        task.add_done_callback(lambda _: output_queue.put_nowait(None))
         try:
-            while (text := await said.get()) is not None:
+            while (text := await output_queue.get()) is not None:
                 yield Event(kind="model_chunk", session_id=session_id, data={"text": text})
             result = await task
         except CommandNotStarted as error:

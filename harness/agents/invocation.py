@@ -1,26 +1,30 @@
-"""Calls of agents and models from within something else: forwarded, counted, journaled."""
+"""A call of an agent from within another one, its events forwarded."""
 
-from typing import Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
+from evals.escaping import escape_name
 from harness.agents.agent import (
     Agent,
     AgentFailed,
     AgentResult,
+    Equippable,
     Event,
     EventStream,
     HasPartialResult,
+    Tool,
 )
 from harness.agents.usage import UNLIMITED, Budget
 
 
 class SubagentInvocation:
-    """One call of an agent whose events go on to the parent's consumer as they happen.
+    """One call of an agent whose events are forwarded to the parent's consumer as they happen.
 
-    The parent has a frame of its own, so `started` and `completed` are kept back; everything else
-    is forwarded as it is. The call ends with the `completed` of its own session.
+    The parent sends `started` and `completed` events of its own, so those of the agent are left
+    out; all others are forwarded unchanged. The call ends with the `completed` of its session.
 
-    Its events come from an iterator, not from a generator: of generators within generators, the end
-    of an event loop or of their lives closes the inner ones while the outer ones still use them.
+    This is an iterator and not a generator. When an event loop ends, Python closes generators in
+    any order, and an inner one may be closed while an outer one still uses it.
     """
 
     def __init__(
@@ -31,9 +35,21 @@ class SubagentInvocation:
         session_id: str | None = None,
         budget: Budget = UNLIMITED,
         text_only: bool = False,
+        context: Mapping[str, Any] | None = None,
+        extra_tools: Sequence[Tool] = (),
     ) -> None:
-        """A call that starts when `events` is read. Without a session, it is the agent's name."""
-        self._agent = agent
+        """Prepare a call. It starts when its events are read.
+
+        `session_id` is the agent's name unless given. `context` (a JSON object) and `extra_tools`
+        (functions) are handed to the agent for this call.
+
+        Raises:
+            AgentFailed: the agent cannot be handed a context or tools.
+            ValueError: tools are given to a call that is to be made without tools.
+        """
+        if text_only and extra_tools:
+            raise ValueError("extra_tools are given, but text_only asks for a call without tools")
+        self._agent = equip(agent, context, extra_tools)
         self._prompt = prompt
         self._session_id = agent.name if session_id is None else session_id
         self._budget = budget
@@ -44,17 +60,17 @@ class SubagentInvocation:
 
     @property
     def result(self) -> AgentResult | None:
-        """What the call came to. Before its end: what its stream can tell so far, if it can."""
+        """The result; before the end of the call, the partial one, where its stream tells one."""
         if self._result is None and isinstance(self._stream, HasPartialResult):
             return self._stream.result
         return self._result
 
     def events(self) -> Self:
-        """The events within the frame; to be read once.
+        """Return the events between `started` and `completed`, to be read once.
 
         Raises:
             AgentFailed: while it is read, the stream ended without a result.
-            Exception: while it is read, whatever the agent raised.
+            Exception: while it is read, an error that the agent raised.
         """
         return self
 
@@ -75,7 +91,7 @@ class SubagentInvocation:
         return event
 
     async def aclose(self) -> None:
-        """Leave: the call that is going on is cancelled."""
+        """Cancel the call, if it is going on."""
         self._ended = True
         if self._stream is not None:
             await self._stream.aclose()
@@ -97,16 +113,45 @@ class SubagentInvocation:
         raise AgentFailed("the agent ended without a result")
 
 
-async def run_agent(
-    agent: Agent, prompt: str, *, session_id: str | None = None, budget: Budget = UNLIMITED
-) -> AgentResult:
-    """The result of one call, for whoever does not want its events.
+def equip(agent: Agent, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]) -> Agent:
+    """Return the agent with a context and tools, or the agent itself where there are none.
 
     Raises:
-        AgentFailed: the agent ended without a result.
-        Exception: whatever the agent raised.
+        AgentFailed: it cannot be handed them.
     """
-    call = SubagentInvocation(agent, prompt, session_id=session_id, budget=budget)
+    if context is None and not extra_tools:
+        return agent
+    if not isinstance(agent, Equippable):
+        raise AgentFailed(
+            f"the agent {escape_name(agent.name)} cannot be handed a context or tools: "
+            "it has no method `equipped`"
+        )
+    return agent.equipped(context=context, extra_tools=tuple(extra_tools))
+
+
+async def run_agent(
+    agent: Agent,
+    prompt: str,
+    *,
+    session_id: str | None = None,
+    budget: Budget = UNLIMITED,
+    context: Mapping[str, Any] | None = None,
+    extra_tools: Sequence[Tool] = (),
+) -> AgentResult:
+    """Make one call and return its result, without its events.
+
+    Raises:
+        AgentFailed: the agent ended without a result, or cannot be handed a context or tools.
+        Exception: an error that the agent raised.
+    """
+    call = SubagentInvocation(
+        agent,
+        prompt,
+        session_id=session_id,
+        budget=budget,
+        context=context,
+        extra_tools=extra_tools,
+    )
     async for _ in call.events():
         pass
     if call.result is None:

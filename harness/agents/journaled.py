@@ -1,15 +1,15 @@
 """An agent whose calls are kept in a journal, their events included.
 
-The call as a whole is the step: what an agent did in a call that was cut short, tools included,
-is done again. So to resume a loop in its middle, journal its agents and not the loop.
+The call as a whole is the step: a call that was cut short is made again, with all its tool calls.
+So to resume a loop in its middle, journal its agents and not the loop.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
-from harness.agents.agent import Agent, AgentResult, Event, describe
-from harness.agents.invocation import SubagentInvocation
+from harness.agents.agent import Agent, AgentResult, Event, Tool, describe
+from harness.agents.invocation import SubagentInvocation, equip
 from harness.agents.journal import (
     Entry,
     Journal,
@@ -17,38 +17,63 @@ from harness.agents.journal import (
     JournalError,
     RecordedFailure,
 )
+from harness.agents.retry import CallPolicy
+from harness.agents.retrying import Retrying
 from harness.agents.usage import UNLIMITED, Budget
 from harness.wire import InvalidInput, build
 
 
-class Heard(Envelope):
-    """What a call gave: its events within the frame, and its result if it came to one."""
+class RecordedCall(Envelope):
+    """A call as it is recorded: the events between `started` and `completed`, and the result."""
 
     events: Annotated[tuple[Event, ...], ARRAY]
     result: Annotated[AgentResult | None, OPTIONAL] = None
 
 
 class Journaled:
-    """The agent, but for calls that the journal holds: those are given from there.
+    """An agent that replays the calls that the journal holds, and records all others.
 
-    A call is known by its session and the agent's name; its inputs are the prompt, the mode, and
-    `settings`: name there whatever else its replies depend on (the model, instructions, tools),
-    for a change that is not named there is not seen.
+    A call is found by its session and the agent's name. Its inputs are the prompt, the mode, and
+    `settings`: put everything else there that its replies depend on (the model, instructions,
+    tools), because a change of anything that is not an input is not noticed.
 
-    A call that raised or was interrupted is a failure, and made again when its loop is resumed.
-    The budget is no input: what was paid for once is not paid for again.
+    A call that raised an error or was interrupted is a failure, and is made again when its loop is
+    resumed. The budget is not part of the key: replaying costs nothing.
     """
 
     def __init__(self, agent: Agent, journal: Journal, *, settings: Any = None) -> None:
-        """`settings` is any JSON value."""
+        """Wrap an agent. `settings` is any JSON value."""
         self._agent = agent
         self._journal = journal
         self._settings = settings
+        self._handed: dict[str, Any] = {}
 
     @property
     def name(self) -> str:
-        """The agent's own."""
+        """The name of the wrapped agent."""
         return self._agent.name
+
+    def equipped(
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]
+    ) -> "Journaled":
+        """Return the same around the agent with them; they are inputs, the tools by their names."""
+        agent = Journaled(
+            equip(self._agent, context, extra_tools), self._journal, settings=self._settings
+        )
+        agent._handed = dict(self._handed)
+        if context is not None:
+            agent._handed["context"] = dict(context)
+        if extra_tools:
+            agent._handed["extra_tools"] = [
+                getattr(tool, "__name__", type(tool).__name__) for tool in extra_tools
+            ]
+        return agent
+
+    def with_policy(self, policy: CallPolicy) -> "Journaled":
+        """Return the same around the agent that retries: all tries are recorded as one call."""
+        agent = Journaled(with_policy(self._agent, policy), self._journal, settings=self._settings)
+        agent._handed = self._handed
+        return agent
 
     def stream(
         self,
@@ -58,15 +83,17 @@ class Journaled:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> "JournaledStream":
-        """The events as recorded, or as they happen. `completed` comes once they are recorded.
+        """Give the recorded events, or the events as they happen and then are recorded.
+
+        `completed` comes once the call is recorded.
 
         Raises:
             JournalError: while it is read, the call diverges from the recorded one, or cannot be
                 recorded.
-            RecordedFailure: while it is read, in a replay: the call raised when it was recorded.
-            Exception: while it is read, whatever the agent raised, recorded as a failure.
+            RecordedFailure: while it is read, in a replay: the recorded call raised an error.
+            Exception: while it is read, an error of the agent; it is recorded as a failure.
         """
-        inputs: dict[str, Any] = {"prompt": prompt, "text_only": text_only}
+        inputs: dict[str, Any] = {"prompt": prompt, "text_only": text_only, **self._handed}
         if self._settings is not None:
             inputs["settings"] = self._settings
         call = SubagentInvocation(
@@ -76,7 +103,7 @@ class Journaled:
 
 
 class JournaledStream:
-    """The events of one call. An iterator, for the reason that `SubagentInvocation` is one."""
+    """The events of one call. An iterator, for the same reason as `SubagentInvocation`."""
 
     def __init__(
         self,
@@ -90,7 +117,7 @@ class JournaledStream:
         self._where = session_id, step
         self._inputs = inputs
         self._call = call
-        self._heard: list[Event] = []
+        self._events: list[Event] = []
         self._recorded: Iterator[Event] | None = None
         self._began = False
         self._ended = False
@@ -102,22 +129,22 @@ class JournaledStream:
         if self._ended:
             raise StopAsyncIteration
         try:
-            return await self._live() if self._recorded is None else self._told(self._recorded)
+            return await self._live() if self._recorded is None else self._replayed(self._recorded)
         except BaseException:
             await self.aclose()
             raise
 
     async def aclose(self) -> None:
-        """Leave: a call that is going on is cancelled, and nothing of it is recorded."""
+        """Cancel a call that is going on. Nothing of it is recorded."""
         self._ended = True
         await self._call.aclose()
 
     @property
     def result(self) -> AgentResult | None:
-        """What a call that is not recorded came to so far, if its agent can tell."""
+        """The partial result of a call that is going on, if its agent tells one."""
         return self._call.result
 
-    def _told(self, recorded: Iterator[Event]) -> Event:
+    def _replayed(self, recorded: Iterator[Event]) -> Event:
         for event in recorded:
             return event
         raise StopAsyncIteration
@@ -130,15 +157,17 @@ class JournaledStream:
             self._recorded = None if entry is None else _recorded(entry)
             return Event(kind="started", session_id=session_id)
         try:
-            self._heard.append(await anext(self._call))
+            event = await anext(self._call)
         except StopAsyncIteration:
             return self._completed()
         except JournalError:
-            raise  # of a journal within the agent: no failure of the call
+            raise  # of a journal within the agent: not a failure of the call
         except Exception as error:
             self._keep(describe(error))
             raise
-        return self._heard[-1]
+        # A copy: a consumer that changes its event must not change the record.
+        self._events.append(event.model_copy(deep=True))
+        return event
 
     def _completed(self) -> Event:
         result = self._call.result
@@ -148,16 +177,27 @@ class JournaledStream:
         return Event(kind="completed", session_id=self._where[0], result=result)
 
     def _keep(self, error: str | None, **result: AgentResult) -> None:
-        reply = Heard(events=tuple(self._heard), **result).wire()
+        reply = RecordedCall(events=tuple(self._events), **result).wire()
         self._journal.keep(*self._where, self._inputs, reply=reply, error=error)
 
 
 def _recorded(entry: Entry) -> Iterator[Event]:
     try:
-        heard = build(Heard, entry.reply)
+        recorded = build(RecordedCall, entry.reply)
     except InvalidInput as error:
         raise JournalDamaged(f"{entry.step} of {entry.session}: no call: {error}") from None
-    yield from heard.events
-    if heard.result is None:
+    yield from recorded.events
+    if recorded.result is None:
         raise RecordedFailure(entry.error)
-    yield Event(kind="completed", session_id=entry.session, result=heard.result)
+    yield Event(kind="completed", session_id=entry.session, result=recorded.result)
+
+
+def with_policy(agent: Agent, policy: CallPolicy) -> Agent:
+    """Return the agent with its calls made by this policy, unless it has one of its own.
+
+    The retries of a journaled agent happen within its journal, so that a replay gives the same
+    events and the same usage.
+    """
+    if isinstance(agent, Journaled):
+        return agent.with_policy(policy)
+    return agent if isinstance(agent, Retrying) else Retrying(agent, policy)

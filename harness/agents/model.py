@@ -1,12 +1,14 @@
-"""A model as an agent, and one text-only call of it."""
+"""A model as an agent, and a single text-only call of a model."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from evals.canonical import canonical_json
 from evals.envelope import Envelope
-from evals.json_value import Text
-from harness.agents.agent import AgentResult, Event
+from evals.escaping import escape_name
+from evals.json_value import JsonObject, Text
+from harness.agents.agent import AgentFailed, AgentResult, Event, Tool
 from harness.agents.journal import Journal
 from harness.agents.usage import UNLIMITED, Budget, Usage
 from harness.wire import build
@@ -20,7 +22,7 @@ class Message(Envelope):
 
 
 class Reply(Envelope):
-    """What a model answered."""
+    """The answer of a model, and what it cost."""
 
     text: Text
     usage: Usage
@@ -32,7 +34,7 @@ Model = Callable[[Sequence[Message]], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What a single model call needs: the model, and where its reply is kept, if anywhere."""
+    """What a single model call needs: the model, its session, and a journal or None."""
 
     model: Model
     session_id: str
@@ -42,31 +44,57 @@ class Dependencies:
 async def text_only_model_call(
     deps: Dependencies, step_name: str, messages: Sequence[Message]
 ) -> tuple[str, Usage]:
-    """One reply to `messages`: from the journal where it holds it, else from the model.
+    """Return the text and the usage of one reply: from the journal if it is there, else the model.
 
     Raises:
         ReplayDivergence: the journal holds a reply to other messages.
-        Exception: whatever the model raised.
+        Exception: an error that the model raised.
     """
 
     async def ask() -> dict[str, object]:
         return (await deps.model(messages)).wire()
 
     if deps.journal is None:
-        said = await ask()
+        recorded = await ask()
     else:
         inputs = [message.wire() for message in messages]
-        said = await deps.journal.step(deps.session_id, step_name, inputs, ask)
-    reply = build(Reply, said)
+        recorded = await deps.journal.step(deps.session_id, step_name, inputs, ask)
+    reply = build(Reply, recorded)
     return reply.text, reply.usage
 
 
+class _Context(Envelope):
+    context: JsonObject
+
+
 class ModelAgent:
-    """A model as an agent: one turn, no tools, the prompt as its only message."""
+    """A model as an agent: one turn, no tools, and the prompt as the message of the user.
+
+    A context that it is handed comes first, as a message of the system.
+    """
 
     def __init__(self, name: str, model: Model) -> None:
+        """Wrap a model under a name."""
         self.name = name
         self._model = model
+        self._first: tuple[Message, ...] = ()
+
+    def equipped(
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]
+    ) -> "ModelAgent":
+        """Return the same with the context in front of its prompts.
+
+        Raises:
+            AgentFailed: tools are given, or the context is not a JSON object.
+        """
+        if extra_tools:
+            raise AgentFailed(
+                f"the agent {escape_name(self.name)} cannot be handed tools: a ModelAgent has none"
+            )
+        agent = ModelAgent(self.name, self._model)
+        if context is not None:
+            agent._first = (Message(role="system", content=context_text(context)),)
+        return agent
 
     async def stream(
         self,
@@ -76,10 +104,23 @@ class ModelAgent:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """The reply as one chunk and as the result."""
-        del budget, text_only  # one call, which was paid for, and no tools
+        """Give the reply as one chunk and as the result."""
+        del budget, text_only  # one call, which the budget allows, and no tools
         yield Event(kind="started", session_id=session_id)
-        reply = await self._model([Message(role="user", content=prompt)])
+        reply = await self._model([*self._first, Message(role="user", content=prompt)])
         yield Event(kind="model_chunk", session_id=session_id, data={"text": reply.text})
         result = AgentResult(output=reply.text, usage=reply.usage)
         yield Event(kind="completed", session_id=session_id, result=result)
+
+
+def context_text(context: Mapping[str, Any]) -> str:
+    """Return the context of a caller in the words that a model is given it in.
+
+    Raises:
+        AgentFailed: it is not a JSON object.
+    """
+    try:
+        checked = _Context(context=dict(context))
+    except ValueError:
+        raise AgentFailed("the context is not a JSON object: hand over JSON values only") from None
+    return f"Context of the caller, as JSON:\n{canonical_json(checked.context).decode()}"

@@ -1,11 +1,17 @@
-"""Usage and budgets: tokens and money, of which what was not measured is absent."""
+"""Usage and budgets: tokens, money and time. What was not measured is absent."""
 
 from typing import Annotated, Final, Literal, Self
+
+from pydantic import Field
 
 from evals.envelope import OPTIONAL, Count, Envelope
 from evals.json_value import SAFE_INTEGER
 
-Limit = Literal["max_tokens", "max_cost_micros"]
+Limit = Literal["max_tokens", "max_cost_micros", "max_seconds"]
+"""The limits of a budget, by the names of its fields."""
+
+Seconds = Annotated[float, Field(ge=0)]
+"""A time span."""
 
 
 class Usage(Envelope):
@@ -17,7 +23,7 @@ class Usage(Envelope):
 
     @property
     def tokens(self) -> int | None:
-        """In and out together."""
+        """In and out together, or None where one of them was not measured."""
         return _sum(self.tokens_in, self.tokens_out)
 
 
@@ -26,7 +32,7 @@ NO_USAGE: Final = Usage(tokens_in=0, tokens_out=0, cost_micros=0)
 
 
 def add_usage(a: Usage, b: Usage) -> Usage:
-    """Both together. Sums stop at 2^53 - 1, where every reader of JSON is still exact."""
+    """Return the sum of both. It stops at 2^53 - 1, where every reader of JSON is still exact."""
     sums = {
         "tokens_in": _sum(a.tokens_in, b.tokens_in),
         "tokens_out": _sum(a.tokens_out, b.tokens_out),
@@ -40,37 +46,46 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 
 class Budget(Envelope):
-    """What may be spent. A call is made only while less than every limit has been spent."""
+    """What may be spent. A call is made only while less than every limit has been spent.
+
+    `max_seconds` is wall-clock time, from the first event of a loop on. A call that is going on
+    when the time is over is cancelled; tokens and money are checked between calls.
+    """
 
     max_tokens: Annotated[Count | None, OPTIONAL] = None
     max_cost_micros: Annotated[Count | None, OPTIONAL] = None
+    max_seconds: Annotated[Seconds | None, OPTIONAL] = None
 
-    def exceeded_by(self, usage: Usage) -> Limit | None:
-        """The limit that forbids another call, if any. What was not measured is spent."""
-        for limit, allowed, spent in self._limits(usage):
+    def exceeded_by(self, usage: Usage, seconds: float = 0.0) -> Limit | None:
+        """Return the limit that forbids another call, if any. What was not measured is spent."""
+        for limit, allowed, spent in self._limits(usage, seconds):
             if allowed is not None and (spent is None or spent >= allowed):
                 return limit
         return None
 
-    def nears(self, usage: Usage) -> bool:
-        """Whether four fifths of a limit are spent."""
-        limits = self._limits(usage)
-        return any(most and (spent or 0) * 5 >= most * 4 for _, most, spent in limits)
+    def nearly_exceeded_by(self, usage: Usage, seconds: float = 0.0) -> bool:
+        """Return whether four fifths of a limit are spent."""
+        limits = self._limits(usage, seconds)
+        return any(allowed and (spent or 0) * 5 >= allowed * 4 for _, allowed, spent in limits)
 
-    def after(self, usage: Usage) -> Self:
-        """What is left for the next call: of an exceeded limit, nothing."""
+    def remaining_after(self, usage: Usage, seconds: float = 0.0) -> Self:
+        """Return the budget of the next call: 0 for each limit that is exceeded."""
         left = {
             limit: max(0, allowed - (allowed if spent is None else spent))
-            for limit, allowed, spent in self._limits(usage)
+            for limit, allowed, spent in self._limits(usage, seconds)
             if allowed is not None
         }
-        return type(self)(**left)
+        return type(self)(**left)  # type: ignore[arg-type] # counts stay counts
 
-    def _limits(self, usage: Usage) -> tuple[tuple[Limit, int | None, int | None], ...]:
+    def _limits(
+        self, usage: Usage, seconds: float
+    ) -> tuple[tuple[Limit, float | None, float | None], ...]:
         return (
             ("max_tokens", self.max_tokens, usage.tokens),
             ("max_cost_micros", self.max_cost_micros, usage.cost_micros),
+            ("max_seconds", self.max_seconds, seconds),
         )
 
 
 UNLIMITED: Final = Budget()
+"""A budget without any limit."""

@@ -1,16 +1,21 @@
-"""Actor and critic: one agent writes, another looks for what is wrong, the first mends it.
+"""Actor and critic: one agent writes, another looks for problems, the first fixes them.
 
-It earns its calls where the two have different blind spots: give them different models. A critic
-of this kind can find more than a rule can, and vouch for nothing: it never stands in for `verify`.
+It is worth its calls where the two have different blind spots: give them different models. A critic
+of this kind can find more than a rule can, and guarantees nothing: it never replaces `verify`.
 """
 
 from typing import Final
 
 from evals.canonical import canonical_bytes
 from harness.agents.agent import Agent
+from harness.agents.retry import DEFAULT_CALLS, CallPolicy
+from harness.clock import SystemClock
 from harness.loops.critique import Critique, judge, parse_critique
-from harness.loops.model_loop import Loop, Roles
+from harness.loops.echo import ECHO, is_echo
+from harness.loops.loop_stream import Asked, LoopSpec
+from harness.loops.model_loop import Loop
 from harness.loops.templates import Template, bulleted, require
+from harness.runtime.ports import Clock
 from harness.runtime.revise import DEFAULT_MAX_ROUNDS, Judgement, Malformed
 
 DEFAULT_CRITIQUE_TEMPLATE: Final = """\
@@ -21,7 +26,7 @@ Reply with one JSON object and nothing else:
 
 {{"issues": ["..."], "score": 0.0, "summary": "..."}}
 
-issues: each thing that must be mended, as one text. Any issue blocks the output, so an empty list
+issues: each thing that must be fixed, as one text. Any issue blocks the output, so an empty list
 means that nothing has to change. Remarks that need no change belong in the summary.
 score: how fully the output solves the task, from 0 (not at all) to 1 (fully).
 
@@ -33,7 +38,7 @@ Output:
 """
 
 DEFAULT_REFINE_TEMPLATE: Final = """\
-Your output was checked and has to be revised. Mend every point below, keep what was right, and
+Your output was checked and has to be revised. Fix every point below, keep what was right, and
 reply with the whole revised output and nothing else.
 
 Task:
@@ -42,7 +47,7 @@ Task:
 Your output:
 {output}
 
-Points to mend:
+Points to fix:
 {issues_bulleted}
 """
 
@@ -51,12 +56,13 @@ DEFAULT_APPROVAL_THRESHOLD: Final = 0.9
 
 
 class ActorCritic(Loop[Critique]):
-    """Drafts by `actor`, judged by `critic` with a score and issues.
+    """Has drafts of `actor` judged by `critic`, with a score and a list of issues.
 
-    Approved: a score of at least `approval_threshold`, and no issue listed. Otherwise the actor
-    revises its newest output, until `max_rounds` outputs were judged; the last is not revised. Of
-    outputs that were not approved, the one of the highest score is the result, then the one with
-    the fewest issues, then the first.
+    A draft is approved by a score of at least `approval_threshold` without any issue, unless that
+    reply only repeats what the critic was shown (see `harness.loops.echo`). Otherwise the actor
+    revises its newest output, until `max_rounds` outputs were judged; the last is not revised.
+    Where none is approved, the result is the output with the highest score; of equal scores the
+    one with the fewest issues, and of equal outputs the first.
     """
 
     name = "actor-critic"
@@ -70,18 +76,21 @@ class ActorCritic(Loop[Critique]):
         approval_threshold: float = DEFAULT_APPROVAL_THRESHOLD,
         critique_template: str | None = None,
         refine_template: str | None = None,
+        calls: CallPolicy = DEFAULT_CALLS,
+        clock: Clock | None = None,
     ) -> None:
-        """The loop, ready to be run any number of times.
+        """Prepare the loop. It can be run any number of times, also at the same time.
+
+        `calls` says how often a call is tried and how long it may take; `clock` gives the times of
+        events and of the budget, by default that of the system.
 
         Raises:
             ValueError: a number is out of range, or a template has an unknown placeholder or
                 does not show what it is about.
         """
-        number = type(approval_threshold) in (int, float)
-        if not number or not 0 <= approval_threshold <= 1:
-            raise ValueError(f"approval_threshold must be 0 to 1, not {approval_threshold!r}")
-        asking = Template(_given(critique_template, DEFAULT_CRITIQUE_TEMPLATE))
-        refining = Template(_given(refine_template, DEFAULT_REFINE_TEMPLATE))
+        _require_share(approval_threshold)
+        asking = Template(_or_default(critique_template, DEFAULT_CRITIQUE_TEMPLATE))
+        refining = Template(_or_default(refine_template, DEFAULT_REFINE_TEMPLATE))
         require(asking, "critique_template", "output")
         require(refining, "refine_template", "critique", "issues_bulleted")
 
@@ -89,28 +98,40 @@ class ActorCritic(Loop[Critique]):
             return asking.fill({"prompt": prompt, "output": output, **_NO_CRITIQUE})
 
         def ask_revision(prompt: str, output: str, critique: Critique) -> str:
-            return refining.fill({"prompt": prompt, "output": output, **_shown(critique)})
+            return refining.fill({"prompt": prompt, "output": output, **_values(critique)})
 
-        def read(reply: str, _round: int) -> Judgement[Critique] | Malformed:
-            critique = parse_critique(reply)
-            if isinstance(critique, Malformed):
-                return critique
-            return judge(critique, approval_threshold)
+        def read(reply: str, asked: Asked) -> Judgement[Critique] | Malformed:
+            return _judgement(reply, asked, approval_threshold)
 
-        roles = Roles(actor, critic, ask_critic, ask_revision, read, Critique.wire)
-        super().__init__(roles, max_rounds)
+        spec = LoopSpec(actor, critic, ask_critic, ask_revision, read, Critique.wire)
+        super().__init__(spec, max_rounds, calls=calls, clock=clock or SystemClock())
 
 
-# There is none yet when the critic is asked.
+def _require_share(threshold: float) -> None:
+    if type(threshold) not in (int, float) or not 0 <= threshold <= 1:
+        raise ValueError(f"approval_threshold must be 0 to 1, not {threshold!r}")
+
+
+# There is no critique yet when the critic is asked.
 _NO_CRITIQUE: Final = {"critique": "", "issues_bulleted": ""}
 
 
-def _given(text: str | None, default: str) -> str:
+def _judgement(reply: str, asked: Asked, threshold: float) -> Judgement[Critique] | Malformed:
+    critique = parse_critique(reply)
+    if isinstance(critique, Malformed):
+        return critique
+    judgement = judge(critique, threshold)
+    if judgement.ruling == "approved" and is_echo(reply, critique, asked.prompt):
+        return Malformed(ECHO)
+    return judgement
+
+
+def _or_default(text: str | None, default: str) -> str:
     return default if text is None else text
 
 
-def _shown(critique: Critique) -> dict[str, str]:
-    """A critique in the words of a template. Without issues, the actor is told the rest of it."""
+def _values(critique: Critique) -> dict[str, str]:
+    """Return the values of a template. Without issues, they are the summary and the score."""
     rest = critique.summary.strip() or "no issue was named"
     points = critique.issues or (f"{rest} (score {critique.score})",)
     whole = canonical_bytes(critique).decode()

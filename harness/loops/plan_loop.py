@@ -1,84 +1,96 @@
 """The plan loop: a planner proposes, `verify` refuses with every violation, the planner revises.
 
-Rule 1: the deterministic verdict decides. An advisor can add findings and hold back a plan that
-        verifies; it can never overrule a refusal.
-Rule 2: what is verified is a copy that nobody else holds, and so is what is approved. What a plan
-        is verified against is out of reach too: planner and advisor are given copies.
+Rule 1: the deterministic verdict decides, before anybody else sees it. An advisor can add findings
+        and hold back a plan that verifies; it can never overrule a refusal.
+Rule 2: everything that is handed out is a copy: inputs, requests, plans, verdicts, events and
+        attempts. Whoever changes one changes no decision.
 Rule 3: a loop that is cut short has lost nothing: see `PlanLoop.revision`.
 """
 
 import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from copy import deepcopy
+from datetime import datetime
 from typing import Any, Final, TypedDict, Unpack
 
 from critic import (
+    Approval,
     CompiledContext,
     DecisionSpec,
-    Finding,
     Plan,
     Refused,
     RunContext,
-    Verified,
     advise,
     digest,
     verify,
 )
-from critic.repairs.kinds import Advice
-from evals.escaping import escape_name
 from harness.agents.agent import describe
 from harness.agents.journal import Journal, JournalError
-from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, add_usage
-from harness.loops.plan_replies import (
-    Json,
-    findings_of,
-    plan_of,
-    planned,
-    reviewed,
-    settled,
-    usage_of,
+from harness.agents.retry import DEFAULT_CALLS, CallPolicy, OutOfTime
+from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, Usage, add_usage
+from harness.clock import SystemClock
+from harness.loops.plan_calls import CallSite, PlanCalls, copies_of
+from harness.loops.plan_judgement import (
+    detail_of,
+    facts_of,
+    is_revisable,
+    judgement_of,
+    judgement_unadvised,
 )
+from harness.loops.plan_replies import findings_of, plan_of, usage_of
 from harness.loops.plan_types import (
     Advisor,
     PlanCritique,
+    PlanEvent,
+    PlanEventKind,
     PlanRevision,
+    PlanRole,
     RevisingPlanner,
     RevisionRequest,
 )
+from harness.runtime.ports import Clock
 from harness.runtime.revise import (
     DEFAULT_MAX_ROUNDS,
     Cancelled,
     Drafted,
     Failed,
     JudgedDraft,
-    Judgement,
     Malformed,
     OverBudget,
     Revision,
     RevisionEvent,
-    Ruling,
 )
 from harness.wire import detached_copy
 
 _Event = RevisionEvent[Plan, PlanCritique]
-_Inputs = tuple[RunContext, CompiledContext, DecisionSpec]
 
 
 class Options(TypedDict, total=False):
-    """How a plan loop is run.
+    """The options of a plan loop.
 
     max_rounds: how many plans are judged at most.
     advisor: asked about a plan that verifies, and about a refused one that is to be revised.
-    budget: what all replies together may cost. What a reply did not measure is spent.
+    budget: what all replies together may cost, and how long the loop may take. What a reply did
+        not measure counts as spent.
+    calls: how often a call is tried, and how long it may take.
+    clock: gives the times of events and of the budget; by default that of the system.
     journal: keeps the replies, in sessions `{session}__planner_{round}` and
-        `{session}__advisor_{round}`, and `__again` after that for a reply that was asked for
-        again. Verdicts are not kept there: they are derived afresh.
+        `{session}__advisor_{round}`, with `__again` after that for a reply that was asked for
+        again. Verdicts are not kept there: they are derived again.
     session: names this loop in the journal; by default, the trace.
+    settings: a JSON value with everything else that replies depend on, such as the model and its
+        instructions: an input of every call in the journal.
     """
 
     max_rounds: int
     advisor: Advisor | None
     budget: Budget
+    calls: CallPolicy
+    clock: Clock | None
     journal: Journal | None
     session: str | None
+    settings: Any
 
 
 async def revise_plan(
@@ -89,11 +101,11 @@ async def revise_plan(
     planner: RevisingPlanner,
     **options: Unpack[Options],
 ) -> PlanRevision:
-    """Have a plan made and mended until it verifies, or cannot be mended, or rounds run out.
+    """Have a plan made and revised until it verifies, cannot be repaired, or rounds run out.
 
     Raises:
         ValueError: `max_rounds` is not a whole number of at least 1.
-        JournalError: what is asked diverges from what the journal holds.
+        JournalError: a call diverges from the one that the journal holds.
         asyncio.CancelledError: cancelled. Run a `PlanLoop` to keep what there was until then.
     """
     return await PlanLoop(ctx=ctx, compiled=compiled, spec=spec, planner=planner, **options).run()
@@ -109,39 +121,50 @@ class PlanLoop:
         compiled: CompiledContext,
         spec: DecisionSpec,
         planner: RevisingPlanner,
-        max_rounds: int = DEFAULT_MAX_ROUNDS,
-        advisor: Advisor | None = None,
-        budget: Budget = UNLIMITED,
-        journal: Journal | None = None,
-        session: str | None = None,
+        **options: Unpack[Options],
     ) -> None:
-        """A loop that has not begun.
+        """Prepare a loop.
 
         Raises:
             ValueError: `max_rounds` is not a whole number of at least 1.
         """
-        self._machine: Final = Revision[Plan, PlanCritique](max_rounds)
-        self._inputs: Final = (ctx, compiled, spec)
+        session = options.get("session")
+        self._machine: Final = Revision[Plan, PlanCritique](
+            options.get("max_rounds", DEFAULT_MAX_ROUNDS)
+        )
+        self._inputs: Final = copies_of((ctx, compiled, spec))
         self._planner: Final = planner
-        self._advisor: Final = advisor
-        self._budget: Final = budget
-        self._journal: Final = journal
+        self._options: Final = options
         self._session: Final = ctx.trace_id if session is None else session
+        self._budget: Final = options.get("budget", UNLIMITED)
+        self._now: Final = (options.get("clock") or SystemClock()).now
+        self._calls: Final = PlanCalls(
+            self._inputs,
+            planner,
+            options.get("advisor"),
+            policy=options.get("calls", DEFAULT_CALLS),
+            journal=options.get("journal"),
+            session=self._session,
+            settings=options.get("settings"),
+            on_failure=self._note_failure,
+        )
+        self._began: datetime | None = None
+        self._sequence = 0
+        self._pending: list[PlanEvent] = []
         self._usage = NO_USAGE
         self._error: Exception | None = None
-        self._copies: Final = dict[str, _Inputs]()
 
     @property
     def revision(self) -> PlanRevision:
-        """Where the loop stands: complete after `run`; before its end, or cancelled, partial."""
+        """The outcome; before the end, or when cancelled, the state so far. All are copies."""
         machine = self._machine
         approved = machine.approved
         return PlanRevision(
             stop_reason=machine.stop_reason,
-            plan=None if approved is None else approved.draft,
-            best_attempt=machine.best,
-            attempts=machine.attempts,
-            detail=_detail(machine),
+            plan=None if approved is None else deepcopy(approved.draft),
+            best_attempt=deepcopy(machine.best),
+            attempts=deepcopy(machine.attempts),
+            detail=detail_of(machine),
             error=self._error,
             usage=self._usage,
         )
@@ -150,63 +173,139 @@ class PlanLoop:
         """Go on until the loop has ended.
 
         Raises:
-            JournalError: what is asked diverges from what the journal holds.
+            JournalError: a call diverges from the one that the journal holds.
             asyncio.CancelledError: cancelled; `revision` has what there was until then.
+        """
+        async with aclosing(self.stream()) as events:
+            async for _ in events:
+                pass
+        return self.revision
+
+    async def stream(self) -> AsyncGenerator[PlanEvent, None]:
+        """Go on until the loop has ended, and give its events. `revision` has the outcome.
+
+        A consumer that closes the generator before its end cancels the loop. Events of a call,
+        such as its retries, are given when the call has ended; their `at` is when they happened.
+
+        Raises:
+            JournalError: a call diverges from the one that the journal holds.
         """
         machine = self._machine
         try:
+            if self._began is None:
+                self._began = self._now()
+                self._tell("started")
             while machine.state != "stopped":
-                machine.feed(await self._next())
+                await self._advance()
+                while self._pending:
+                    yield self._pending.pop(0)
         except BaseException as interrupt:
-            cancelled = isinstance(interrupt, asyncio.CancelledError)
-            machine.feed(Cancelled("cancelled" if cancelled else type(interrupt).__name__))
+            if machine.state != "stopped":
+                cancelled = isinstance(interrupt, asyncio.CancelledError | GeneratorExit)
+                machine.feed(Cancelled("cancelled" if cancelled else type(interrupt).__name__))
             raise
-        return self.revision
 
-    async def _next(self) -> _Event:
-        """Do what is due."""
-        if self._machine.state in ("drafting", "redrafting"):
-            return await self._draft()
-        return await self._judge()
+    async def continue_with(
+        self, approvals: Sequence[Approval], *, as_of: datetime | None = None
+    ) -> PlanRevision:
+        """Verify the last plan again under these approvals, without asking the planner.
+
+        `as_of` is the new time of the context, unless it stays as it was. The advisor is asked, as
+        for any plan that verifies. This loop stays as it is, so it can be continued again.
+
+        Raises:
+            ValueError: `revision.awaits_approval` is false.
+            JournalError: the call of the advisor diverges from the one that the journal holds.
+        """
+        revision = self.revision
+        if not revision.awaits_approval:
+            raise ValueError("this loop does not wait for approvals: see revision.outstanding")
+        ctx, compiled, spec = self._inputs
+        changes: dict[str, Any] = {"approvals": (*(ctx.approvals or ()), *approvals)}
+        ctx = ctx.model_copy(update=changes if as_of is None else {**changes, "as_of": as_of})
+        session = f"{self._session}__approved_{digest(ctx)[:12]}"
+        options: Options = {**self._options, "session": session}
+        options["max_rounds"] = len(revision.attempts)
+        loop = PlanLoop(ctx=ctx, compiled=compiled, spec=spec, planner=self._planner, **options)
+        loop._repeat(self)
+        return await loop.run()
+
+    def _repeat(self, before: "PlanLoop") -> None:
+        """Take in what another loop came to, but for its judgement of the last plan."""
+        self._usage = before._usage
+        *earlier, last = deepcopy(before._machine.attempts)
+        for attempt in earlier:
+            self._machine.feed(Drafted(attempt.draft, attempt.digest))
+            if attempt.judgement is not None:
+                self._machine.feed(JudgedDraft(attempt.judgement))
+        self._machine.feed(Drafted(last.draft, last.digest))
+
+    async def _advance(self) -> None:
+        """Make the call that is due, and take in its outcome."""
+        machine = self._machine
+        role: PlanRole = "planner" if machine.due == "draft" else "advisor"
+        event = await (self._draft() if role == "planner" else self._judge())
+        round_ = machine.round
+        machine.feed(event)
+        if isinstance(event, Malformed):
+            self._tell("malformed", round=round_, role=role, why=event.why)
+        elif isinstance(event, Drafted):
+            self._tell("drafted", round=round_, plan_digest=event.digest)
+        elif isinstance(event, JudgedDraft):
+            facts = facts_of(event.judgement)
+            self._tell("judged", round=round_, plan_digest=machine.attempts[-1].digest, **facts)
+        if machine.stop_reason is not None:
+            detail = detail_of(machine)
+            why = {"why": detail} if detail else {}
+            self._tell("stopped", stop_reason=machine.stop_reason, **why)
+
+    def _tell(self, kind: PlanEventKind, **facts: Any) -> None:
+        event = {"round": self._machine.round, "session": self._session, **facts}
+        self._pending.append(PlanEvent(kind=kind, sequence=self._sequence, at=self._now(), **event))
+        self._sequence += 1
+
+    def _note_failure(self, role: PlanRole, wait: float, why: str) -> None:
+        self._tell("retrying", role=role, wait_s=wait, why=why)
+
+    def _elapsed(self) -> float:
+        return 0.0 if self._began is None else max(0.0, (self._now() - self._began).total_seconds())
+
+    def _limit(self) -> OverBudget | None:
+        """Return why no other call may be made, if so."""
+        limit = self._budget.exceeded_by(self._usage, self._elapsed())
+        return OverBudget(f"budget:{limit}") if limit else None
+
+    def _site(self) -> CallSite:
+        left = self._budget.remaining_after(self._usage, self._elapsed())
+        return CallSite(self._machine.round, self._machine.again, left.max_seconds)
+
+    def _count_failure(self, error: Exception) -> None:
+        """Keep the error of a call. What a call that timed out has cost is not known."""
+        self._error = error
+        if isinstance(error, TimeoutError | OutOfTime):
+            self._usage = add_usage(self._usage, Usage())
 
     async def _draft(self) -> _Event:
-        if limit := self._budget.exceeded_by(self._usage):
-            return OverBudget(f"budget:{limit}")
+        if limit := self._limit():
+            return limit
         try:
-            reply = await self._planner_reply(self._request())
+            reply = await self._calls.plan(self._request(), self._site())
         except JournalError:
             raise
         except Exception as error:
-            self._error = error
-            return Failed(describe(error))
+            self._count_failure(error)
+            why = describe(error)
+            return OverBudget(str(error)) if isinstance(error, OutOfTime) else Failed(why)
         self._usage = add_usage(self._usage, usage_of(reply))
         if "malformed" in reply:
             return Malformed(reply["malformed"])
         plan = plan_of(reply)
         return Drafted(plan, digest(plan))
 
-    async def _planner_reply(self, request: RevisionRequest | None) -> Json:
-        async def call() -> Json:
-            told = None if request is None else detached_copy(request)
-            return planned(await settled(self._planner.plan(*self._given("planner"), told)))
-
-        if self._journal is None:
-            return await call()
-        inputs = {} if request is None else {"request": request.wire()}
-        kept: Json = await self._journal.step(*self._step("planner", "plan", inputs), call)
-        return kept
-
-    def _given(self, role: str) -> _Inputs:
-        """The inputs for somebody else to hold, whatever becomes of them there."""
-        if role not in self._copies:
-            ctx, compiled, spec = self._inputs
-            self._copies[role] = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
-        return self._copies[role]
-
     def _request(self) -> RevisionRequest | None:
-        """What to tell the planner; at first, nothing."""
+        """Return the request to the planner; None for the first plan."""
         machine, facts = self._machine, dict[str, Any]()
-        if machine.state == "redrafting":
+        if machine.again:
             facts["complaint"] = machine.detail
         last = machine.attempts[-1] if machine.attempts else None
         if last is not None and last.judgement is not None:
@@ -220,89 +319,31 @@ class PlanLoop:
         """Verify the newest plan, and ask the advisor where that can make a difference."""
         machine = self._machine
         plan = machine.attempts[-1].draft
-        verdict = verify(*self._inputs, plan)
+        verdict = detached_copy(verify(*self._inputs, plan))
         advice = advise(*self._inputs, plan)
         last = len(machine.attempts) == machine.max_rounds
-        limit = self._budget.exceeded_by(self._usage)
-        hopeless = advice is not None and (last or limit or not _revisable(advice))
-        if self._advisor is None or hopeless:
-            return JudgedDraft(_judgement(PlanCritique(verdict, advice, ())))
-        if limit:
-            return OverBudget(f"budget:{limit}")
+        limit = self._limit()
+        hopeless = advice is not None and (last or limit or not is_revisable(advice))
+        critique = PlanCritique(verdict, advice, ())
+        if self._options.get("advisor") is None or hopeless:
+            return JudgedDraft(judgement_of(critique))
+        return limit or await self._review(plan, critique)
+
+    async def _review(self, plan: Plan, critique: PlanCritique) -> _Event:
+        """Ask the advisor. Its findings are added to a critique that is decided already."""
         try:
-            reply = await self._advisor_reply(self._advisor, plan, verdict)
+            reply = await self._calls.review(plan, critique.verdict, self._site())
         except JournalError:
             raise
         except Exception as error:
-            self._error = error
-            return JudgedDraft(_unadvised(PlanCritique(verdict, advice, ()), describe(error)))
+            self._count_failure(error)
+            if isinstance(error, OutOfTime):
+                return OverBudget(str(error))
+            return JudgedDraft(judgement_unadvised(critique, describe(error)))
         self._usage = add_usage(self._usage, usage_of(reply))
         if "findings" in reply:
-            return JudgedDraft(_judgement(PlanCritique(verdict, advice, findings_of(reply))))
-        if machine.state == "judging":
+            advised = PlanCritique(critique.verdict, critique.advice, findings_of(reply))
+            return JudgedDraft(judgement_of(advised))
+        if not self._machine.again:
             return Malformed(reply["malformed"])
-        return JudgedDraft(_unadvised(PlanCritique(verdict, advice, ()), reply["malformed"]))
-
-    async def _advisor_reply(
-        self, advisor: Advisor, plan: Plan, verdict: Verified | Refused
-    ) -> Json:
-        async def call() -> Json:
-            given = self._given("advisor")
-            return reviewed(await settled(advisor.review(*given, detached_copy(plan), verdict)))
-
-        if self._journal is None:
-            return await call()
-        step = self._step("advisor", "review", {"plan": plan.wire()})
-        kept: Json = await self._journal.step(*step, call)
-        return kept
-
-    def _step(self, role: str, name: str, inputs: Json) -> tuple[str, str, Json]:
-        """Where a call stands in the journal, and what it is given."""
-        again = "__again" if self._machine.state in ("redrafting", "rejudging") else ""
-        session = f"{self._session}__{role}_{self._machine.round}{again}"
-        ctx, compiled, spec = map(digest, self._inputs)
-        return session, name, {"ctx": ctx, "compiled": compiled, "spec": spec, **inputs}
-
-
-def _judgement(critique: PlanCritique) -> Judgement[PlanCritique]:
-    """Approved is only a plan that verifies and that nobody holds back."""
-    faults = [one for one in critique.findings if one.severity == "error"]
-    ruling: Ruling = "refused" if faults else "approved"
-    violations = 0
-    if isinstance(critique.verdict, Refused):
-        revisable = critique.advice is not None and _revisable(critique.advice)
-        ruling = "refused" if revisable else "rejected"
-        violations = len(critique.verdict.violations)
-    return Judgement(ruling, (-violations, -len(faults)), critique)
-
-
-def _revisable(advice: Advice) -> bool:
-    """Whether it is the planner's turn.
-
-    An approval is of one exact plan, so a plan that needs other repairs as well is revised first,
-    and what is to be approved is the plan that lacks nothing else.
-    """
-    needed = {repair.by for repair in advice.repairs}
-    return advice.disposition == "replan" or needed == {"planner", "approver"}
-
-
-def _unadvised(critique: PlanCritique, why: str) -> Judgement[PlanCritique]:
-    """The judgement where the advisor gave none: a refusal stands, and nothing is approved."""
-    said = Finding(severity="error", message=f"no advice: {why}")
-    judgement = _judgement(PlanCritique(critique.verdict, critique.advice, (said,)))
-    if isinstance(critique.verdict, Refused):
-        return judgement
-    return Judgement("rejected", judgement.merit, judgement.critique)  # no revision mends that
-
-
-def _detail(machine: Revision[Plan, PlanCritique]) -> str:
-    """What there is to say about the end: what cut it short, or what the last plan lacks."""
-    if machine.stop_reason in ("planner_error", "budget", "cancelled"):
-        return machine.detail
-    judgement = machine.attempts[-1].judgement if machine.attempts else None
-    if machine.stop_reason == "approved" or judgement is None:
-        return ""
-    faults = [one.message for one in judgement.critique.findings if one.severity == "error"]
-    verdict = judgement.critique.verdict
-    reasons = verdict.reasons if isinstance(verdict, Refused) else ()
-    return "; ".join([*reasons, *map(escape_name, faults)])
+        return JudgedDraft(judgement_unadvised(critique, reply["malformed"]))

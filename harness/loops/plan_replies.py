@@ -1,6 +1,7 @@
-"""What a planner or an advisor replied, read into JSON: a plan or findings, or why it is neither.
+"""Parse the replies of planners and advisors into JSON: a plan or findings, or why neither.
 
-JSON, so that a journal can keep it; and read back from JSON, so that nobody else holds it.
+The reply becomes JSON, so that a journal can keep it, and is read back from it, so that the value
+that the loop uses is in no other hands.
 """
 
 from collections.abc import Awaitable
@@ -11,21 +12,21 @@ from evals.envelope import Envelope
 from harness.agents.usage import Usage
 from harness.canonical import canonical_bytes, canonical_json
 from harness.loops.plan_types import PlannerReply
-from harness.wire import InvalidInput, build, parse
+from harness.wire import InvalidInput, build, detached_copy, parse
 
 E = TypeVar("E", bound=Envelope)
 Json = dict[str, Any]
 
-NO_FINDINGS = "the advisor's reply is no list of findings"
+NO_FINDINGS = "the advisor's reply is not a list of findings"
 
 
-async def settled(value: Any) -> Any:
-    """What was answered, whether at once or in time."""
+async def maybe_await(value: Any) -> Any:
+    """Return the value, awaited if it is awaitable."""
     return await value if isinstance(value, Awaitable) else value
 
 
-def planned(answer: object) -> Json:
-    """A planner's answer as JSON: `plan` or `malformed`, and `usage`."""
+def parse_plan_reply(answer: object) -> Json:
+    """Return a planner's answer as JSON: `plan` or `malformed`, and `usage`."""
     content, usage = _unwrapped(answer)
     try:
         return {"plan": _plan_in(content).wire(), "usage": usage}
@@ -33,27 +34,33 @@ def planned(answer: object) -> Json:
         return {"malformed": str(error), "usage": usage}
 
 
-def reviewed(answer: object) -> Json:
-    """An advisor's answer as JSON: `findings` or `malformed`, and `usage`."""
+def parse_review(answer: object) -> Json:
+    """Return an advisor's answer as JSON: `findings` or `malformed`, and `usage`."""
     content, usage = _unwrapped(answer)
-    if isinstance(content, list | tuple) and all(type(one) is Finding for one in content):
-        return {"findings": [one.wire() for one in content], "usage": usage}
-    return {"malformed": NO_FINDINGS, "usage": usage}
+    if not isinstance(content, list | tuple):
+        return {"malformed": NO_FINDINGS, "usage": usage}
+    try:
+        findings = [detached_copy(item) for item in content if type(item) is Finding]
+    except Exception:  # it was changed into something that is not a finding
+        return {"malformed": NO_FINDINGS, "usage": usage}
+    if len(findings) < len(content):
+        return {"malformed": NO_FINDINGS, "usage": usage}
+    return {"findings": [finding.wire() for finding in findings], "usage": usage}
 
 
 def plan_of(reply: Json) -> Plan:
-    """The plan of a reply that has one."""
+    """Return the plan of a reply that has one."""
     data = canonical_json(reply["plan"])  # longer than it was where defaults were left out
     return parse(Plan, data, max_bytes=len(data))
 
 
 def findings_of(reply: Json) -> tuple[Finding, ...]:
-    """The findings of a reply that has them."""
-    return tuple(build(Finding, one) for one in reply["findings"])
+    """Return the findings of a reply that has them."""
+    return tuple(build(Finding, finding) for finding in reply["findings"])
 
 
 def usage_of(reply: Json) -> Usage:
-    """What a reply cost, as far as it was measured."""
+    """Return what a reply cost, as far as it was measured."""
     return build(Usage, reply["usage"])
 
 
@@ -68,9 +75,9 @@ def _plan_in(content: object) -> Plan:
         try:
             content = canonical_bytes(content)
         except Exception:
-            raise InvalidInput("", "this plan was changed into what is no JSON") from None
+            raise InvalidInput("", "the plan was changed into something that is not JSON") from None
     if isinstance(content, str):
-        content = content.encode(errors="surrogatepass")  # refused when parsed: it is no UTF-8
+        content = content.encode(errors="surrogatepass")  # a lone surrogate is refused when parsed
     if not isinstance(content, bytes):
         raise InvalidInput("", f"expected a plan, not {type(content).__name__}")
     return parse(Plan, content)

@@ -1,8 +1,8 @@
-"""What goes in and out of the plan loop: its ports, the request it makes, the outcome it gives."""
+"""The types of the plan loop: its ports, its request to a planner, its events, its outcome."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Literal, Protocol
 
 from critic import (
     CompiledContext,
@@ -17,17 +17,20 @@ from critic import (
 from critic.repairs.kinds import Advice, AskApproval, GrantBudget, ObtainEvidence
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
-from harness.agents.usage import Usage
-from harness.runtime.revise import Attempt, StopReason
+from evals.timestamps import Time
+from harness.agents.usage import Seconds, Usage
+from harness.runtime.revise import Attempt, Ruling, StopReason
+
+PlanRole = Literal["planner", "advisor"]
 
 
 class RevisionRequest(Envelope):
-    """What a planner is told when its last plan was refused, or its last reply was no plan.
+    """The request for another plan, after a plan was refused or a reply was not a plan.
 
-    `round` is the round the new plan is for, from 0. `plan` is the refused plan, with every
-    violation, the advice on it, and findings of the advisor; it is absent where there was no plan
-    yet. A plan that verifies and is sent back all the same has findings and no violations.
-    `complaint` says why the last reply was no plan.
+    `round` is the round of the new plan, from 0. `plan` is the refused plan, with all violations,
+    the advice on it, and findings of the advisor; it is absent where there was no plan yet. A plan
+    that verifies and was held back by the advisor has findings and no violations. `complaint` says
+    why the last reply was not a plan.
     """
 
     round: Count
@@ -41,18 +44,14 @@ class RevisionRequest(Envelope):
 
 @dataclass(frozen=True, slots=True)
 class PlannerReply:
-    """A reply with what it cost. An answer that is no `PlannerReply` cost nobody knows what."""
+    """A reply with what it cost. A bare answer has unknown cost."""
 
     content: object
     usage: Usage
 
 
 class RevisingPlanner(Protocol):
-    """Proposes a plan, and another when told what was wrong with the last.
-
-    The reply is a Plan, its JSON as bytes or text, or a `PlannerReply` that holds one of these.
-    Anything else is no plan, and is asked for again once.
-    """
+    """Proposes a plan, and another one after a refusal."""
 
     def plan(
         self,
@@ -61,14 +60,18 @@ class RevisingPlanner(Protocol):
         spec: DecisionSpec,
         request: RevisionRequest | None = None,
         /,
-    ) -> object | Awaitable[object]: ...
+    ) -> object | Awaitable[object]:
+        """Return a Plan, its JSON as bytes or text, or a `PlannerReply` that holds one of these.
+
+        Anything else is not a plan, and is asked for again once. `request` is None for the first
+        plan. All arguments are copies, and may be changed. May be async; it is called from the
+        thread of the event loop, and one loop makes one call at a time. Any `Exception` ends the
+        loop, unless it is transient (see `CallPolicy`): then the same call is made again.
+        """
 
 
 class Advisor(Protocol):
-    """A second opinion, such as a model's: a list of findings, or a `PlannerReply` that holds one.
-
-    An `error` among them holds back a plan that verifies. Nothing lets pass one that does not.
-    """
+    """A second opinion on plans, such as a model's. It can refuse a plan, and never allow one."""
 
     def review(
         self,
@@ -78,12 +81,18 @@ class Advisor(Protocol):
         plan: Plan,
         verdict: Verified | Refused,
         /,
-    ) -> object | Awaitable[object]: ...
+    ) -> object | Awaitable[object]:
+        """Return a list of findings, or a `PlannerReply` that holds one.
+
+        An `error` among the findings holds back a plan that verifies. All arguments are copies, the
+        verdict too: the loop has decided by then. Calls and errors are as for a planner, except
+        that an error of the advisor does not end the loop on a refused plan.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class PlanCritique:
-    """All that was said of one plan. `advice` belongs to a refusal."""
+    """The verdict on a plan, the advice on a refusal, and the findings of the advisor."""
 
     verdict: Verified | Refused
     advice: Advice | None
@@ -92,20 +101,58 @@ class PlanCritique:
 
 PlanAttempt = Attempt[Plan, PlanCritique]
 
+PlanEventKind = Literal["started", "drafted", "judged", "malformed", "retrying", "stopped"]
+"""The events of a plan loop. `started` comes first and `stopped` last."""
+
+
+class PlanEvent(Envelope):
+    """One thing that happened in a plan loop.
+
+    Attributes:
+        kind: `drafted` is a new plan, `judged` its judgement, `malformed` a reply that could not
+            be used, `retrying` a call that failed and is made again after `wait_s` seconds.
+        sequence: counts the events of one loop, from 0 and without gaps.
+        at: when it happened, by the clock of the loop.
+        session: the session of the loop.
+        round: the round it happened in, from 0.
+        role: who was called, for `malformed` and `retrying`.
+        plan_digest: the plan, for `drafted` and `judged`.
+        ruling: the judgement, for `judged`.
+        violations: how many violations `verify` found, for `judged`.
+        findings: how many findings the advisor gave, for `judged`.
+        why: the reason, one line that is safe to print.
+        wait_s: how long the loop waits, for `retrying`.
+        stop_reason: why the loop ended, for `stopped`.
+    """
+
+    kind: PlanEventKind
+    sequence: Count
+    at: Time
+    session: Text
+    round: Count
+    role: Annotated[PlanRole | None, OPTIONAL] = None
+    plan_digest: Annotated[Identifier | None, OPTIONAL] = None
+    ruling: Annotated[Ruling | None, OPTIONAL] = None
+    violations: Annotated[Count | None, OPTIONAL] = None
+    findings: Annotated[Count | None, OPTIONAL] = None
+    why: Annotated[Text | None, OPTIONAL] = None
+    wait_s: Annotated[Seconds | None, OPTIONAL] = None
+    stop_reason: Annotated[StopReason | None, OPTIONAL] = None
+
 
 @dataclass(frozen=True, slots=True)
 class PlanRevision:
-    """How a plan loop ended, or where it stands.
+    """The outcome of a plan loop, or its state while it runs. It holds copies.
 
     Attributes:
-        stop_reason: why it ended; None while it goes on.
-        plan: the approved plan, and nothing but an approved one.
-        best_attempt: the approved attempt, else the one with the fewest violations. Its
-            judgement holds its verdict; without `plan`, it must not be executed.
+        stop_reason: why the loop ended; None while it runs.
+        plan: the approved plan; None where none was approved.
+        best_attempt: the approved attempt, else the first with the fewest violations. Its
+            judgement holds its verdict. Where `plan` is None, it must not be executed.
         attempts: every plan that was proposed, in order.
-        detail: what there is to say about the end, one line, safe to print.
-        error: what the planner or the advisor raised last, if they did.
-        usage: what the replies cost; what any of them did not say is absent.
+        detail: why the loop ended, in one line that is safe to print; empty for an approval.
+        error: the last error that the planner or the advisor raised, if any.
+        usage: what the replies cost; a part that some reply did not measure is absent.
     """
 
     stop_reason: StopReason | None
@@ -118,19 +165,40 @@ class PlanRevision:
 
     @property
     def outstanding(self) -> tuple[AskApproval | ObtainEvidence | GrantBudget, ...]:
-        """What somebody other than the planner has to do for the last plan: approvals first."""
+        """What somebody other than the planner has to do for the last plan, approvals first."""
         judgement = self.attempts[-1].judgement if self.attempts else None
         advice = judgement.critique.advice if judgement is not None else None
         repairs = advice.repairs if advice is not None else ()
-        others = [one for one in repairs if one.by != "planner"]
-        return tuple(sorted(others, key=lambda one: one.by))
+        others = [repair for repair in repairs if repair.by != "planner"]
+        return tuple(sorted(others, key=lambda repair: repair.by))
+
+    @property
+    def awaits_approval(self) -> bool:
+        """Whether approvals are all that the last plan lacks; see `PlanLoop.continue_with`."""
+        needed = self.outstanding
+        only = bool(needed) and all(isinstance(repair, AskApproval) for repair in needed)
+        return self.stop_reason == "unrecoverable" and only and not self._to_revise()
+
+    def _to_revise(self) -> bool:
+        judgement = self.attempts[-1].judgement
+        advice = judgement.critique.advice if judgement is not None else None
+        return advice is None or any(repair.by == "planner" for repair in advice.repairs)
+
+    @property
+    def refused(self) -> tuple[tuple[Plan, Refused], ...]:
+        """Every plan that `verify` refused, in order, with its verdict."""
+        judged = [(a.draft, a.judgement.critique.verdict) for a in self.attempts if a.judgement]
+        return tuple((plan, v) for plan, v in judged if isinstance(v, Refused))
 
     @property
     def best_refused(self) -> PlanAttempt | None:
-        """The best of the plans that `verify` refused, which are no danger to propose."""
-        ranked = [
-            (one.judgement.merit, -one.round, one)
-            for one in self.attempts
-            if one.judgement is not None and not one.judgement.critique.verdict
+        """The best of the plans that `verify` refused, of equals the first.
+
+        Such a plan can be proposed to be recorded: nothing executes a refused plan.
+        """
+        refused = [
+            (attempt.judgement.rank, -attempt.round, attempt)
+            for attempt in self.attempts
+            if attempt.judgement is not None and not attempt.judgement.critique.verdict
         ]
-        return max(ranked, default=(None, None, None))[2]
+        return max(refused, key=lambda ranked: ranked[:2], default=(None, None, None))[2]

@@ -1,15 +1,19 @@
 """Self-refine: one agent writes, reviews its own output, and rewrites it.
 
 Cheap and simple, but a model shares its blind spots with itself: where it matters, give the
-critic's part to another (`ActorCritic`), or to a rule.
+critic's part to another model (`ActorCritic`), or to a rule.
 """
 
 from typing import Any, Final
 
 from harness.agents.agent import Agent
-from harness.loops.critique import EMPTY_REPLY, says
-from harness.loops.model_loop import Loop, Roles
+from harness.agents.retry import DEFAULT_CALLS, CallPolicy
+from harness.clock import SystemClock
+from harness.loops.critique import EMPTY_REPLY, is_phrase
+from harness.loops.loop_stream import Asked, LoopSpec
+from harness.loops.model_loop import Loop
 from harness.loops.templates import Template, bulleted, require
+from harness.runtime.ports import Clock
 from harness.runtime.revise import DEFAULT_MAX_ROUNDS, Judgement, Malformed, Ruling
 
 DEFAULT_STOP_PHRASE: Final = "no issues"
@@ -22,20 +26,26 @@ List what must change, one point to a line. If nothing has to change, reply with
 nothing else: {stop_phrase}"""
 
 DEFAULT_REFINER_PROMPT: Final = """\
-Revise your output by the critique. Mend every point, keep what was right, and reply with the whole
+Revise your output by the critique. Fix every point, keep what was right, and reply with the whole
 revised output and nothing else."""
+
+ECHO: Final = (
+    "the output has the stop phrase as a line of its own, so the review may only repeat it: "
+    "list what must change, or run the loop with another stop_phrase"
+)
 
 _MATERIAL: Final = "\n\nTask:\n{prompt}\n\nOutput:\n{output}\n"
 _POINTS: Final = "\nCritique:\n{critique}\n"
 
 
 class SelfRefine(Loop[str]):
-    """Drafts by `base`, reviewed and revised by `base` without its tools.
+    """Has drafts of `base` reviewed and revised by `base` itself, without its tools.
 
-    Approved: the whole review is `stop_phrase`, but for case and the space around it; the phrase
-    in a longer sentence approves nothing, and an empty review is malformed. Otherwise the output is
-    revised, until `max_rounds` outputs were reviewed; the last is not revised. A review has no
-    score, so of outputs that were not approved the latest is the best.
+    A draft is approved if the whole review is `stop_phrase`, ignoring case and the space around it.
+    The phrase in a longer sentence approves nothing, an empty review is malformed, and so is the
+    phrase where the draft has it as a line of its own: the review may only repeat the draft.
+    Otherwise the output is revised, until `max_rounds` outputs were reviewed; the last is not
+    revised. A review has no score, so where none is approved, the last output is the result.
 
     `critic_prompt` and `refiner_prompt` are templates. One without any placeholder is an
     instruction, and the task, the output and the critique are put after it.
@@ -51,8 +61,10 @@ class SelfRefine(Loop[str]):
         critic_prompt: str | None = None,
         refiner_prompt: str | None = None,
         stop_phrase: str = DEFAULT_STOP_PHRASE,
+        calls: CallPolicy = DEFAULT_CALLS,
+        clock: Clock | None = None,
     ) -> None:
-        """The loop, ready to be run any number of times.
+        """Prepare the loop; `calls` and `clock` are as for `ActorCritic`.
 
         Raises:
             ValueError: `max_rounds` is out of range, the stop phrase is blank, or a template has an
@@ -68,19 +80,26 @@ class SelfRefine(Loop[str]):
         require(refining, "refiner_prompt", "critique", "issues_bulleted")
 
         def ask_critic(prompt: str, output: str) -> str:
-            return asking.fill({"prompt": prompt, "output": output, **_shown("")})
+            return asking.fill({"prompt": prompt, "output": output, **_values("")})
 
         def ask_revision(prompt: str, output: str, critique: str) -> str:
-            return refining.fill({"prompt": prompt, "output": output, **_shown(critique)})
+            return refining.fill({"prompt": prompt, "output": output, **_values(critique)})
 
-        def read(reply: str, round_: int) -> Judgement[str] | Malformed:
-            if not reply.strip():
-                return Malformed(EMPTY_REPLY)
-            ruling: Ruling = "approved" if says(reply, stop_phrase) else "refused"
-            return Judgement(ruling, (round_,), reply.strip())
+        def read(reply: str, asked: Asked) -> Judgement[str] | Malformed:
+            return _judgement(reply, asked, stop_phrase)
 
-        roles = Roles(base, base, ask_critic, ask_revision, read, _report, later_text_only=True)
-        super().__init__(roles, max_rounds)
+        spec = LoopSpec(base, base, ask_critic, ask_revision, read, _report, later_text_only=True)
+        super().__init__(spec, max_rounds, calls=calls, clock=clock or SystemClock())
+
+
+def _judgement(reply: str, asked: Asked, stop_phrase: str) -> Judgement[str] | Malformed:
+    if not reply.strip():
+        return Malformed(EMPTY_REPLY)
+    ruling: Ruling = "approved" if is_phrase(reply, stop_phrase) else "refused"
+    in_draft = any(is_phrase(line, stop_phrase) for line in asked.draft.splitlines())
+    if ruling == "approved" and in_draft:
+        return Malformed(ECHO)
+    return Judgement(ruling, (asked.round,), reply.strip())
 
 
 def _template(given: str | None, default: str, material: str) -> Template:
@@ -89,8 +108,8 @@ def _template(given: str | None, default: str, material: str) -> Template:
     return template if template.names else Template(text + material)
 
 
-def _shown(critique: str) -> dict[str, str]:
-    """A review in the words of a template, its own bullets taken off before ours are put on."""
+def _values(critique: str) -> dict[str, str]:
+    """Return the values of a template; bullets of the review are replaced by ours."""
     lines = (line.strip().lstrip("-*\u2022").strip() for line in critique.splitlines())
     return {"critique": critique, "issues_bulleted": bulleted(tuple(filter(None, lines)))}
 

@@ -1,14 +1,17 @@
 """The plan loop as the planner of the canonical loop: what is executed was verified twice."""
 
+from collections.abc import Sequence
+from copy import deepcopy
 from typing import Unpack
 
-from critic import CompiledContext, DecisionSpec, Plan, RunContext
+from critic import CompiledContext, DecisionSpec, Plan, Refused, RunContext
+from harness.errors import HarnessError
 from harness.loops.plan_loop import Options, PlanLoop
 from harness.loops.plan_types import PlanRevision, RevisingPlanner
 
 
-class NotApproved(Exception):
-    """The plan loop ended without a plan that may be proposed. `revision` says how."""
+class NotApproved(HarnessError):
+    """The plan loop ended without a plan that may be proposed; see `revision`."""
 
     def __init__(self, revision: PlanRevision) -> None:
         super().__init__(f"no plan was approved ({revision.stop_reason}): {revision.detail}")
@@ -18,22 +21,28 @@ class NotApproved(Exception):
 class VerifyingPlanner:
     """A `Planner` that has its plans revised until they verify.
 
-    Where none does, it proposes the best of those that were refused, for the canonical loop to
-    refuse and to record. `revision` is how the last plan loop ended.
+    Where none does, it proposes the best of the refused plans, for the canonical loop to refuse and
+    to record. One instance plans for one decision at a time.
+
+    Attributes:
+        revision: the outcome of the last plan loop, a copy; None before the first.
     """
 
     def __init__(self, planner: RevisingPlanner, **options: Unpack[Options]) -> None:
+        """Wrap a planner; `options` are those of the plan loop."""
         self._planner = planner
         self._options = options
         self.revision: PlanRevision | None = None
+        self._refused: tuple[tuple[Plan, Refused], ...] = ()
 
     async def plan(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> Plan:
-        """The plan to propose.
+        """Return the plan to propose.
 
         Raises:
-            NotApproved: no plan was approved and none was refused by `verify`, so that there is
-                none to propose: there was no plan at all, or the advisor held back what there was.
+            NotApproved: no plan was approved and none was refused by `verify`, so there is none to
+                propose: there was no plan at all, or the advisor held back every plan.
         """
+        self._refused = ()
         loop = PlanLoop(
             ctx=ctx, compiled=compiled, spec=spec, planner=self._planner, **self._options
         )
@@ -41,8 +50,16 @@ class VerifyingPlanner:
             revision = await loop.run()
         finally:
             self.revision = loop.revision
+            self._refused = loop.revision.refused
         if revision.plan is not None:
             return revision.plan
         if revision.best_refused is None:
             raise NotApproved(revision) from revision.error
         return revision.best_refused.draft
+
+    def refused_attempts(self) -> Sequence[tuple[Plan, Refused]]:
+        """Return every plan of the last plan loop that `verify` refused, in order, as copies.
+
+        The proposed plan is among them where none was approved.
+        """
+        return deepcopy(self._refused)

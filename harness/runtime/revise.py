@@ -1,13 +1,13 @@
 """The revise loop as a state machine: a draft is judged, and a refused one is drafted again.
 
-It does no input or output. A driver asks its planner or its critic, and feeds what came of it;
-the machine says what is due next, and why the loop ended.
+It does no input or output. A driver asks its planner or its critic, and feeds the outcome; the
+machine tells what is due next, and why the loop ended.
 
 Rule 1: only a judgement that approves ends in `approved`. A malformed reply is asked for again
         once; it is never a judgement.
-Rule 2: what has stopped stays stopped, with one reason of a closed set.
-Rule 3: nothing is lost: every attempt is kept, and the best one outlives worse ones after it.
-Rule 4: every move stands in `TRANSITIONS`. What has no entry there is out of turn.
+Rule 2: a loop that has stopped stays stopped, with one reason of a closed set.
+Rule 3: nothing is lost: every attempt is kept, and a worse one never replaces the best one.
+Rule 4: every transition is listed in `TRANSITIONS`. Any other is an `InvalidTransition`.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,15 @@ from math import isnan
 from types import MappingProxyType
 from typing import Final, Generic, Literal, TypeVar, assert_never
 
+from harness.errors import HarnessError
+
 DraftT = TypeVar("DraftT")
 CritiqueT = TypeVar("CritiqueT")
 
 State = Literal["drafting", "redrafting", "judging", "rejudging", "stopped"]
 """What is due: a draft or a judgement, for the first time or once more, or nothing."""
+
+Due = Literal["draft", "judgement"]
 
 StopReason = Literal[
     "approved",
@@ -37,19 +41,20 @@ Signal = Literal[
     "malformed",
     "approved",
     "refused",
-    "refused_last",
+    "refused_at_limit",
     "rejected",
     "failed",
     "over_budget",
     "cancelled",
 ]
-"""An event as the table knows it: `repeated` is a draft seen before, `refused_last` the last no."""
+"""An event as the table names it. `repeated` is a draft that was seen before; `refused_at_limit` a
+refusal after which no round is left."""
 
 Ruling = Literal["approved", "refused", "rejected"]
-"""A critic's answer: good; to be revised; not to be mended by any revision."""
+"""A critic's answer: good; to be revised; not repairable by any revision."""
 
-# Three rounds are the published default of all the loops this one grew from; what a third
-# revision does not mend, a fourth rarely does.
+# Three rounds are the published default of the loops that this one is modelled on: what a third
+# revision does not fix, a fourth rarely does.
 DEFAULT_MAX_ROUNDS: Final = 3
 
 _ALWAYS: Final[dict[Signal, State | StopReason]] = {
@@ -65,7 +70,7 @@ _DRAFT: Final[dict[Signal, State | StopReason]] = {
 _JUDGEMENT: Final[dict[Signal, State | StopReason]] = {
     "approved": "approved",
     "refused": "drafting",
-    "refused_last": "max_rounds",
+    "refused_at_limit": "max_rounds",
     "rejected": "unrecoverable",
     "failed": "unrecoverable",
     **_ALWAYS,
@@ -79,29 +84,29 @@ TRANSITIONS: Final[Mapping[State, Mapping[Signal, State | StopReason]]] = Mappin
         "stopped": {},
     }
 )
-"""Where each signal leads from each state: to a state, or to the end with its reason."""
+"""The target of each signal in each state: a state, or the reason why the loop stops."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Generic[CritiqueT]):
-    """What a critic makes of a draft. Of two attempts, the better has the greater `merit`.
+    """A critic's judgement of a draft. Of two attempts, the better has the greater `rank`.
 
     Raises:
-        ValueError: the merit is not a number, so that it is neither better nor worse.
+        ValueError: the rank holds a NaN, which is neither better nor worse than another number.
     """
 
     ruling: Ruling
-    merit: tuple[float, ...]
+    rank: tuple[float, ...]
     critique: CritiqueT
 
     def __post_init__(self) -> None:
-        if any(map(isnan, self.merit)):
-            raise ValueError("a merit that is not a number has no place among others")
+        if any(map(isnan, self.rank)):
+            raise ValueError("rank holds a NaN, which cannot be compared: give finite numbers")
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt(Generic[DraftT, CritiqueT]):
-    """One draft, by round from 0, with its judgement if it came to one."""
+    """One draft and its round (from 0), with its judgement once there is one."""
 
     round: int
     draft: DraftT
@@ -126,28 +131,28 @@ class JudgedDraft(Generic[CritiqueT]):
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """The reply of whoever was asked is no draft, or no judgement."""
+    """The reply of the planner or critic is not a draft, or not a judgement."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Whoever was asked raised, or ended without a reply."""
+    """The planner or critic raised an error, or ended without a reply."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class OverBudget:
-    """The next call is not paid for."""
+    """The budget does not allow another call."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cancelled:
-    """Nobody waits for the outcome any more."""
+    """The caller cancelled."""
 
     why: str = "cancelled"
 
@@ -157,8 +162,8 @@ RevisionEvent = (
 )
 
 
-class InvalidTransition(RuntimeError):
-    """An event was fed that the state does not wait for."""
+class InvalidTransition(HarnessError):
+    """The event that was fed has no transition in the state of the machine."""
 
 
 class Revision(Generic[DraftT, CritiqueT]):
@@ -166,14 +171,14 @@ class Revision(Generic[DraftT, CritiqueT]):
 
     Attributes:
         state: what is due next.
-        round: the round that is going on, from 0; after the end, the one it ended in.
-        stop_reason: why it ended; None while it has not.
-        detail: what the last event that was no draft and no judgement said of itself.
+        round: the current round, from 0; after the end, the one it ended in.
+        stop_reason: why it ended; None until then.
+        detail: why the last event that was neither a draft nor a judgement happened.
         attempts: every draft so far, the newest last.
     """
 
     def __init__(self, max_rounds: int = DEFAULT_MAX_ROUNDS) -> None:
-        """A loop of at most `max_rounds` judged drafts.
+        """Start a loop of at most `max_rounds` judged drafts.
 
         Raises:
             ValueError: `max_rounds` is not a whole number of at least 1.
@@ -188,25 +193,43 @@ class Revision(Generic[DraftT, CritiqueT]):
         self.attempts: tuple[Attempt[DraftT, CritiqueT], ...] = ()
 
     @property
+    def due(self) -> Due | None:
+        """What to ask for next, of the planner or of the critic; None after the end."""
+        match self.state:
+            case "drafting" | "redrafting":
+                return "draft"
+            case "judging" | "rejudging":
+                return "judgement"
+            case "stopped":
+                return None
+            case _:
+                assert_never(self.state)
+
+    @property
+    def again(self) -> bool:
+        """Whether it is asked for once more, because the last reply was malformed."""
+        return self.state in ("redrafting", "rejudging")
+
+    @property
     def approved(self) -> Attempt[DraftT, CritiqueT] | None:
         """The approved attempt, if the loop ended with one."""
         return self.attempts[-1] if self.stop_reason == "approved" else None
 
     @property
     def best(self) -> Attempt[DraftT, CritiqueT] | None:
-        """The approved attempt, else the first of the greatest merit; judged before unjudged."""
-        return self.approved or max(self.attempts, key=_worth, default=None)
+        """The approved attempt, else the first of the greatest rank; judged before unjudged."""
+        return self.approved or max(self.attempts, key=_rank, default=None)
 
     def feed(self, event: RevisionEvent[DraftT, CritiqueT]) -> None:
-        """Take in what came of the call that was due.
+        """Take in the outcome of the call that was due.
 
         Raises:
-            InvalidTransition: this state waits for something else.
+            InvalidTransition: the state has no transition for this event.
         """
         signal = self._signal(event)
         target = TRANSITIONS[self.state].get(signal)
         if target is None:
-            raise InvalidTransition(f"{signal} in state {self.state}")
+            raise InvalidTransition(f"the event {signal} cannot follow in the state {self.state}")
         self._keep(event)
         if target in TRANSITIONS:
             self.state = target  # type: ignore[assignment] # it is one of the states
@@ -221,7 +244,7 @@ class Revision(Generic[DraftT, CritiqueT]):
                 return "repeated" if seen else "drafted"
             case JudgedDraft(judgement=judgement):
                 last = judgement.ruling == "refused" and len(self.attempts) >= self.max_rounds
-                return "refused_last" if last else judgement.ruling
+                return "refused_at_limit" if last else judgement.ruling
             case Malformed():
                 return "malformed"
             case Failed():
@@ -247,12 +270,12 @@ class Revision(Generic[DraftT, CritiqueT]):
                 assert_never(event)
 
 
-def _worth(attempt: Attempt[DraftT, CritiqueT]) -> tuple[bool, tuple[float, ...]]:
-    return attempt.judgement is not None, attempt.judgement.merit if attempt.judgement else ()
+def _rank(attempt: Attempt[DraftT, CritiqueT]) -> tuple[bool, tuple[float, ...]]:
+    return attempt.judgement is not None, attempt.judgement.rank if attempt.judgement else ()
 
 
 def diagram() -> str:
-    """The table as a Mermaid state diagram."""
+    """Return the table as a Mermaid state diagram."""
     lines = ["stateDiagram-v2", "    [*] --> drafting"]
     for state, moves in TRANSITIONS.items():
         by_target: dict[str, list[str]] = {}

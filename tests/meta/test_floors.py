@@ -38,7 +38,8 @@ FLOORS = {
         harness harness.agents harness.agents.agent harness.agents.command
         harness.agents.invocation harness.agents.journal harness.agents.journal_file
         harness.agents.journaled harness.agents.model harness.agents.pydantic_ai
-        harness.agents.usage harness.canonical harness.cases harness.cli harness.clock
+        harness.agents.retry harness.agents.retrying harness.agents.usage
+        harness.canonical harness.cases harness.cli harness.clock
         harness.codeloop harness.codeloop.agents harness.codeloop.config
         harness.codeloop.decision harness.codeloop.errors harness.codeloop.gate
         harness.codeloop.git harness.codeloop.loop harness.codeloop.prompt
@@ -56,7 +57,9 @@ FLOORS = {
         harness.errors harness.log harness.log.errors harness.log.schema
         harness.log.sql harness.log.sqlite harness.log.statements harness.log.store
         harness.log.tables harness.loops harness.loops.actor_critic
-        harness.loops.critique harness.loops.model_loop harness.loops.plan_loop
+        harness.loops.critique harness.loops.echo harness.loops.loop_stream
+        harness.loops.model_loop harness.loops.plan_calls harness.loops.plan_judgement
+        harness.loops.plan_loop
         harness.loops.plan_replies harness.loops.plan_types harness.loops.self_refine
         harness.loops.templates harness.loops.verifying_planner harness.process
         harness.record harness.replay harness.replay.diff harness.replay.engine
@@ -86,14 +89,15 @@ PURE = words("""
     harness.runtime.loop harness.runtime.permit harness.runtime.ports harness.runtime.revise
     harness.loops.plan_loop harness.loops.plan_replies harness.loops.plan_types
     harness.loops.verifying_planner
-    harness.loops.actor_critic harness.agents.agent harness.loops.critique
+    harness.loops.actor_critic harness.agents.agent harness.loops.critique harness.loops.echo
+    harness.loops.loop_stream harness.loops.plan_calls harness.loops.plan_judgement
     harness.agents.journal harness.agents.journaled harness.loops.model_loop
     harness.loops.self_refine harness.agents.invocation harness.loops.templates
     harness.codeloop.decision harness.codeloop.prompt
 """)
 PURE_IMPORTS = words("""
-    collections collections.abc contextlib dataclasses datetime functools hashlib itertools math
-    operator re string types typing
+    collections collections.abc contextlib copy dataclasses datetime functools hashlib itertools
+    math operator re string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation and locks, without starting an event loop or a thread; and for the version, when

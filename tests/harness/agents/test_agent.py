@@ -61,7 +61,7 @@ def test_a_count_is_an_exact_whole_number(name: str, count: Any) -> None:
 def test_what_is_left_forbids_what_the_whole_forbids(
     budget: Budget, spent: Usage, more: Usage
 ) -> None:
-    left = budget.after(spent)
+    left = budget.remaining_after(spent)
     assert left.exceeded_by(more) == budget.exceeded_by(add_usage(spent, more))
     assert left.exceeded_by(NO_USAGE) == budget.exceeded_by(spent)
 
@@ -80,8 +80,8 @@ def test_the_bounds_of_a_budget() -> None:
     assert budget.exceeded_by(Usage(tokens_in=0, tokens_out=0, cost_micros=5)) == "max_cost_micros"
     assert budget.exceeded_by(Usage(tokens_in=0, tokens_out=0)) == "max_cost_micros"
     assert UNLIMITED.exceeded_by(Usage()) is None
-    assert not budget.nears(Usage(tokens_in=7, tokens_out=0, cost_micros=3))
-    assert budget.nears(Usage(tokens_in=8, tokens_out=0, cost_micros=0))
+    assert not budget.nearly_exceeded_by(Usage(tokens_in=7, tokens_out=0, cost_micros=3))
+    assert budget.nearly_exceeded_by(Usage(tokens_in=8, tokens_out=0, cost_micros=0))
 
 
 def test_the_kinds_of_events() -> None:

@@ -24,14 +24,15 @@ from harness.agents.journal_file import JournalUnavailable
 from harness.agents.journaled import Journaled
 from harness.loops.actor_critic import ActorCritic
 from harness.loops.self_refine import SelfRefine
-from tests.harness.agents.journals import Ticking, journal_of, resealed
+from tests.harness.agents.journals import CLOCK, Ticking, journal_of, resealed
 from tests.harness.loops.scripted import Scripted, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
 
 
 def loop(actor: Scripted, critic: Scripted, journal: Journal) -> ActorCritic:
-    return ActorCritic(actor=Journaled(actor, journal), critic=Journaled(critic, journal))
+    actor_agent, critic_agent = Journaled(actor, journal), Journaled(critic, journal)
+    return ActorCritic(actor=actor_agent, critic=critic_agent, clock=CLOCK)
 
 
 def events_of(a_loop: Any) -> list[Event]:
@@ -207,7 +208,7 @@ CRASHING = """
         return '{"issues": %s, "score": %s}' % (issues, 1 if good else 0)
 
     def write(prompt):
-        return "a better" if "Mend" in prompt else "a"
+        return "a better" if "Fix" in prompt else "a"
 
     with FileStore(path) as store:
         journal = Journal(store, SystemClock())

@@ -80,9 +80,9 @@ def test_of_two_refusals_the_higher_score_is_the_better(
     one = judge(Critique(issues=tuple(issues), score=score), 1.0)
     two = judge(Critique(issues=(), score=other), 1.0)
     if score > other:
-        assert one.merit > two.merit
+        assert one.rank > two.rank
     if score == other and issues:
-        assert one.merit < two.merit
+        assert one.rank < two.rank
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.loops.critique import parse_score, says
+from harness.loops.critique import is_phrase, parse_score
 from tests.harness.loops.scripted import cases
 
 DECIMALS = st.decimals(0, 1, places=4).map(lambda number: f"{number:f}")
@@ -37,6 +37,6 @@ def test_a_number_comes_from_exactly_one_line(text: str) -> None:
 
 @given(st.text(), st.text(min_size=1).filter(str.strip))
 def test_a_phrase_is_said_by_the_whole_reply_only(text: str, phrase: str) -> None:
-    assert says(f" {phrase}\n", phrase)
-    assert says(text, phrase) == (text.strip().casefold() == phrase.strip().casefold())
-    assert not says(f"{phrase} x", phrase)
+    assert is_phrase(f" {phrase}\n", phrase)
+    assert is_phrase(text, phrase) == (text.strip().casefold() == phrase.strip().casefold())
+    assert not is_phrase(f"{phrase} x", phrase)

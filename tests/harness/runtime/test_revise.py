@@ -30,8 +30,8 @@ from tests.support.paths import ROOT
 Machine = Revision[str, str]
 
 
-def judged(ruling: Ruling, merit: float = 0.0, said: str = "") -> JudgedDraft[str]:
-    return JudgedDraft(Judgement(ruling, (merit,), said))
+def judged(ruling: Ruling, rank: float = 0.0, said: str = "") -> JudgedDraft[str]:
+    return JudgedDraft(Judgement(ruling, (rank,), said))
 
 
 def machine_in(state: State, max_rounds: int = 9) -> Machine:
@@ -55,7 +55,7 @@ EVENTS: dict[Signal, Any] = {
     "malformed": Malformed("gibberish"),
     "approved": judged("approved"),
     "refused": judged("refused"),
-    "refused_last": judged("refused"),
+    "refused_at_limit": judged("refused"),
     "rejected": judged("rejected"),
     "failed": Failed("it raised"),
     "over_budget": OverBudget("no money"),
@@ -82,10 +82,8 @@ def test_the_table_speaks_of_all_states_and_of_known_signals_and_ends_only() -> 
 
 @pytest.mark.parametrize("signal", EVENTS)
 @pytest.mark.parametrize("state", TRANSITIONS)
-def test_every_signal_moves_as_the_table_says_or_is_out_of_turn(
-    state: State, signal: Signal
-) -> None:
-    machine = machine_in(state, max_rounds=2 if signal == "refused_last" else 9)
+def test_every_signal_moves_as_the_table_says_or_is_refused(state: State, signal: Signal) -> None:
+    machine = machine_in(state, max_rounds=2 if signal == "refused_at_limit" else 9)
     before, target = snapshot(machine), TRANSITIONS[state].get(signal)
     if target is None:
         with pytest.raises(InvalidTransition):
@@ -97,6 +95,14 @@ def test_every_signal_moves_as_the_table_says_or_is_out_of_turn(
     assert (machine.state, machine.stop_reason) == (
         ("stopped", target) if ended else (target, None)
     )
+
+
+@pytest.mark.parametrize("state", TRANSITIONS)
+def test_the_machine_tells_what_is_due_and_whether_it_was_asked_for_before(state: State) -> None:
+    machine = machine_in(state)
+    expected = {"drafting": "draft", "judging": "judgement", "stopped": None}
+    assert machine.due == expected[state.replace("re", "")]
+    assert machine.again == state.startswith("re")
 
 
 @pytest.mark.parametrize("state", ["judging", "rejudging"])
@@ -170,16 +176,16 @@ def require_consistent(machine: Machine, event: Any) -> None:
     elif rulings:
         assert machine.best is not None
         assert machine.best.judgement is not None
-        assert machine.best.judgement.merit == max(one.merit for one in rulings)
+        assert machine.best.judgement.rank == max(one.rank for one in rulings)
     else:
         assert machine.best == (machine.attempts[0] if machine.attempts else None)
 
 
 def test_the_best_attempt_survives_worse_ones_and_the_first_of_equals_stays() -> None:
     machine = Machine(4)
-    for draft, merit in (("good", 0.8), ("worse", 0.5), ("equal", 0.8), ("worst", 0.1)):
+    for draft, rank in (("good", 0.8), ("worse", 0.5), ("equal", 0.8), ("worst", 0.1)):
         machine.feed(Drafted(draft, draft))
-        machine.feed(judged("refused", merit))
+        machine.feed(judged("refused", rank))
     assert machine.stop_reason == "max_rounds"
     assert machine.best == Attempt(0, "good", "good", Judgement("refused", (0.8,), ""))
     assert machine.approved is None
@@ -201,6 +207,6 @@ def test_a_number_of_rounds_is_a_whole_number_of_at_least_one(limit: Any) -> Non
         Machine(limit)
 
 
-def test_a_merit_is_a_number() -> None:
-    with pytest.raises(ValueError, match="not a number"):
+def test_a_rank_is_a_number() -> None:
+    with pytest.raises(ValueError, match="holds a NaN"):
         Judgement("refused", (0.0, float("nan")), "")

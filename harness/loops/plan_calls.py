@@ -1,0 +1,127 @@
+"""The calls that a plan loop makes: of its planner and its advisor, journaled and tried again."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from critic import CompiledContext, DecisionSpec, Plan, Refused, RunContext, Verified, digest
+from harness.agents.agent import describe
+from harness.agents.journal import Journal
+from harness.agents.retry import CallPolicy, call_with_retries
+from harness.loops.plan_replies import Json, maybe_await, parse_plan_reply, parse_review
+from harness.loops.plan_types import Advisor, PlanRole, RevisingPlanner, RevisionRequest
+from harness.wire import detached_copy
+
+Inputs = tuple[RunContext, CompiledContext, DecisionSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class CallSite:
+    """Where a call belongs: its round, whether it is asked again, and the seconds it may take."""
+
+    round: int
+    again: bool
+    seconds: float | None
+
+
+class PlanCalls:
+    """Makes the calls of one plan loop, and hands out copies only."""
+
+    def __init__(
+        self,
+        inputs: Inputs,
+        planner: RevisingPlanner,
+        advisor: Advisor | None,
+        *,
+        policy: CallPolicy,
+        journal: Journal | None,
+        session: str,
+        settings: Any,
+        on_failure: Callable[[PlanRole, float, str], None],
+    ) -> None:
+        """Prepare the calls. `on_failure` is called before each wait, with the reason."""
+        self._inputs: Final = inputs
+        self._planner: Final = planner
+        self._advisor: Final = advisor
+        self._policy: Final = policy
+        self._journal: Final = journal
+        self._session: Final = session
+        self._settings: Final = settings
+        self._on_failure: Final = on_failure
+        self._copies: Final = dict[str, Inputs]()
+
+    async def plan(self, request: RevisionRequest | None, site: CallSite) -> Json:
+        """Return the reply of the planner as JSON, see `parse_plan_reply`.
+
+        Raises:
+            JournalError: the call diverges from the recorded one, or cannot be recorded.
+            OutOfTime: the time for the call is over.
+            Exception: an error that the planner raised.
+        """
+
+        async def call() -> Json:
+            handed = None if request is None else detached_copy(request)
+            answer = self._planner.plan(*self._given("planner"), handed)
+            return parse_plan_reply(await maybe_await(answer))
+
+        inputs = {} if request is None else {"request": request.wire()}
+        return await self._call("planner", "plan", inputs, site, call)
+
+    async def review(self, plan: Plan, verdict: Verified | Refused, site: CallSite) -> Json:
+        """Return the reply of the advisor as JSON, see `parse_review`. Errors are as for `plan`."""
+        advisor = self._advisor
+        if advisor is None:
+            return {"findings": [], "usage": {}}
+
+        async def call() -> Json:
+            handed = detached_copy(plan), detached_copy(verdict)
+            answer = advisor.review(*self._given("advisor"), *handed)
+            return parse_review(await maybe_await(answer))
+
+        return await self._call("advisor", "review", {"plan": plan.wire()}, site, call)
+
+    async def _call(
+        self,
+        role: PlanRole,
+        name: str,
+        inputs: Json,
+        site: CallSite,
+        call: Callable[[], Awaitable[Json]],
+    ) -> Json:
+        async def tried() -> Json:
+            timed_out = False
+
+            def note(_tries: int, wait: float, error: Exception) -> None:
+                nonlocal timed_out
+                timed_out |= isinstance(error, TimeoutError)
+                self._on_failure(role, wait, describe(error))
+
+            reply = await call_with_retries(
+                call, self._policy, seconds=site.seconds, on_failure=note
+            )
+            # What a call that timed out has cost is not known, and so the sum is not.
+            return {**reply, "usage": {}} if timed_out else reply
+
+        if self._journal is None:
+            return await tried()
+        session = f"{self._session}__{role}_{site.round}" + ("__again" if site.again else "")
+        kept: Json = await self._journal.step(session, name, self._keyed(inputs), tried)
+        return kept
+
+    def _keyed(self, inputs: Json) -> Json:
+        """Return the inputs of a journaled call: the proposal's, the settings, and its own."""
+        ctx, compiled, spec = map(digest, self._inputs)
+        settings = {} if self._settings is None else {"settings": self._settings}
+        return {"ctx": ctx, "compiled": compiled, "spec": spec, **settings, **inputs}
+
+    def _given(self, role: PlanRole) -> Inputs:
+        """Return copies of the inputs, one set for each role, which it may change."""
+        if role not in self._copies:
+            self._copies[role] = copies_of(self._inputs)
+        return self._copies[role]
+
+
+def copies_of(inputs: Inputs) -> Inputs:
+    """Return the inputs as copies that share nothing with them."""
+    ctx, compiled, spec = inputs
+    return detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
