@@ -14,6 +14,11 @@ _RESULTS: Final = "harness/runtime/results.py"
 _RECHECK: Final = "harness/replay/recheck.py"
 _INTEGRITY: Final = "harness/replay/integrity.py"
 _RECORD: Final = "harness/record.py"
+_PLAN_TYPES: Final = "harness/loops/plan_types.py"
+_PLAN_CALLS: Final = "harness/loops/plan_calls.py"
+_ECHO: Final = "harness/loops/echo.py"
+_JOURNAL: Final = "harness/agents/journal.py"
+_PYDANTIC_AI: Final = "harness/agents/pydantic_ai.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -268,5 +273,40 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "the hash of a record leaves out the hash of the one before",
         'for name in document if name != "hash"}',
         'for name in document if not name.endswith("hash")}',
+    ),
+    slip(
+        "last-of-equals-proposed",
+        _PLAN_TYPES,
+        "of equally bad refused plans the last is proposed",
+        "(attempt.judgement.rank, -attempt.round, attempt)",
+        "(attempt.judgement.rank, attempt.round, attempt)",
+    ),
+    slip(
+        "verdict-handed-out",
+        _PLAN_CALLS,
+        "an advisor is handed the very verdict that decides",
+        "detached_copy(plan), detached_copy(verdict)",
+        "detached_copy(plan), verdict",
+    ),
+    slip(
+        "echo-in-pieces",
+        _ECHO,
+        "a critic that puts an approval together from pieces of the output approves",
+        'return "issues:[]" in material and critique.score in scores and summary_shown',
+        "return False",
+    ),
+    slip(
+        "journal-line-edited",
+        _JOURNAL,
+        "a reply that was edited in the journal is replayed",
+        "if entry.chain != chained(entry, self._head):",
+        "if not entry.chain:",
+    ),
+    slip(
+        "money-rounded-down",
+        _PYDANTIC_AI,
+        "a fraction of a micro that was spent is not counted",
+        "to_integral_value(ROUND_CEILING)",
+        'to_integral_value("ROUND_FLOOR")',
     ),
 )

@@ -21,7 +21,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.end_headers()
-        for data in (*_chunks(reply, stub.counts, stub.ended), "[DONE]"):
+        for data in (*_chunks(reply, stub.tokens if stub.counts else None, stub.ended), "[DONE]"):
             self.wfile.write(f"data: {data}\n\n".encode())
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -33,6 +33,7 @@ class Stub(ThreadingHTTPServer):
 
     Attributes:
         ended: the reason that it gives for the end of a text.
+        tokens: how many it says that it read and wrote.
     """
 
     daemon_threads = True
@@ -42,6 +43,7 @@ class Stub(ThreadingHTTPServer):
         self.replies = replies
         self.counts = counts
         self.ended = "stop"
+        self.tokens = (20, 5)
         self.asked: list[dict[str, Any]] = []
 
     @property
@@ -62,7 +64,7 @@ def serving(*replies: str | int, counts: bool = True) -> Iterator[Stub]:
             thread.join()
 
 
-def _chunks(text: str, counts: bool, why: str) -> Iterator[str]:
+def _chunks(text: str, counts: tuple[int, int] | None, why: str) -> Iterator[str]:
     half = len(text) // 2
     deltas = [{"role": "assistant", "content": text[:half]}, {"content": text[half:]}, {}]
     for delta in deltas:
@@ -70,7 +72,8 @@ def _chunks(text: str, counts: bool, why: str) -> Iterator[str]:
         choices = [{"index": 0, "delta": delta, "finish_reason": ended}]
         yield json.dumps(_chunk(choices=choices))
     if counts:
-        usage = {"prompt_tokens": 20, "completion_tokens": 5, "total_tokens": 25}
+        read, written = counts
+        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": sum(counts)}
         yield json.dumps(_chunk(choices=[], usage=usage))
 
 

@@ -24,9 +24,8 @@ def some(draw: Mapping[str, int | None]) -> Usage:
 
 USAGES = st.fixed_dictionaries({name: st.none() | COUNTS for name in PARTS}).map(some)
 MEASURED = st.fixed_dictionaries(dict.fromkeys(PARTS, COUNTS)).map(some)
-BUDGETS = st.fixed_dictionaries({}, optional={"max_tokens": COUNTS, "max_cost_micros": COUNTS}).map(
-    lambda limits: Budget(**limits)
-)
+LIMITS = {"max_tokens": COUNTS, "max_cost_micros": COUNTS, "max_seconds": st.integers(0, 99)}
+BUDGETS = st.fixed_dictionaries({}, optional=LIMITS).map(lambda limits: Budget(**limits))
 
 
 @given(USAGES, USAGES, USAGES)
@@ -57,13 +56,14 @@ def test_a_count_is_an_exact_whole_number(name: str, count: Any) -> None:
         Usage(**{name: count})
 
 
-@given(BUDGETS, USAGES, USAGES)
+@given(BUDGETS, USAGES, USAGES, st.integers(0, 99), st.integers(0, 99))
 def test_what_is_left_forbids_what_the_whole_forbids(
-    budget: Budget, spent: Usage, more: Usage
+    budget: Budget, spent: Usage, more: Usage, seconds: int, later: int
 ) -> None:
-    left = budget.remaining_after(spent)
-    assert left.exceeded_by(more) == budget.exceeded_by(add_usage(spent, more))
-    assert left.exceeded_by(NO_USAGE) == budget.exceeded_by(spent)
+    left = budget.remaining_after(spent, seconds)
+    both = add_usage(spent, more)
+    assert left.exceeded_by(more, later) == budget.exceeded_by(both, seconds + later)
+    assert left.exceeded_by(NO_USAGE) == budget.exceeded_by(spent, seconds)
 
 
 @given(BUDGETS, MEASURED, MEASURED)
@@ -82,6 +82,28 @@ def test_the_bounds_of_a_budget() -> None:
     assert UNLIMITED.exceeded_by(Usage()) is None
     assert not budget.nearly_exceeded_by(Usage(tokens_in=7, tokens_out=0, cost_micros=3))
     assert budget.nearly_exceeded_by(Usage(tokens_in=8, tokens_out=0, cost_micros=0))
+
+
+def test_the_time_of_a_budget() -> None:
+    budget = Budget(max_seconds=2.5)
+    assert budget.exceeded_by(Usage(), 2.4) is None
+    assert budget.exceeded_by(NO_USAGE, 2.5) == "max_seconds"
+    assert Budget(max_seconds=0).exceeded_by(NO_USAGE) == "max_seconds"
+    assert budget.remaining_after(NO_USAGE, 9).max_seconds == 0
+    assert budget.nearly_exceeded_by(NO_USAGE, 2.0)
+    assert not budget.nearly_exceeded_by(NO_USAGE, 1.9)
+    wrong: Any
+    for wrong in (-1, float("nan"), float("inf"), "1"):
+        with pytest.raises(ValidationError):
+            Budget(max_seconds=wrong)
+
+
+def test_only_an_interrupted_result_is_transient() -> None:
+    facts: dict[str, Any] = {"output": "", "usage": NO_USAGE, "transient": True}
+    assert AgentResult(**facts, interrupted=True, interruption_reason="busy").transient
+    for wrong in (facts, {**facts, "transient": False}):
+        with pytest.raises(ValidationError):
+            AgentResult(**wrong)
 
 
 def test_the_kinds_of_events() -> None:

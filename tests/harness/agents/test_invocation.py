@@ -3,14 +3,18 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.agents.agent import AgentFailed, AgentResult, Event
+from harness.agents.command import CommandAgent
 from harness.agents.invocation import SubagentInvocation, run_agent
 from harness.agents.journal import Journal, MemoryStore, ReplayDivergence
+from harness.agents.journaled import Journaled
 from harness.agents.model import Dependencies, Message, ModelAgent, Reply, text_only_model_call
+from harness.agents.retrying import Retrying
 from harness.agents.usage import UNLIMITED, Usage
 from harness.clock import FixedClock
 from harness.loops.actor_critic import ActorCritic
@@ -169,3 +173,62 @@ def test_a_model_is_an_agent_of_one_turn() -> None:
         *("model_chunk", "writer"),
         {"text": "reply 2"},
     )
+
+
+# --- a context and tools of the caller ----------------------------------------------------------
+
+
+def lookup(name: str) -> str:
+    """Look a name up."""
+    return name
+
+
+def test_a_model_agent_is_handed_the_context_as_a_message() -> None:
+    model = Counting()
+    agent = ModelAgent("writer", model)
+    context = {"tenant": "t1", "roles": ["reader"]}
+    asyncio.run(run_agent(agent, "task", context=context))
+    asyncio.run(run_agent(agent, "task"))
+    text = 'Context of the caller, as JSON:\n{"roles":["reader"],"tenant":"t1"}'
+    task = Message(role="user", content="task")
+    assert model.asked == [[Message(role="system", content=text), task], [task]]
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"),
+    [
+        (ModelAgent("writer", Counting()), "writer cannot be handed tools: a ModelAgent has none"),
+        (CommandAgent(["true"], Path()), "true cannot be handed a context or tools"),
+        (Scripted("v0"), "scripted cannot be handed a context or tools"),
+        (Retrying(Scripted("v0")), "scripted cannot be handed a context or tools"),
+        (ActorCritic(actor=Scripted(), critic=Scripted()), "actor-critic cannot be handed"),
+    ],
+)
+def test_an_agent_that_has_no_use_for_tools_refuses_them(agent: Any, why: str) -> None:
+    with pytest.raises(AgentFailed, match=why):
+        asyncio.run(run_agent(agent, "task", extra_tools=[lookup]))
+
+
+def test_a_context_is_a_json_object() -> None:
+    with pytest.raises(AgentFailed, match="the context is not a JSON object"):
+        asyncio.run(run_agent(ModelAgent("w", Counting()), "task", context={"a": object()}))
+
+
+def test_a_call_without_tools_is_handed_none() -> None:
+    with pytest.raises(ValueError, match="text_only"):
+        SubagentInvocation(Scripted("v0"), "task", text_only=True, extra_tools=[lookup])
+
+
+def test_what_a_journaled_agent_is_handed_is_an_input() -> None:
+    model, store = Counting(), MemoryStore()
+    clock = FixedClock(datetime(2026, 1, 1, tzinfo=UTC))
+
+    def run(**handed: Any) -> str:
+        agent = Retrying(Journaled(ModelAgent("w", model), Journal(store, clock)))
+        return asyncio.run(run_agent(agent, "task", session_id="S", **handed)).output
+
+    assert [run(context={"a": 1}), run(context={"a": 1})] == ["reply 1", "reply 1"]
+    others: list[dict[str, Any]] = [{"context": {"a": 2}}, {}]
+    for other in others:
+        with pytest.raises(ReplayDivergence):
+            run(**other)

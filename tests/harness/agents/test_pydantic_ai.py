@@ -8,19 +8,23 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from pydantic_ai import Agent as FrameworkAgent
-from pydantic_ai.exceptions import ModelHTTPError, UserError
+from pydantic_ai import RunContext
+from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError, UserError
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from harness.agents.agent import AgentResult, Event
+from harness.agents.invocation import SubagentInvocation
 from harness.agents.journal import ReplayDivergence
 from harness.agents.pydantic_ai import PydanticAIAgent
+from harness.agents.retry import CallPolicy
 from harness.agents.usage import NO_USAGE, Budget, Usage
 from harness.loops.actor_critic import ActorCritic
 from harness.loops.self_refine import SelfRefine
 from tests.harness.agents.openai_stub import serving
+from tests.harness.agents.test_retry import Waits
 from tests.harness.loops.scripted import verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
@@ -32,10 +36,12 @@ class Speaking:
     def __init__(self, *replies: Any) -> None:
         self.replies = replies
         self.tools: list[list[str]] = []
+        self.instructions: str | None = None
 
     async def __call__(self, messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[Any]:
         assert messages
         reply = self.replies[len(self.tools)]
+        self.instructions = info.instructions
         self.tools.append([tool.name for tool in (*info.function_tools, *info.output_tools)])
         if isinstance(reply, Exception):
             yield "so far"
@@ -134,6 +140,53 @@ def test_a_run_that_fails_is_interrupted_with_what_it_used() -> None:
     assert result.stop_reason is None
 
 
+@pytest.mark.parametrize(
+    ("error", "transient"),
+    [
+        (ModelHTTPError(503, "gpt"), True),
+        (ModelHTTPError(429, "gpt"), True),
+        (ModelConnectionError("gpt", "reset"), True),
+        (ConnectionError("reset"), True),
+        (ModelHTTPError(400, "gpt"), None),
+        (ModelHTTPError(401, "gpt"), None),
+        (ValueError("no"), None),
+    ],
+)
+def test_a_failure_that_may_pass_is_transient(error: Exception, transient: bool | None) -> None:
+    assert final(events_of(agent(error)[0])).transient is transient
+
+
+def test_a_busy_server_does_not_end_a_loop() -> None:
+    actor, _ = agent(ModelHTTPError(503, "gpt"), "v0")
+    loop = ActorCritic(actor=actor, critic=agent(GOOD)[0], calls=CallPolicy(sleep=Waits()))
+    result = final(events_of(loop))
+    assert (result.output, result.stop_reason) == ("v0", "approved")
+
+
+def looking_up(context: RunContext[Any], name: str) -> str:
+    """Look a customer up."""
+    return f"{name} of {(context.metadata or {})['tenant']}"
+
+
+def test_it_can_be_handed_a_context_and_tools() -> None:
+    made, speaking = agent({"looking_up": {"name": "Ada"}}, "done", tools=[adder])
+    call = SubagentInvocation(
+        made, "task", session_id="S", context={"tenant": "t1"}, extra_tools=[looking_up]
+    )
+
+    async def main() -> list[Event]:
+        return [event async for event in call.events()]
+
+    events = asyncio.run(main())
+    assert speaking.tools[0] == ["adder", "looking_up"]
+    (returned,) = (event for event in events if event.kind == "tool_result")
+    assert returned.data["output"] == "Ada of t1"
+    assert '{"tenant":"t1"}' in str(speaking.instructions)
+    again, plain = agent("done", tools=[adder])
+    events_of(again)
+    assert plain.tools == [["adder"]]
+
+
 def test_a_tool_that_raises_interrupts_with_what_was_used() -> None:
     def broken() -> None:
         raise KeyError("gone")
@@ -228,6 +281,17 @@ def test_money_is_counted_where_the_price_is_known() -> None:
         usage = final(events_of(over_http(stub.url, "actor"))).usage
     assert usage.cost_micros is not None
     assert 0 < usage.cost_micros < 100
+
+
+@pytest.mark.parametrize(
+    ("tokens", "micros"), [((20, 5), 6), ((1, 0), 1), ((7, 0), 2), ((20, 0), 3)]
+)
+def test_a_fraction_of_a_micro_counts_as_a_whole_one(tokens: tuple[int, int], micros: int) -> None:
+    # gpt-4o-mini: 0.15 micros for a token that it reads, 0.6 for one that it writes.
+    with serving("hello") as stub:
+        stub.tokens = tokens
+        usage = final(events_of(over_http(stub.url, "actor"))).usage
+    assert usage.cost_micros == micros
 
 
 # The framework says the same in its own way; a loop says it by its reason to stop.

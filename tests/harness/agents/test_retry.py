@@ -38,7 +38,7 @@ class Flaky:
         self.delay = delay
 
     async def stream(
-        self, prompt: str, *, session_id: str, budget: Budget = UNLIMITED, text_only: bool = False
+        self, _prompt: str, *, session_id: str, budget: Budget = UNLIMITED, **_: Any
     ) -> AsyncGenerator[Event, None]:
         self.budgets.append(budget)
         self.sessions.append(session_id)

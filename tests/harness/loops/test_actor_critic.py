@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from harness.agents.agent import AgentResult, Event
 from harness.agents.usage import UNLIMITED, Budget, Usage
 from harness.loops.actor_critic import ActorCritic
+from tests.harness.agents.journals import Ticking
 from tests.harness.loops.scripted import Scripted, cases, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
@@ -315,3 +316,24 @@ def test_the_reason_of_an_interruption_is_safe_to_print() -> None:
     assert reason.isascii()
     assert reason.isprintable()
     assert "<" not in reason
+
+
+def test_every_event_has_its_number_and_its_time_also_of_nested_loops() -> None:
+    inner = ActorCritic(actor=Scripted("a", "b", "c"), critic=Scripted(BAD, GOOD, GOOD))
+    outer = ActorCritic(actor=inner, critic=Scripted(BAD, GOOD), clock=Ticking())
+    events = events_of(outer)
+    assert [event.sequence for event in events] == [*range(len(events))]
+    times = [event.at for event in events]
+    assert None not in times
+    assert times == sorted({*times}, key=str)
+
+
+def test_the_time_of_a_budget_is_checked_between_calls() -> None:
+    actor, critic = Scripted("v0", "v1", "v2"), Scripted(BAD, BAD)
+    loop = ActorCritic(actor=actor, critic=critic, clock=Ticking())
+    events = events_of(loop, budget=Budget(max_seconds=15))
+    result = final(events)
+    assert (result.stop_reason, result.interruption_reason) == ("budget", "budget:max_seconds")
+    assert "budget_warning" in [event.kind for event in events]
+    left = [call.budget.max_seconds or 0 for call in (actor.calls[0], critic.calls[0])]
+    assert 15 > left[0] > left[1] > 0
