@@ -1,6 +1,18 @@
-"""Agents: who is asked, what it may cost, and a journal of what was answered."""
+"""Agents: who is called, how often and at what cost, and a journal of the replies.
 
-from harness.agents.agent import Agent, AgentFailed, AgentResult, Event, EventStream
+`harness.agents.pydantic_ai` is apart, because it needs the extra `agents`.
+"""
+
+from harness.agents.agent import (
+    Agent,
+    AgentFailed,
+    AgentResult,
+    AgentTool,
+    Equippable,
+    Event,
+    EventStream,
+    TransientFailure,
+)
 from harness.agents.command import CommandAgent
 from harness.agents.invocation import SubagentInvocation, run_agent
 from harness.agents.journal import (
@@ -11,6 +23,7 @@ from harness.agents.journal import (
     MemoryStore,
     RecordedFailure,
     ReplayDivergence,
+    UnrecordableReply,
 )
 from harness.agents.journal_file import FileStore, JournalUnavailable
 from harness.agents.journaled import Journaled
@@ -22,6 +35,8 @@ from harness.agents.model import (
     Reply,
     text_only_model_call,
 )
+from harness.agents.retry import CallPolicy, OutOfTime
+from harness.agents.retrying import Retrying
 from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, Usage, add_usage
 
 __all__ = [
@@ -30,9 +45,12 @@ __all__ = [
     "Agent",
     "AgentFailed",
     "AgentResult",
+    "AgentTool",
     "Budget",
+    "CallPolicy",
     "CommandAgent",
     "Dependencies",
+    "Equippable",
     "Event",
     "EventStream",
     "FileStore",
@@ -46,10 +64,14 @@ __all__ = [
     "Message",
     "Model",
     "ModelAgent",
+    "OutOfTime",
     "RecordedFailure",
     "ReplayDivergence",
     "Reply",
+    "Retrying",
     "SubagentInvocation",
+    "TransientFailure",
+    "UnrecordableReply",
     "Usage",
     "add_usage",
     "run_agent",

@@ -169,7 +169,7 @@ class Agent(Protocol):
         """
 
 
-Tool = Callable[..., Any]
+AgentTool = Callable[..., Any]
 """A Python function with a name, a docstring and annotated parameters; it may be async."""
 
 
@@ -177,7 +177,9 @@ Tool = Callable[..., Any]
 class Equippable(Protocol):
     """An agent that can be handed the caller's context, or tools, for one call."""
 
-    def equipped(self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]) -> Agent:
+    def equipped(
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
+    ) -> Agent:
         """Return this agent with the context (a JSON object) and tools that it was handed.
 
         Raises:

@@ -8,11 +8,11 @@ from harness.agents.agent import (
     Agent,
     AgentFailed,
     AgentResult,
+    AgentTool,
     Equippable,
     Event,
     EventStream,
     HasPartialResult,
-    Tool,
 )
 from harness.agents.usage import UNLIMITED, Budget
 
@@ -36,7 +36,7 @@ class SubagentInvocation:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
         context: Mapping[str, Any] | None = None,
-        extra_tools: Sequence[Tool] = (),
+        extra_tools: Sequence[AgentTool] = (),
     ) -> None:
         """Prepare a call. It starts when its events are read.
 
@@ -113,7 +113,9 @@ class SubagentInvocation:
         raise AgentFailed("the agent ended without a result")
 
 
-def equip(agent: Agent, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]) -> Agent:
+def equip(
+    agent: Agent, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
+) -> Agent:
     """Return the agent with a context and tools, or the agent itself where there are none.
 
     Raises:
@@ -136,7 +138,7 @@ async def run_agent(
     session_id: str | None = None,
     budget: Budget = UNLIMITED,
     context: Mapping[str, Any] | None = None,
-    extra_tools: Sequence[Tool] = (),
+    extra_tools: Sequence[AgentTool] = (),
 ) -> AgentResult:
     """Make one call and return its result, without its events.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
-from harness.agents.agent import Agent, AgentResult, Event, Tool, describe
+from harness.agents.agent import Agent, AgentResult, AgentTool, Event, describe
 from harness.agents.invocation import SubagentInvocation, equip
 from harness.agents.journal import (
     Entry,
@@ -54,7 +54,7 @@ class Journaled:
         return self._agent.name
 
     def equipped(
-        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
     ) -> "Journaled":
         """Return the same around the agent with them; they are inputs, the tools by their names."""
         agent = Journaled(

@@ -8,7 +8,7 @@ from evals.canonical import canonical_json
 from evals.envelope import Envelope
 from evals.escaping import escape_name
 from evals.json_value import JsonObject, Text
-from harness.agents.agent import AgentFailed, AgentResult, Event, Tool
+from harness.agents.agent import AgentFailed, AgentResult, AgentTool, Event
 from harness.agents.journal import Journal
 from harness.agents.usage import UNLIMITED, Budget, Usage
 from harness.wire import build
@@ -80,7 +80,7 @@ class ModelAgent:
         self._first: tuple[Message, ...] = ()
 
     def equipped(
-        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
     ) -> "ModelAgent":
         """Return the same with the context in front of its prompts.
 

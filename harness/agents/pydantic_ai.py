@@ -32,7 +32,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from pydantic_ai.usage import RunUsage, UsageLimits
 from pydantic_core import to_json
 
-from harness.agents.agent import AgentResult, Event, EventKind, Tool, describe
+from harness.agents.agent import AgentResult, AgentTool, Event, EventKind, describe
 from harness.agents.journal import JournalError
 from harness.agents.model import context_text
 from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, Usage
@@ -76,7 +76,7 @@ class PydanticAIAgent:
         self._handed: dict[str, Any] = {}
 
     def equipped(
-        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
     ) -> "PydanticAIAgent":
         """Return the same with this context and these tools beside its own.
 

@@ -12,8 +12,8 @@ from harness.agents.agent import (
     Agent,
     AgentFailed,
     AgentResult,
+    AgentTool,
     Event,
-    Tool,
     TransientFailure,
     describe,
 )
@@ -41,7 +41,7 @@ class Retrying:
         return self._agent.name
 
     def equipped(
-        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[Tool]
+        self, *, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
     ) -> "Retrying":
         """Return the same around the agent with this context and these tools."""
         return Retrying(equip(self._agent, context, extra_tools), self._policy)

@@ -2,10 +2,13 @@
 
 from harness.loops.actor_critic import ActorCritic
 from harness.loops.critique import Critique, parse_critique, parse_score
-from harness.loops.plan_loop import Options, PlanLoop, revise_plan
+from harness.loops.plan_loop import PlanLoop, PlanLoopOptions, revise_plan
 from harness.loops.plan_types import (
     Advisor,
     PlanAttempt,
+    PlanCritique,
+    PlanEvent,
+    PlannerReply,
     PlanRevision,
     RevisingPlanner,
     RevisionRequest,
@@ -18,10 +21,13 @@ __all__ = [
     "Advisor",
     "Critique",
     "NotApproved",
-    "Options",
     "PlanAttempt",
+    "PlanCritique",
+    "PlanEvent",
     "PlanLoop",
+    "PlanLoopOptions",
     "PlanRevision",
+    "PlannerReply",
     "RevisingPlanner",
     "RevisionRequest",
     "SelfRefine",

@@ -66,7 +66,7 @@ from harness.wire import detached_copy
 _Event = RevisionEvent[Plan, PlanCritique]
 
 
-class Options(TypedDict, total=False):
+class PlanLoopOptions(TypedDict, total=False):
     """The options of a plan loop.
 
     max_rounds: how many plans are judged at most.
@@ -99,7 +99,7 @@ async def revise_plan(
     compiled: CompiledContext,
     spec: DecisionSpec,
     planner: RevisingPlanner,
-    **options: Unpack[Options],
+    **options: Unpack[PlanLoopOptions],
 ) -> PlanRevision:
     """Have a plan made and revised until it verifies, cannot be repaired, or rounds run out.
 
@@ -112,7 +112,7 @@ async def revise_plan(
 
 
 class PlanLoop:
-    """One run of the plan loop; see `Options`."""
+    """One run of the plan loop; see `PlanLoopOptions`."""
 
     def __init__(
         self,
@@ -121,7 +121,7 @@ class PlanLoop:
         compiled: CompiledContext,
         spec: DecisionSpec,
         planner: RevisingPlanner,
-        **options: Unpack[Options],
+        **options: Unpack[PlanLoopOptions],
     ) -> None:
         """Prepare a loop.
 
@@ -224,7 +224,7 @@ class PlanLoop:
         changes: dict[str, Any] = {"approvals": (*(ctx.approvals or ()), *approvals)}
         ctx = ctx.model_copy(update=changes if as_of is None else {**changes, "as_of": as_of})
         session = f"{self._session}__approved_{digest(ctx)[:12]}"
-        options: Options = {**self._options, "session": session}
+        options: PlanLoopOptions = {**self._options, "session": session}
         options["max_rounds"] = len(revision.attempts)
         loop = PlanLoop(ctx=ctx, compiled=compiled, spec=spec, planner=self._planner, **options)
         loop._repeat(self)

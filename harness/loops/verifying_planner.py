@@ -6,7 +6,7 @@ from typing import Unpack
 
 from critic import CompiledContext, DecisionSpec, Plan, Refused, RunContext
 from harness.errors import HarnessError
-from harness.loops.plan_loop import Options, PlanLoop
+from harness.loops.plan_loop import PlanLoop, PlanLoopOptions
 from harness.loops.plan_types import PlanRevision, RevisingPlanner
 
 
@@ -28,7 +28,7 @@ class VerifyingPlanner:
         revision: the outcome of the last plan loop, a copy; None before the first.
     """
 
-    def __init__(self, planner: RevisingPlanner, **options: Unpack[Options]) -> None:
+    def __init__(self, planner: RevisingPlanner, **options: Unpack[PlanLoopOptions]) -> None:
         """Wrap a planner; `options` are those of the plan loop."""
         self._planner = planner
         self._options = options

@@ -173,3 +173,32 @@ def test_the_log_and_replay_load_no_database_library(statement: str) -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
     program = "import sys; from harness.log import SqlDecisionLog; sys.exit(not SqlDecisionLog)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+LOOPS = """
+    ActorCritic Advisor Critique NotApproved PlanAttempt PlanCritique PlanEvent PlanLoop
+    PlanLoopOptions PlanRevision PlannerReply RevisingPlanner RevisionRequest SelfRefine
+    VerifyingPlanner parse_critique parse_score revise_plan
+"""
+AGENTS = """
+    NO_USAGE UNLIMITED Agent AgentFailed AgentResult AgentTool Budget CallPolicy CommandAgent
+    Dependencies Equippable Event EventStream FileStore Journal JournalDamaged JournalError
+    JournalStore JournalUnavailable Journaled MemoryStore Message Model ModelAgent OutOfTime
+    RecordedFailure ReplayDivergence Reply Retrying SubagentInvocation TransientFailure
+    UnrecordableReply Usage add_usage run_agent text_only_model_call
+"""
+HEAVY = "sqlalchemy pydantic_ai httpx openai hypothesis pytest tqdm"
+
+
+@pytest.mark.parametrize(("front", "names"), [("harness.loops", LOOPS), ("harness.agents", AGENTS)])
+def test_the_names_of_loops_and_agents(front: str, names: str) -> None:
+    module = importlib.import_module(front)
+    assert sorted(module.__all__) == sorted(names.split())
+    assert all(hasattr(module, name) for name in module.__all__)
+
+
+@pytest.mark.parametrize("front", ["harness.loops", "harness.agents"])
+def test_the_fronts_of_loops_and_agents_load_nothing_heavy(front: str) -> None:
+    code = f"import sys, {front}; print(*{{*{HEAVY.split()}}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

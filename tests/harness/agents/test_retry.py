@@ -38,8 +38,9 @@ class Flaky:
         self.delay = delay
 
     async def stream(
-        self, _prompt: str, *, session_id: str, budget: Budget = UNLIMITED, **_: Any
+        self, prompt: str, *, session_id: str, budget: Budget = UNLIMITED, **_: Any
     ) -> AsyncGenerator[Event, None]:
+        assert prompt
         self.budgets.append(budget)
         self.sessions.append(session_id)
         entry = self.script.pop(0)
@@ -282,7 +283,7 @@ def test_a_retrying_agent_that_is_left_is_closed() -> None:
     async def main() -> None:
         stream = Retrying(agent).stream("task", session_id="S")
         assert (await anext(stream)).kind == "started"
-        task = asyncio.create_task(anext(stream))  # type: ignore[arg-type] # it is a coroutine
+        task = asyncio.create_task(stream.__anext__())
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
