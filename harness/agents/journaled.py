@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
+from evals.escaping import escape_name
 from harness.agents.agent import Agent, AgentResult, AgentTool, Event, describe
 from harness.agents.invocation import SubagentInvocation, equip
 from harness.agents.journal import (
@@ -185,7 +186,8 @@ def _recorded(entry: Entry) -> Iterator[Event]:
     try:
         recorded = build(RecordedCall, entry.reply)
     except InvalidInput as error:
-        raise JournalDamaged(f"{entry.step} of {entry.session}: no call: {error}") from None
+        where = f"step {escape_name(entry.step)} of session {escape_name(entry.session)}"
+        raise JournalDamaged(f"{where} is not a recorded call: {error}") from None
     yield from recorded.events
     if recorded.result is None:
         raise RecordedFailure(entry.error)

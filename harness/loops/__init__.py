@@ -2,12 +2,13 @@
 
 from harness.loops.actor_critic import ActorCritic
 from harness.loops.critique import Critique, parse_critique, parse_score
-from harness.loops.plan_loop import PlanLoop, PlanLoopOptions, revise_plan
+from harness.loops.plan_loop import PlanLoop, revise_plan
 from harness.loops.plan_types import (
     Advisor,
     PlanAttempt,
     PlanCritique,
     PlanEvent,
+    PlanLoopOptions,
     PlannerReply,
     PlanRevision,
     RevisingPlanner,

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from copy import deepcopy
 from datetime import datetime
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Final, Unpack
 
 from critic import (
     Approval,
@@ -26,9 +26,9 @@ from critic import (
     verify,
 )
 from harness.agents.agent import describe
-from harness.agents.journal import Journal, JournalError
-from harness.agents.retry import DEFAULT_CALLS, CallPolicy, OutOfTime
-from harness.agents.usage import NO_USAGE, UNLIMITED, Budget, Usage, add_usage
+from harness.agents.journal import JournalError
+from harness.agents.retry import DEFAULT_CALLS, OutOfTime
+from harness.agents.usage import NO_USAGE, UNLIMITED, Usage, add_usage
 from harness.clock import SystemClock
 from harness.loops.plan_calls import CallSite, PlanCalls, copies_of
 from harness.loops.plan_judgement import (
@@ -40,16 +40,15 @@ from harness.loops.plan_judgement import (
 )
 from harness.loops.plan_replies import findings_of, plan_of, usage_of
 from harness.loops.plan_types import (
-    Advisor,
     PlanCritique,
     PlanEvent,
     PlanEventKind,
+    PlanLoopOptions,
     PlanRevision,
     PlanRole,
     RevisingPlanner,
     RevisionRequest,
 )
-from harness.runtime.ports import Clock
 from harness.runtime.revise import (
     DEFAULT_MAX_ROUNDS,
     Cancelled,
@@ -64,33 +63,6 @@ from harness.runtime.revise import (
 from harness.wire import detached_copy
 
 _Event = RevisionEvent[Plan, PlanCritique]
-
-
-class PlanLoopOptions(TypedDict, total=False):
-    """The options of a plan loop.
-
-    max_rounds: how many plans are judged at most.
-    advisor: asked about a plan that verifies, and about a refused one that is to be revised.
-    budget: what all replies together may cost, and how long the loop may take. What a reply did
-        not measure counts as spent.
-    calls: how often a call is tried, and how long it may take.
-    clock: gives the times of events and of the budget; by default that of the system.
-    journal: keeps the replies, in sessions `{session}__planner_{round}` and
-        `{session}__advisor_{round}`, with `__again` after that for a reply that was asked for
-        again. Verdicts are not kept there: they are derived again.
-    session: names this loop in the journal; by default, the trace.
-    settings: a JSON value with everything else that replies depend on, such as the model and its
-        instructions: an input of every call in the journal.
-    """
-
-    max_rounds: int
-    advisor: Advisor | None
-    budget: Budget
-    calls: CallPolicy
-    clock: Clock | None
-    journal: Journal | None
-    session: str | None
-    settings: Any
 
 
 async def revise_plan(
@@ -112,7 +84,7 @@ async def revise_plan(
 
 
 class PlanLoop:
-    """One run of the plan loop; see `PlanLoopOptions`."""
+    """One run of the plan loop, read by one consumer at a time; see `PlanLoopOptions`."""
 
     def __init__(
         self,
@@ -127,7 +99,10 @@ class PlanLoop:
 
         Raises:
             ValueError: `max_rounds` is not a whole number of at least 1.
+            TypeError: an option is unknown.
         """
+        if unknown := options.keys() - PlanLoopOptions.__annotations__.keys():
+            raise TypeError(f"unknown option {', '.join(sorted(unknown))}: see PlanLoopOptions")
         session = options.get("session")
         self._machine: Final = Revision[Plan, PlanCritique](
             options.get("max_rounds", DEFAULT_MAX_ROUNDS)
@@ -255,13 +230,12 @@ class PlanLoop:
             facts = facts_of(event.judgement)
             self._tell("judged", round=round_, plan_digest=machine.attempts[-1].digest, **facts)
         if machine.stop_reason is not None:
-            detail = detail_of(machine)
-            why = {"why": detail} if detail else {}
+            why = {"why": detail} if (detail := detail_of(machine)) else {}
             self._tell("stopped", stop_reason=machine.stop_reason, **why)
 
     def _tell(self, kind: PlanEventKind, **facts: Any) -> None:
-        event = {"round": self._machine.round, "session": self._session, **facts}
-        self._pending.append(PlanEvent(kind=kind, sequence=self._sequence, at=self._now(), **event))
+        facts = {"round": self._machine.round, "session": self._session, **facts}
+        self._pending.append(PlanEvent(kind=kind, sequence=self._sequence, at=self._now(), **facts))
         self._sequence += 1
 
     def _note_failure(self, role: PlanRole, wait: float, why: str) -> None:
@@ -294,8 +268,8 @@ class PlanLoop:
             raise
         except Exception as error:
             self._count_failure(error)
-            why = describe(error)
-            return OverBudget(str(error)) if isinstance(error, OutOfTime) else Failed(why)
+            out_of_time = isinstance(error, OutOfTime)
+            return OverBudget(str(error)) if out_of_time else Failed(describe(error))
         self._usage = add_usage(self._usage, usage_of(reply))
         if "malformed" in reply:
             return Malformed(reply["malformed"])
@@ -337,7 +311,7 @@ class PlanLoop:
             raise
         except Exception as error:
             self._count_failure(error)
-            if isinstance(error, OutOfTime):
+            if isinstance(error, OutOfTime) and not isinstance(critique.verdict, Refused):
                 return OverBudget(str(error))
             return JudgedDraft(judgement_unadvised(critique, describe(error)))
         self._usage = add_usage(self._usage, usage_of(reply))

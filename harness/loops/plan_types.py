@@ -1,8 +1,8 @@
-"""The types of the plan loop: its ports, its request to a planner, its events, its outcome."""
+"""The types of the plan loop: ports, options, the request to a planner, events, the outcome."""
 
 from collections.abc import Awaitable
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, TypedDict
 
 from critic import (
     CompiledContext,
@@ -18,7 +18,10 @@ from critic.repairs.kinds import Advice, AskApproval, GrantBudget, ObtainEvidenc
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
 from evals.timestamps import Time
-from harness.agents.usage import Seconds, Usage
+from harness.agents.journal import Journal
+from harness.agents.retry import CallPolicy
+from harness.agents.usage import Budget, Seconds, Usage
+from harness.runtime.ports import Clock
 from harness.runtime.revise import Attempt, Ruling, StopReason
 
 PlanRole = Literal["planner", "advisor"]
@@ -202,3 +205,30 @@ class PlanRevision:
             if attempt.judgement is not None and not attempt.judgement.critique.verdict
         ]
         return max(refused, key=lambda ranked: ranked[:2], default=(None, None, None))[2]
+
+
+class PlanLoopOptions(TypedDict, total=False):
+    """The options of a plan loop.
+
+    max_rounds: how many plans are judged at most.
+    advisor: asked about a plan that verifies, and about a refused one that is to be revised.
+    budget: what all replies together may cost, and how long the loop may take. What a reply did
+        not measure counts as spent.
+    calls: how often a call is tried, and how long it may take.
+    clock: gives the times of events and of the budget; by default that of the system.
+    journal: keeps the replies, in sessions `{session}__planner_{round}` and
+        `{session}__advisor_{round}`, with `__again` after that for a reply that was asked for
+        again. Verdicts are not kept there: they are derived again.
+    session: names this loop in the journal; by default, the trace.
+    settings: a JSON value with everything else that replies depend on, such as the model and its
+        instructions: an input of every call in the journal.
+    """
+
+    max_rounds: int
+    advisor: Advisor | None
+    budget: Budget
+    calls: CallPolicy
+    clock: Clock | None
+    journal: Journal | None
+    session: str | None
+    settings: Any

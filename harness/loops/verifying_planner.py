@@ -6,8 +6,8 @@ from typing import Unpack
 
 from critic import CompiledContext, DecisionSpec, Plan, Refused, RunContext
 from harness.errors import HarnessError
-from harness.loops.plan_loop import PlanLoop, PlanLoopOptions
-from harness.loops.plan_types import PlanRevision, RevisingPlanner
+from harness.loops.plan_loop import PlanLoop
+from harness.loops.plan_types import PlanLoopOptions, PlanRevision, RevisingPlanner
 
 
 class NotApproved(HarnessError):

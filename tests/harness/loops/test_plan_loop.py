@@ -121,6 +121,12 @@ def test_ctor_max_rounds_is_a_whole_number_of_at_least_one(limit: Any) -> None:
         a_loop(ScriptedPlanner(), max_rounds=limit)
 
 
+@pytest.mark.parametrize("name", ["advisr", "max_round", "planer"])
+def test_an_option_that_is_misspelt_is_an_error(name: str) -> None:
+    with pytest.raises(TypeError, match=name):
+        a_loop(ScriptedPlanner(), **{name: None})
+
+
 def test_plan_truncate_too_many_steps_are_refused_and_never_cut() -> None:
     wire = with_changes(good_proposal(), "ctx", run_budget={"max_steps": 8})
     proposal = proposal_of(with_changes(wire, "plan", steps=[{"kind": "reason"}] * 12))

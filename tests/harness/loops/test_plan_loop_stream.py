@@ -147,6 +147,23 @@ def test_the_budget_of_time_ends_a_call_that_hangs() -> None:
     assert (revision.stop_reason, revision.detail) == ("budget", "budget:max_seconds")
 
 
+class SlowAdvisor(ScriptedAdvisor):
+    async def review(self, *given: Any) -> Any:
+        await asyncio.Event().wait()
+        return super().review(*given)
+
+
+@pytest.mark.parametrize(("plan", "ruling"), [(GOOD.plan, None), (plan_with(1), "refused")])
+def test_an_advisor_that_hangs_approves_nothing_and_loses_no_refusal(
+    plan: Any, ruling: Any
+) -> None:
+    budget = Budget(max_seconds=0.05)
+    revision = revised(ScriptedPlanner(plan), advisor=SlowAdvisor(), budget=budget)
+    assert (revision.stop_reason, revision.plan) == ("budget", None)
+    assert rulings(revision) == [ruling]
+    assert len(revision.refused) == (ruling is not None)
+
+
 def test_no_call_is_made_after_the_time_of_the_budget() -> None:
     planner = ScriptedPlanner(*map(plan_with, (3, 2, 1)))
     revision = revised(planner, clock=Ticking(), budget=Budget(max_seconds=4), max_rounds=9)
