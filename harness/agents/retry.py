@@ -1,4 +1,8 @@
-"""The policy of calls: how often a failed one is tried again, and how long one may take."""
+"""The policy of calls: how often a failed one is tried again, and how long one may take.
+
+Retry libraries wrap a function and wait by themselves. A call here is a stream of events whose
+usage and budget count across its tries, so the policy is a plain value and the waiting is a port.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -59,7 +63,7 @@ class CallPolicy:
 
     def allows_another(self, tries: int, error: Exception) -> bool:
         """Return whether to try again after this many tries, of which the last raised `error`."""
-        # What a journal refuses, and the end of the budget, are final whatever the list says.
+        # The errors of a journal and the end of the budget are always final.
         final = isinstance(error, JournalError | OutOfTime)
         return tries < self.tries and not final and isinstance(error, self.transient)
 

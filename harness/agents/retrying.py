@@ -1,7 +1,7 @@
 """An agent whose calls are tried again after a transient failure, and end in time.
 
 Rule 1: only a failure on the list of the policy is transient. Any other ends the call.
-Rule 2: the usage of every try counts. What a try that timed out used is not known.
+Rule 2: the usage of every try counts. The usage of a try that timed out is unknown.
 Rule 3: no try begins that the budget does not allow, and none goes on when its time is over.
 """
 

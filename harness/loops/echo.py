@@ -11,7 +11,7 @@ from typing import Final
 from harness.loops.critique import Critique, unfenced
 
 ECHO: Final = (
-    "its approval repeats what stands in the task or in the output: judge the output yourself, and "
+    "its approval repeats what the task or the output holds: judge the output yourself, and "
     "say in the summary, in your own words, why nothing has to change"
 )
 

@@ -99,14 +99,14 @@ class PlanCalls:
             reply = await call_with_retries(
                 call, self._policy, seconds=site.seconds, on_failure=note
             )
-            # What a call that timed out has cost is not known, and so the sum is not.
+            # The cost of a call that timed out is unknown, and so the sum is unknown.
             return {**reply, "usage": {}} if timed_out else reply
 
         if self._journal is None:
             return await tried()
         session = f"{self._session}__{role}_{site.round}" + ("__again" if site.again else "")
-        kept: Json = await self._journal.step(session, name, self._keyed(inputs), tried)
-        return kept
+        reply: Json = await self._journal.step(session, name, self._keyed(inputs), tried)
+        return reply
 
     def _keyed(self, inputs: Json) -> Json:
         """Return the inputs of a journaled call: the proposal's, the settings, and its own."""

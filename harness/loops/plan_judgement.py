@@ -42,7 +42,7 @@ def is_revisable(advice: Advice) -> bool:
 
 
 def judgement_unadvised(critique: PlanCritique, why: str) -> Judgement[PlanCritique]:
-    """Judge without the advisor: a refusal stands, and nothing is approved."""
+    """Judge without the advisor: a refused plan stays refused, and no plan is approved."""
     finding = Finding(severity="error", message=f"no advice: {why}")
     judgement = judgement_of(PlanCritique(critique.verdict, critique.advice, (finding,)))
     if isinstance(critique.verdict, Refused):

@@ -206,7 +206,7 @@ class PlanLoop:
         return await loop.run()
 
     def _repeat(self, before: "PlanLoop") -> None:
-        """Take in what another loop came to, but for its judgement of the last plan."""
+        """Take in the attempts of another loop, the last one without its judgement."""
         self._usage = before._usage
         *earlier, last = deepcopy(before._machine.attempts)
         for attempt in earlier:
@@ -254,7 +254,7 @@ class PlanLoop:
         return CallSite(self._machine.round, self._machine.again, left.max_seconds)
 
     def _count_failure(self, error: Exception) -> None:
-        """Keep the error of a call. What a call that timed out has cost is not known."""
+        """Keep the error of a call. The cost of a call that timed out is unknown."""
         self._error = error
         if isinstance(error, TimeoutError | OutOfTime):
             self._usage = add_usage(self._usage, Usage())
