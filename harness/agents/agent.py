@@ -159,10 +159,10 @@ class Agent(Protocol):
     ) -> EventStream:
         """Begin a call: `started`, then any other events, then `completed` with the result.
 
-        `stream` and its events may raise any `Exception`: the call has failed, and is made again
-        if the error is transient (see `CallPolicy`). The message of an `AgentFailed` is shown as
-        it is; of another error it is escaped first. An agent that knows what a failed call cost
-        gives an interrupted result instead of raising.
+        `stream` and its events may raise any `Exception`: the call has failed. It is made again if
+        the error is transient (see `CallPolicy`) and no event told of a tool call. The message of
+        an `AgentFailed` is shown as it is; of another error it is escaped first. An agent that
+        knows what a failed call cost gives an interrupted result instead of raising.
 
         `budget` is what is left to spend: an agent that makes several calls keeps to it. With
         `text_only` no tools are wanted: an agent that can answer without its tools does so.

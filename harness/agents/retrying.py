@@ -2,7 +2,8 @@
 
 Rule 1: only a failure on the list of the policy is transient. Any other ends the call.
 Rule 2: the usage of every try counts. The usage of a try that timed out is unknown.
-Rule 3: no try begins that the budget does not allow, and none goes on when its time is over.
+Rule 3: a try in which a tool was called is not made again: the tool may have acted already.
+Rule 4: no try begins that the budget does not allow, and none goes on when its time is over.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -83,6 +84,7 @@ class RetryingStream:
         self._try_ends: Deadline | None = None
         self._tries = 0
         self._wait = 0.0
+        self._acted = False
         self._usage = NO_USAGE
         self._turns = 0
         self._output = ""
@@ -128,13 +130,15 @@ class RetryingStream:
         try:
             call = self._call or await self._try(deadline)
             assert self._try_ends is not None  # noqa: S101 - for the type checker
-            return await deadline.within(anext(call), self._try_ends.left())
+            event = await deadline.within(anext(call), self._try_ends.left())
         except StopAsyncIteration:
             return self._completed()
         except OutOfTime as error:
             return self._out_of_time(error)
         except Exception as error:
             return self._failed(error)
+        self._acted |= event.kind in ("tool_call", "tool_result")
+        return event
 
     async def _try(self, deadline: Deadline) -> SubagentInvocation:
         """Wait as long as is due, and begin the next try."""
@@ -170,7 +174,7 @@ class RetryingStream:
     def _may_try_again(self, error: Exception, used: Usage) -> bool:
         spent = add_usage(self._usage, used)
         affordable = self._budget.exceeded_by(spent) is None
-        return affordable and self._policy.allows_another(self._tries, error)
+        return affordable and not self._acted and self._policy.allows_another(self._tries, error)
 
     def _again(self, error: Exception) -> Event:
         self._count()

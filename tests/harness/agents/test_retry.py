@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -124,6 +125,23 @@ def test_the_last_error_is_raised_when_all_tries_failed() -> None:
     with pytest.raises(TimeoutError, match="last"):
         called(agent, policy())
     assert agent.script == ["never"]
+
+
+@pytest.mark.parametrize("kind", ["tool_call", "tool_result"])
+def test_a_try_that_has_called_a_tool_is_not_made_again(kind: Any) -> None:
+    class Acting(Flaky):
+        async def stream(
+            self, prompt: str, *, session_id: str, budget: Budget = UNLIMITED, **_: Any
+        ) -> AsyncGenerator[Event, None]:
+            yield Event(kind=kind, session_id=session_id, data={"tool": "send_mail"})
+            async for event in super().stream(prompt, session_id=session_id, budget=budget):
+                yield event
+
+    for failure in (DOWN, interrupted(transient=True)):
+        agent = Acting(failure, "never")
+        with suppress(ConnectionError):
+            called(agent, policy())
+        assert agent.script == ["never"]
 
 
 def test_an_interrupted_result_is_tried_again_only_if_it_is_transient() -> None:
