@@ -1,4 +1,4 @@
-"""`critic doctor`: is this installation sound? Imports nothing of it until that is shown."""
+"""`critic doctor`: check this installation, and import nothing of it before it is in order."""
 
 import argparse
 import sys
@@ -7,25 +7,26 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-_HOUSE = ("critic", "evals", "harness")
-_NEEDS = ("pydantic", "orjson", "jiter", "jsonschema_rs", "rfc8785", "sqlalchemy", "tqdm")
+_PACKAGES = ("critic", "evals", "harness")
+_LIBRARIES = ("pydantic", "orjson", "jiter", "jsonschema_rs", "rfc8785", "sqlalchemy", "tqdm")
+
+Diagnosis = tuple[bool, str]
+"""Whether it is in order, and the line that says so or says what to do."""
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print one line per check, with the mend beside every fault. Exit status 1 with any fault."""
+    """Print one line per check, with the fix beside every problem. Exit status 1 with any."""
     del args
-    faults = 0
-    for check in (_python, _packages, _dependencies, _self_test):
+    problems = 0
+    for check in (_python, _packages, _this_folder, _dependencies, _self_test):
         for sound, line in check():
-            faults += not sound
-            sys.stdout.write(f"{'ok   ' if sound else 'FAULT'} {line}\n")
-        if faults:
+            problems += not sound
+            sys.stdout.write(f"{'ok   ' if sound else 'ERROR'} {line}\n")
+        if problems:
             break
-    sys.stdout.write("all sound\n" if not faults else "mend the faults above, then run it again\n")
-    return 1 if faults else 0
-
-
-Diagnosis = tuple[bool, str]
+    last = "fix the problems above, then run it again" if problems else "all sound"
+    sys.stdout.write(f"{last}\n")
+    return 1 if problems else 0
 
 
 def _python() -> Iterator[Diagnosis]:
@@ -36,22 +37,42 @@ def _python() -> Iterator[Diagnosis]:
 
 def _packages() -> Iterator[Diagnosis]:
     """Other distributions ship a top-level `evals` or `harness` too; the first on the path wins."""
-    here = Path(__file__).resolve().parents[2]
-    for name in _HOUSE:
+    root = Path(__file__).resolve().parents[2]
+    for name in _PACKAGES:
         spec = find_spec(name)
         origin = Path(spec.origin).resolve() if spec and spec.origin else None
-        sound = origin is not None and origin.parents[1] == here
-        if sound:
+        if origin is not None and origin.parents[1] == root:
             yield True, f"package {name} is plan-critic's"
             continue
         other = "missing" if origin is None else f"shadowed by {str(origin.parent)!a}"
         owners = ", ".join(metadata.packages_distributions().get(name, [])) or "unknown"
-        mend = "uninstall the other one, or use a virtual environment for plan-critic alone"
-        yield False, f"package {name} is {other} (installed by: {owners}): {mend}"
+        fix = "rename or uninstall the other one, or keep its folder off the import path"
+        yield False, f"package {name} is {other} (installed by: {owners}): {fix}"
+
+
+def _this_folder() -> Iterator[Diagnosis]:
+    """`python -m`, a script and pytest put their folder first on the path; `critic` does not."""
+    here = Path.cwd()
+    if (here / "harness" / "commands" / "doctor.py").is_file():  # a checkout of plan-critic
+        return
+    for name in _PACKAGES:
+        folder = here / name
+        if (folder / "__init__.py").is_file() or folder.with_suffix(".py").is_file():
+            yield (
+                False,
+                f"package {name} is shadowed in this folder by {str(folder)!a}: "
+                "programs and tests started here import that one; rename it",
+            )
+        elif any(folder.glob("*.py")):
+            yield (
+                False,
+                f"package {name} of plan-critic shadows {str(folder)!a}, a folder without "
+                f"__init__.py: nothing in it can be imported as {name}; rename it",
+            )
 
 
 def _dependencies() -> Iterator[Diagnosis]:
-    for name in _NEEDS:
+    for name in _LIBRARIES:
         try:
             import_module(name)
         except Exception as error:
@@ -72,7 +93,7 @@ def _version(name: str) -> str:
 
 
 def _self_test() -> Iterator[Diagnosis]:
-    """The two plans of the example must be told apart, or nothing this installation says counts."""
+    """Judge the two example plans: one must be refused and one must pass."""
     try:
         judged = [_judge(name) for name in ("plan_a.json", "plan_b.json")]
     except Exception as error:

@@ -35,7 +35,8 @@ FLOORS = {
         critic.verify
     """,
     "harness": """
-        harness harness.agents harness.agents.agent harness.agents.command
+        harness harness._toplevel.plan_critic_entry harness._toplevel.plan_critic_entry.console
+        harness._toplevel.plan_critic_entry.pytest_plugin harness.agents harness.agents.agent harness.agents.command
         harness.agents.invocation harness.agents.journal harness.agents.journal_file
         harness.agents.journaled harness.agents.model harness.agents.pydantic_ai
         harness.agents.retry harness.agents.retrying harness.agents.usage

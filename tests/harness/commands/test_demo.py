@@ -124,14 +124,14 @@ def test_a_sound_installation(critic: Critic) -> None:
 
 def test_a_dependency_that_is_missing(critic: Critic, monkeypatch: pytest.MonkeyPatch) -> None:
     doctor = import_module("harness.commands.doctor")
-    monkeypatch.setattr(doctor, "_NEEDS", ("pydantic", "no_such_library"))
+    monkeypatch.setattr(doctor, "_LIBRARIES", ("pydantic", "no_such_library"))
     said = critic("doctor")
     assert (said.status, said.err) == (1, "")
     assert (
-        "FAULT no_such_library cannot be imported (ModuleNotFoundError): install plan-critic again"
+        "ERROR no_such_library cannot be imported (ModuleNotFoundError): install plan-critic again"
     ) in said.lines
     assert not [line for line in said.lines if "example plans" in line]
-    assert said.lines[-1] == "mend the faults above, then run it again"
+    assert said.lines[-1] == "fix the problems above, then run it again"
 
 
 def test_a_critic_that_tells_the_examples_apart_no_more(
@@ -141,7 +141,7 @@ def test_a_critic_that_tells_the_examples_apart_no_more(
     monkeypatch.setattr(doctor, "_judge", lambda _name: "ok")
     said = critic("doctor")
     assert said.status == 1
-    assert "FAULT the example plans are judged ok, ok" in said.lines
+    assert "ERROR the example plans are judged ok, ok" in said.lines
 
 
 FAKES = {
@@ -163,12 +163,12 @@ def shadowed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 def test_a_package_that_is_shadowed_is_named_in_plain_words(shadowed: Path) -> None:
     said = spawn("doctor", path=str(shadowed))
     assert (said.status, said.err) == (1, "")
-    (fault,) = [line for line in said.lines if line.startswith("FAULT")]
-    assert fault.startswith("FAULT package evals is shadowed by '")
-    assert fault.endswith(
-        ": uninstall the other one, or use a virtual environment for plan-critic alone"
+    (line,) = [line for line in said.lines if line.startswith("ERROR")]
+    assert line.startswith("ERROR package evals is shadowed by '")
+    assert line.endswith(
+        ": rename or uninstall the other one, or keep its folder off the import path"
     )
-    assert "\\x1b[31m" in fault
+    assert "\\x1b[31m" in line
     assert "\x1b" not in said.out
 
 

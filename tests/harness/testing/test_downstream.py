@@ -58,7 +58,7 @@ def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(PROJECT, tmp_path / "parcels", ignore=LEFT_BY_TOOLS))
 
 
-# One test, so that however the suite is spread, the environment is built once.
+# One test, so that the environment is built once, on whichever worker.
 def test_a_project_proves_its_own_manifest(python: Path, project: Path) -> None:
     cases = project / "tests" / "cases"
     where = succeeded(python, "-c", "import critic; print(critic.__file__)", cwd=project)
@@ -81,6 +81,30 @@ def test_a_project_proves_its_own_manifest(python: Path, project: Path) -> None:
     renewed = succeeded(*only_cases, "--critic-update", cwd=project)
     assert "updated tests/cases/destroy.json" in renewed
     assert one.read_bytes() == right
+    leaves_other_projects_alone(python, project.parent / "other")
+
+
+def leaves_other_projects_alone(python: Path, other: Path) -> None:
+    """A project with packages named like ours: its tests run, and what is asked for is refused."""
+    for name in ("critic", "evals", "harness"):
+        (other / name).mkdir(parents=True)
+        (other / name / "__init__.py").write_text("OWN = True\n")
+    (other / "test_own.py").write_text(
+        "import critic, evals, harness\n\n"
+        "def test_own():\n    assert critic.OWN and evals.OWN and harness.OWN\n"
+    )
+    pytest_ = (python, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+    told = succeeded(*pytest_, cwd=other)
+    without = succeeded(*pytest_, "-p", "no:plan-critic", cwd=other)
+    assert told.splitlines()[:-1] == without.splitlines()[:-1]
+    refused = done(*pytest_, "--critic-replay", ".", cwd=other)
+    assert refused.returncode == 4
+    assert "package harness of plan-critic is shadowed by " in refused.stderr
+    script = python.with_name("critic")
+    doctor = done(script, "doctor", cwd=other)
+    assert doctor.returncode == 1
+    assert "package harness is shadowed in this folder by " in doctor.stdout
+    assert "ok: " in done(script, "verify", ROOT / "fixtures/refund/plan_b.json", cwd=other).stdout
 
 
 def test_the_cases_of_the_project_are_about_its_own_manifest() -> None:

@@ -21,11 +21,12 @@ from tests.support.paths import ROOT
 
 pytest_plugins = ["pytester"]
 
-PLUGIN = "harness.testing.plugin"
+PLUGIN = "plan_critic_entry.pytest_plugin"
+BESIDE = ROOT / "harness" / "_toplevel"
 INSTALLED = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
 OURS = () if INSTALLED else ("-p", PLUGIN)
 REFUSED: Any = {"kind": "missing_evidence", "offending_step": 1}
-HEAVY = ("pydantic", "hypothesis", "critic", "evals", "sqlalchemy", "orjson")
+HEAVY = ("pydantic", "hypothesis", "critic", "evals", "harness", "sqlalchemy", "orjson")
 
 LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:xdist")
 
@@ -86,7 +87,11 @@ def test_loading_the_plugin_imports_nothing_heavy(tmp_path: Path) -> None:
         f"heavy = [name for name in {HEAVY} if name in sys.modules]\n"
         "sys.exit(f'imports {heavy}' if heavy else code)\n"
     )
-    environ = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(ROOT)}
+    environ = {
+        **os.environ,
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONPATH": str(BESIDE),
+    }
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=tmp_path,
@@ -422,3 +427,87 @@ def test_the_fixture_without_the_marker_is_an_error(run: Pytest, pytester: pytes
     result = run()
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*critic_law needs the marker critic_laws(...)*"])
+
+
+@pytest.mark.parametrize("level", ["class", "module"])
+def test_the_marker_on_a_class_or_module_reaches_each_test(
+    run: Pytest, pytester: pytest.Pytester, level: str
+) -> None:
+    marker = "pytest.mark.critic_laws(MANIFEST, SPEC, CONTEXT, settings=SOME)"
+    on_class = f"@{marker}" if level == "class" else ""
+    on_module = f"pytestmark = {marker}" if level == "module" else ""
+    marked = f"""
+    {on_module}
+    {on_class}
+    class TestManifest:
+        def test_laws(self, critic_law):
+            critic_law()
+
+        def test_without(self):
+            pass
+    """
+    pytester.makepyfile(LAWS_OF_A_MANIFEST + marked)
+    result = run()
+    result.assert_outcomes(passed=len(LAWS), errors=1)
+    result.stdout.fnmatch_lines(["*critic_laws(...) needs the fixture critic_law*"])
+
+
+def test_the_marker_on_a_unittest_class_is_an_error(run: Pytest, pytester: Any) -> None:
+    pytester.makepyfile("""
+    import unittest, pytest
+
+    @pytest.mark.critic_laws(None, None, None)
+    class TestManifest(unittest.TestCase):
+        def test_laws(self):
+            pass
+    """)
+    result = run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*critic_laws(...) needs the fixture critic_law*"])
+
+
+NEVER_CALLED = {
+    "an argument": ("", "def test_laws(critic_law): pass"),
+    "usefixtures": ("@pytest.mark.usefixtures('critic_law')", "def test_laws(): pass"),
+    "asserted": ("", "def test_laws(critic_law): assert critic_law"),
+}
+
+
+@pytest.mark.parametrize("way", NEVER_CALLED)
+def test_a_fixture_that_is_never_called_is_a_failure(
+    run: Pytest, pytester: pytest.Pytester, way: str
+) -> None:
+    asked, function = NEVER_CALLED[way]
+    marked = f"""
+    @pytest.mark.critic_laws(MANIFEST, SPEC, CONTEXT, settings=SOME)
+    {asked}
+    {function}
+    """
+    pytester.makepyfile(LAWS_OF_A_MANIFEST + marked)
+    result = run()
+    result.assert_outcomes(failed=len(LAWS))
+    result.stdout.fnmatch_lines(["*critic_law was never called, so no law was checked*"])
+
+
+def test_a_test_that_is_skipped_or_fails_before_the_call_says_only_that(
+    run: Pytest, pytester: pytest.Pytester
+) -> None:
+    marked = """
+    @pytest.mark.critic_laws(MANIFEST, SPEC, CONTEXT, settings=SOME)
+    @pytest.mark.parametrize("how", [pytest.skip, pytest.fail])
+    def test_laws(critic_law, how):
+        how("first")
+    """
+    pytester.makepyfile(LAWS_OF_A_MANIFEST + marked)
+    result = run()
+    result.assert_outcomes(skipped=len(LAWS), failed=len(LAWS))
+    result.stdout.no_fnmatch_line("*never called*")
+
+
+def test_the_fixture_asked_for_by_name_at_run_time_is_an_error(
+    run: Pytest, pytester: pytest.Pytester
+) -> None:
+    pytester.makepyfile("def test_laws(request): request.getfixturevalue('critic_law')()")
+    result = run()
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*critic_law must be an argument of a function*"])

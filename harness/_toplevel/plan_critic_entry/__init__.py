@@ -1,0 +1,65 @@
+"""Where the script and pytest enter plan-critic: a package that no project's folder can shadow.
+
+Other projects have a folder named `critic`, `evals` or `harness` too, and Python imports the first
+on its path. So nothing here imports one of the three before `shadowed` has found them to be ours.
+"""
+
+from importlib.metadata import packages_distributions
+from importlib.util import find_spec
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+OWN_FILES: Final = MappingProxyType(
+    {
+        "critic": Path("verdicts.py"),
+        "evals": Path("scorecard.py"),
+        "harness": Path("testing", "plugin.py"),
+    }
+)
+"""The packages of plan-critic, each with a file that tells it from another of the same name."""
+
+
+def is_ours(name: str, folder: Path) -> bool:
+    """Return whether the folder is plan-critic's package of that name."""
+    return (folder / OWN_FILES[name]).is_file()
+
+
+def imported_from(name: str) -> Path | None:
+    """Return the folder (or the file) that `import name` reads, without importing it.
+
+    None when there is no such package.
+    """
+    try:
+        spec = find_spec(name)
+    except ValueError:  # a module without a spec has taken the name
+        return None
+    if spec is None:
+        return None
+    folders = list(spec.submodule_search_locations or ())
+    place = folders[0] if folders else spec.origin
+    return None if place is None else Path(place)
+
+
+def shadowed() -> dict[str, str]:
+    """Return a line for each package that cannot be imported as ours: what is wrong, and the fix.
+
+    By name of the package; empty when all three are plan-critic's. Lines are safe to print.
+    """
+    found = {name: imported_from(name) for name in OWN_FILES}
+    return {
+        name: _line(name, place)
+        for name, place in found.items()
+        if place is None or not is_ours(name, place)
+    }
+
+
+def _line(name: str, place: Path | None) -> str:
+    if place is None:
+        return f"package {name} is missing: install plan-critic again"
+    owners = packages_distributions().get(name, []) if "site-packages" in place.parts else []
+    others = ", ".join(owner for owner in owners if owner != "plan-critic")
+    fix = "rename it, or keep the folder that holds it off the import path"
+    if others:
+        fix = f"uninstall {others!a}, or use a virtual environment for plan-critic alone"
+    return f"package {name} of plan-critic is shadowed by {str(place)!a}: {fix}"
