@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-BESIDE = ROOT / "harness" / "_toplevel"
+BESIDE = ROOT / "harness" / "top-level"
 PLUGIN = ("-p", "plan_critic_entry.pytest_plugin")
 NAMES = ("critic", "evals", "harness")
 KINDS = {

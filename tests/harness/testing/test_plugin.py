@@ -22,7 +22,7 @@ from tests.support.paths import ROOT
 pytest_plugins = ["pytester"]
 
 PLUGIN = "plan_critic_entry.pytest_plugin"
-BESIDE = ROOT / "harness" / "_toplevel"
+BESIDE = ROOT / "harness" / "top-level"
 INSTALLED = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
 OURS = () if INSTALLED else ("-p", PLUGIN)
 REFUSED: Any = {"kind": "missing_evidence", "offending_step": 1}
