@@ -1,4 +1,4 @@
-"""Laws to run against one's own manifest, spec and context, and against one's own evaluators.
+"""Laws to check on your own manifest, spec and context, and on your own evaluators.
 
     from harness.testing.laws import check_laws
 
@@ -11,27 +11,22 @@ or one test for each law, with the pytest plugin:
     def test_my_manifest(critic_law) -> None:
         critic_law()
 
-A law that does not hold raises `LawBroken` with the smallest proposal that shows it.
+A law that does not hold raises `LawBroken` with the smallest proposal that shows it, as JSON.
 """
 
 from typing import Final
 
-from hypothesis import given
+from hypothesis import Verbosity, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, Proposal, RunContext, verify
 from harness.testing._draw.bounds import bounds_of
 from harness.testing._draw.plans import Args
+from harness.testing._laws.context import LawBroken, LawContext, NoVerdict, Verify
 from harness.testing._laws.evaluators import check_evaluator
-from harness.testing._laws.trial import LawBroken, NoVerdict, Trial, Verify
-from harness.testing._laws.verify import (
-    ANY,
-    OF_PASSING,
-    Body,
-    near_misses_are_refused,
-    valid_plans_pass,
-)
+from harness.testing._laws.plans import near_misses_are_refused, valid_plans_pass
+from harness.testing._laws.verify import OF_ANY, OF_PASSING, Law
 from harness.testing.strategies import (
     NearMiss,
     labelled_near_misses,
@@ -39,17 +34,35 @@ from harness.testing.strategies import (
     valid_proposals,
 )
 
-__all__ = ["LAWS", "LawBroken", "Laws", "check_evaluator", "check_laws", "promise"]
+__all__ = [
+    "LAWS",
+    "LawBroken",
+    "Laws",
+    "check_evaluator",
+    "check_laws",
+    "describe_law",
+]
 
-_BODIES: Final[dict[str, Body]] = {law.__name__: law for law in (*ANY, *OF_PASSING)}
+_LAWS: Final[dict[str, Law]] = {law.__name__: law for law in (*OF_ANY, *OF_PASSING)}
 
-LAWS: Final = tuple(_BODIES)
+LAWS: Final = tuple(_LAWS)
 """The names of all laws, in the order in which they are checked."""
 
 
-def promise(name: str) -> str:
-    """What the law of that name says, in a sentence."""
-    return (_BODIES[name].__doc__ or "").partition("\n")[0]
+def describe_law(name: str) -> str:
+    """Return the law of that name as a sentence.
+
+    Raises:
+        KeyError: there is no law of that name.
+    """
+    return (_LAWS[name].__doc__ or "").partition("\n")[0]
+
+
+def _quiet(settings: hypothesis_settings) -> hypothesis_settings:
+    """Leave out what Hypothesis prints of a failure: the repr of what `LawBroken` has as JSON."""
+    if settings.verbosity != Verbosity.normal:
+        return settings
+    return hypothesis_settings(settings, verbosity=Verbosity.quiet)
 
 
 class Laws:
@@ -57,6 +70,7 @@ class Laws:
 
     Args:
         verify: the judge on trial, if not the engine's own.
+        proposals: the proposals to judge, if they should not be drawn from the manifest.
         args: strategies for the args of tools whose `args_schema` is too much for the generator.
         settings: Hypothesis settings; the current profile without a deadline, unless given.
     """
@@ -68,21 +82,25 @@ class Laws:
         ctx: RunContext | None = None,
         *,
         verify: Verify = verify,
+        proposals: st.SearchStrategy[Proposal] | None = None,
         args: Args | None = None,
         settings: hypothesis_settings | None = None,
     ) -> None:
-        self._given = (compiled, spec, ctx)
+        self._inputs = (compiled, spec, ctx)
+        self._proposals = proposals
         self._args: Args = args or {}
         self._verify = verify
-        self._settings = settings or hypothesis_settings(deadline=None)
-        self.names = LAWS if self._plannable() else tuple(law.__name__ for law in ANY)
-        """The laws that say something here: where no plan can pass, none is said to."""
+        self._settings = _quiet(settings or hypothesis_settings(deadline=None))
+        self.names = tuple(law.__name__ for law in OF_ANY) if self._only_any() else LAWS
+        """The laws that can be checked: those of passing plans only where a plan can pass."""
 
-    def _plannable(self) -> bool:
-        compiled, spec, ctx = self._given
-        if compiled is None or spec is None or ctx is None:
+    def _only_any(self) -> bool:
+        compiled, spec, ctx = self._inputs
+        if self._proposals is not None:
             return True
-        return bounds_of(compiled, spec, ctx).obstacle() is None
+        if compiled is None or spec is None or ctx is None:
+            return False
+        return bounds_of(compiled, spec, ctx).obstacle() is not None
 
     def check(self, name: str) -> None:
         """Check one law.
@@ -91,29 +109,31 @@ class Laws:
             LawBroken: it does not hold.
             KeyError: there is no law of that name.
         """
-        body = _BODIES[name]
+        body = _LAWS[name]
         judge = self._verify
 
-        def law(found: Proposal | NearMiss, data: st.DataObject) -> None:
-            miss = found if isinstance(found, NearMiss) else None
-            proposal = found.proposal if isinstance(found, NearMiss) else found
+        def law(drawn: Proposal | NearMiss, data: st.DataObject) -> None:
+            near_miss = drawn if isinstance(drawn, NearMiss) else None
+            proposal = drawn.proposal if isinstance(drawn, NearMiss) else drawn
             try:
-                body(Trial(proposal, data, judge, miss))
+                body(LawContext(proposal, data, judge, near_miss))
             except NoVerdict:
                 return
             except LawBroken as broken:
-                raise LawBroken(f"law {name} is broken: {promise(name)}\n{broken}") from None
+                raise LawBroken(f"law {name} is broken: {describe_law(name)}\n{broken}") from None
 
         # Hypothesis keeps failures by the name of the test, and each law has its own.
         law.__name__ = law.__qualname__ = name
         self._settings(given(self._source(body), st.data())(law))()
 
-    def _source(self, body: Body) -> st.SearchStrategy[Proposal | NearMiss]:
+    def _source(self, body: Law) -> st.SearchStrategy[Proposal | NearMiss]:
         if body is valid_plans_pass:
-            return valid_proposals(*self._given, args=self._args)
+            return valid_proposals(*self._inputs, args=self._args)
         if body is near_misses_are_refused:
-            return labelled_near_misses(*self._given, args=self._args)
-        return proposals(*self._given, args=self._args)
+            return labelled_near_misses(*self._inputs, args=self._args)
+        if self._proposals is not None:
+            return self._proposals
+        return proposals(*self._inputs, args=self._args)
 
     def check_all(self) -> None:
         """Check every law.
@@ -134,7 +154,7 @@ def check_laws(
     args: Args | None = None,
     settings: hypothesis_settings | None = None,
 ) -> None:
-    """Check every law against a manifest, a spec and a context: see `Laws`.
+    """Check every law on a manifest, a spec and a context: see `Laws`.
 
     Raises:
         LawBroken: a law does not hold.

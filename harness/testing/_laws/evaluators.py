@@ -11,7 +11,7 @@ from critic import Finding, Run
 from evals.canonical import canonical_bytes
 from evals.scorecard import run_evaluator
 from evals.verdict import Status, status_of
-from harness.testing._laws.trial import LawBroken
+from harness.testing._laws.context import LawBroken
 from harness.testing.strategies import runs
 
 

@@ -55,7 +55,6 @@ _MORE_TESTS: Final = (
     "--ignore=tests/evals/test_differential.py",
     "--ignore=tests/critic/test_differential.py",
     "--ignore=tests/critic/test_laws.py",
-    "--ignore=tests/critic/test_step_laws.py",
 )
 _CASES: Final = {
     "critic": ("verify", "hostile"),

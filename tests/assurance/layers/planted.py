@@ -91,7 +91,7 @@ def _laws_of_the_kit(examples: int) -> str:
 
 def _anew(layer: str) -> Any:
     """The module of a layer, with the engine as it now is and not as it was when last imported."""
-    name = f"tests.assurance.{layer}"
+    name = f"tests.assurance.layers.{layer}"
     sys.modules.pop(name, None)
     return import_module(name)
 

@@ -5,6 +5,7 @@ overlay of the engine counts; whatever is raised on the way has been noticed too
 """
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -80,18 +81,19 @@ def laws(examples: int) -> str:
     """The named laws of `verify`, each over so many examples, always the same ones."""
     from hypothesis import Phase, settings  # noqa: PLC0415 - heavy, and not every child needs it
 
-    judging: Any = import_module("tests.support.judging")
-    judging.LAW = settings(
-        judging.LAW,
+    kit, ours = import_module("harness.testing.laws"), import_module("tests.critic.test_laws")
+    drawn = import_module("tests.support.generate.strategies").proposals()
+    same = settings(
+        ours.LAW,
         max_examples=examples,
         derandomize=True,
         database=None,
         phases=(Phase.explicit, Phase.generate),
     )
-    for name in ("tests.critic.test_laws", "tests.critic.test_step_laws"):
-        for law, holds in vars(import_module(name)).items():
-            if law.startswith("test_") and _broken(holds):
-                return law
+    checked = kit.Laws(proposals=drawn, settings=same)
+    for law in checked.names:
+        if _broken(partial(checked.check, law)):
+            return str(law)
     return ""
 
 

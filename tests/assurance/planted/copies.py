@@ -16,7 +16,6 @@ _COPIED_FILES: Final = ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"
 # What other layers run already, and what looks for the very text that a planted bug replaces.
 _NOT_THE_REST: Final = (
     "tests/critic/test_laws.py",
-    "tests/critic/test_step_laws.py",
     "tests/critic/test_differential.py",
     "tests/evals/test_differential.py",
     "tests/harness/test_cases.py",

@@ -19,6 +19,7 @@ _PLAN_CALLS: Final = "harness/loops/plan_calls.py"
 _ECHO: Final = "harness/loops/echo.py"
 _JOURNAL: Final = "harness/agents/journal.py"
 _PYDANTIC_AI: Final = "harness/agents/pydantic_ai.py"
+_AUTHORITY: Final = "harness/testing/_laws/authority.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -308,5 +309,10 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "a fraction of a micro that was spent is not counted",
         "to_integral_value(ROUND_CEILING)",
         'to_integral_value("ROUND_FLOOR")',
+        "tokens-never-lowered",
+        _AUTHORITY,
+        "the law of budgets never looks at tokens",
+        '(("max_steps", "steps"), ("bucket_tokens", "tokens"))',
+        '(("max_steps", "steps"),)',
     ),
 )

@@ -4,12 +4,13 @@ Every planted judge is wrong in one way. It must break its own law and leave the
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import Phase, settings
 
 from critic import (
+    Check,
     EvaluatorVerdict,
     Finding,
     Proposal,
@@ -22,9 +23,9 @@ from critic import (
 )
 from evals import EVALUATORS
 from evals.latency import evaluate as judge_latency
+from harness.testing._laws.context import LawVerdict, Verify
 from harness.testing._laws.evaluators import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
-from harness.testing._laws.trial import LawVerdict, Verify
-from harness.testing.laws import LAWS, LawBroken, Laws, check_evaluator, check_laws, promise
+from harness.testing.laws import LAWS, LawBroken, Laws, check_evaluator, check_laws, describe_law
 from harness.testing.strategies import runs
 from harness.wire import build
 from tests.support.examples import good_proposal
@@ -51,9 +52,9 @@ def test_the_engine_keeps_the_law(world: Any, law: str) -> None:
     Laws(*world, settings=HOLDS).check(law)
 
 
-def test_every_law_has_a_name_and_a_promise() -> None:
-    assert len(set(LAWS)) == len(LAWS) == 19
-    assert all(promise(law).endswith(".") for law in LAWS)
+def test_every_law_has_a_name_and_a_sentence() -> None:
+    assert len(set(LAWS)) == len(LAWS) == 27
+    assert all(describe_law(law).endswith(".") for law in LAWS)
 
 
 # Wrong judges.
@@ -64,15 +65,16 @@ def found_by(verdict: LawVerdict) -> tuple[Violation, ...]:
 
 
 def answer(violations: Any) -> LawVerdict:
-    violations = tuple(violations)
-    return Refused.because(violations) if violations else PASSED
+    """The verdict with these violations, in the order of the checks."""
+    ordered = tuple(sorted(violations, key=lambda one: get_args(Check).index(one.check)))
+    return Refused.because(ordered) if ordered else PASSED
 
 
 PLANTED = Violation(check="coverage", kind="violates_decision_spec", reason="planted")
 
 
 def passing_if(wrong: Callable[..., bool]) -> Verify:
-    """The engine, but for passing whatever `wrong` picks."""
+    """The engine, except that it passes what `wrong` picks."""
 
     def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
@@ -82,7 +84,7 @@ def passing_if(wrong: Callable[..., bool]) -> Verify:
 
 
 def one_more_if(wrong: Callable[..., bool]) -> Verify:
-    """The engine, but for one violation too many where there are two or more."""
+    """The engine, with one violation too many where there are two or more."""
 
     def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
@@ -94,7 +96,7 @@ def one_more_if(wrong: Callable[..., bool]) -> Verify:
 
 
 def blind_to(missed: Callable[[Violation], bool]) -> Verify:
-    """The engine, but for never seeing some violations."""
+    """The engine, blind to some violations."""
 
     def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
@@ -157,7 +159,7 @@ def calls(plan: Any, adapter: str) -> bool:
 
 
 def claims_much(plan: Any) -> bool:
-    return any(9000 <= (step.estimated_tokens or 0) < 20000 for step in plan.steps)
+    return any(8002 <= (step.estimated_tokens or 0) < 20000 for step in plan.steps)
 
 
 def idles(plan: Any) -> bool:
@@ -169,47 +171,107 @@ def turned_round(manifests: Any) -> bool:
     return len(tools) == 2 and tools[0].approval_mode == "destructive"
 
 
-WRONG: dict[str, Verify] = {
-    "totality": raising,
-    "determinism": moody(),
-    "json_round_trip": pedantic,
-    "safety_mode_is_monotone": one_more_if(lambda ctx, _p: ctx.safety_mode == "destructive"),
-    "read_only_refuses_every_write": blind_to(lambda one: one.check == "approval"),
-    "less_evidence_never_helps": passing_if(lambda _c, m, _p: len(m.evidence_manifest) == 1),
-    "fewer_capabilities_never_help": passing_if(lambda _c, m, _p: len(m.tool_manifest) == 1),
-    "less_budget_never_helps": passing_if(lambda ctx, _m, _p: ctx.run_budget.max_steps < 12),
-    "no_clock_never_helps": passing_if(lambda ctx, _m, _p: ctx.as_of is None),
-    "another_plans_approval_is_none": passing_if(lambda ctx, _m, _p: bool(ctx.approvals)),
-    "unrelated_entries_change_nothing": passing_if(lambda _c, m, _p: len(m.evidence_manifest) > 2),
-    "manifest_order_is_irrelevant": passing_if(lambda _c, m, _p: turned_round(m)),
-    "names_are_but_names": one_more_if(lambda _c, plan: calls(plan, "adp_payments")),
-    "appended_steps_keep_what_steps_are_blamed_for": forgetful,
-    "an_idle_step_cures_nothing": passing_if(lambda _c, _m, plan: idles(plan)),
-    "claims_only_add": passing_if(lambda _c, _m, plan: claims_much(plan)),
-    "violations_name_real_places": lost,
-    "valid_plans_pass": strict,
-    "near_misses_are_refused": blind_to(lambda one: str(one.path).endswith("/id")),
+def unsettled(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Raises on args that only one law gives to a step."""
+    if any({"x", "y"} == {*getattr(step, "args", ())} for step in plan.steps):
+        raise KeyError("y")
+    return verify(ctx, compiled, spec, plan)
+
+
+def reversing(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    verdict = verify(ctx, compiled, spec, plan)
+    return verdict if verdict else Refused.because(found_by(verdict)[::-1])
+
+
+def unescaped(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Quotes a name as it is."""
+    verdict = verify(ctx, compiled, spec, plan)
+    if verdict:
+        return verdict
+    return answer(one.model_copy(update={"reason": "not <b>"}) for one in found_by(verdict))
+
+
+def high_ceiling(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Finds one violation more under the highest ceiling."""
+    verdict = verify(ctx, compiled, spec, plan)
+    more = bool(found_by(verdict)) and spec.approval_mode == "destructive"
+    return answer((*found_by(verdict), PLANTED)) if more else verdict
+
+
+def approved_by(name: str) -> Callable[..., bool]:
+    return lambda ctx, _m, _p: any(one.approval_id == name for one in ctx.approvals or ())
+
+
+def budget_under(name: str, least: int) -> Callable[..., bool]:
+    return lambda ctx, _m, _p: ctx.run_budget and getattr(ctx.run_budget, name) < least
+
+
+def spent_over(name: str, most: int) -> Callable[..., bool]:
+    return lambda ctx, _m, _p: ctx.spent and getattr(ctx.spent, name) > most
+
+
+WRONG: dict[str, tuple[Verify, ...]] = {
+    "totality": (raising,),
+    "any_values_get_an_answer": (unsettled,),
+    "determinism": (moody(),),
+    "json_round_trip": (pedantic,),
+    "violations_come_in_the_order_of_checks": (reversing,),
+    "violations_name_real_places": (lost,),
+    "reasons_are_safe_to_print": (unescaped,),
+    "safety_mode_is_monotone": (one_more_if(lambda ctx, _p: ctx.safety_mode == "destructive"),),
+    "ceiling_is_monotone": (high_ceiling,),
+    "read_only_refuses_every_write": (blind_to(lambda one: one.check == "approval"),),
+    "less_evidence_never_helps": (passing_if(lambda _c, m, _p: len(m.evidence_manifest) == 1),),
+    "fewer_capabilities_never_help": (passing_if(lambda _c, m, _p: len(m.tool_manifest) == 1),),
+    "less_budget_never_helps": (
+        passing_if(budget_under("max_steps", 12)),
+        passing_if(budget_under("bucket_tokens", 8000)),
+        passing_if(spent_over("steps", 0)),
+        passing_if(spent_over("tokens", 0)),
+    ),
+    "no_budget_is_the_default_budget": (passing_if(lambda ctx, _m, _p: not ctx.run_budget),),
+    "no_clock_never_helps": (passing_if(lambda ctx, _m, _p: ctx.as_of is None),),
+    "another_plans_approval_changes_nothing": (passing_if(approved_by("foreign")),),
+    "approval_lifts_only_its_need": (passing_if(approved_by("full")),),
+    "unrelated_entries_change_nothing": (
+        passing_if(lambda _c, m, _p: len(m.evidence_manifest) > 2),
+    ),
+    "manifest_order_is_irrelevant": (passing_if(lambda _c, m, _p: turned_round(m)),),
+    "renaming_changes_nothing": (one_more_if(lambda _c, plan: calls(plan, "adp_payments")),),
+    "appended_steps_keep_the_violations_of_steps": (forgetful,),
+    "an_idle_step_cures_nothing": (passing_if(lambda _c, _m, plan: idles(plan)),),
+    "claims_only_add": (passing_if(lambda _c, _m, plan: claims_much(plan)),),
+    "a_named_trace_only_adds": (passing_if(lambda _c, _m, plan: plan.trace_id == "zz"),),
+    "omitted_outputs_only_add": (passing_if(lambda _c, _m, plan: not plan.declared_outputs),),
+    "valid_plans_pass": (strict,),
+    "near_misses_are_refused": (blind_to(lambda one: str(one.path).endswith("/id")),),
 }
-# A judge that refuses too much finds a second fault in near misses as well.
-ALSO_BROKEN = {"valid_plans_pass": {"near_misses_are_refused"}}
+JUDGES = [(law, judge) for law, judges in WRONG.items() for judge in judges]
+# A judge that is wrong more often than one law can say.
+ALSO_BROKEN = {
+    "valid_plans_pass": {"near_misses_are_refused"},
+    "totality": {"any_values_get_an_answer"},
+    "omitted_outputs_only_add": {"near_misses_are_refused"},
+}
 
 
 def test_there_is_a_wrong_judge_for_every_law() -> None:
     assert list(WRONG) == list(LAWS)
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_wrong_judge_breaks_its_law(law: str) -> None:
+@pytest.mark.parametrize(("law", "judge"), JUDGES)
+def test_a_wrong_judge_breaks_its_law(law: str, judge: Verify) -> None:
     with pytest.raises(LawBroken, match=f"law {law} is broken: ") as caught:
-        Laws(*WORLDS["all given"], verify=WRONG[law], settings=BREAKS).check(law)
+        Laws(*WORLDS["all given"], verify=judge, settings=BREAKS).check(law)
     message = str(caught.value)
-    assert promise(law) in message
+    assert describe_law(law) in message
     assert '\nproposal: {"ctx"' in message
+    assert "\nverdict: " in message
 
 
-@pytest.mark.parametrize("law", LAWS)
-def test_a_wrong_judge_breaks_no_other_law(law: str) -> None:
-    laws = Laws(*WORLDS["all given"], verify=WRONG[law], settings=STILL_HOLDS)
+@pytest.mark.parametrize(("law", "judge"), JUDGES)
+def test_a_wrong_judge_breaks_no_other_law(law: str, judge: Verify) -> None:
+    laws = Laws(*WORLDS["all given"], verify=judge, settings=STILL_HOLDS)
     for other in sorted(set(LAWS) - {law} - ALSO_BROKEN.get(law, set())):
         laws.check(other)
 
@@ -219,6 +281,8 @@ def test_what_is_reported_is_small() -> None:
     with pytest.raises(LawBroken) as caught:
         Laws(verify=wrong, settings=SHRUNK).check("near_misses_are_refused")
     assert len(str(caught.value)) < 900
+    # Hypothesis adds no repr of what is there as JSON.
+    assert not getattr(caught.value, "__notes__", [])
 
 
 def test_check_laws_checks_them_all() -> None:

@@ -1,0 +1,129 @@
+"""The laws of authority: less of it never helps a plan.
+
+They are about all violations, not only about the answer, wherever that holds. Violations are
+compared by check, kind, step and path; their reasons quote modes and counts.
+"""
+
+from typing import Final
+
+from hypothesis import strategies as st
+
+from critic import MODE_RANK, Refused, digest
+from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
+from evals.json_value import SAFE_INTEGER
+from harness.testing._draw.primitives import ABSENT, Json
+from harness.testing._laws.context import LawContext, marks, with_manifest, with_part
+
+_MODES: Final = tuple(MODE_RANK)
+_DEFAULTS: Final = {"max_steps": DEFAULT_MAX_STEPS, "bucket_tokens": DEFAULT_BUCKET_TOKENS}
+
+
+def _two_modes(context: LawContext) -> list[str]:
+    """Draw two modes, the lower first."""
+    return sorted((context.pick(_MODES), context.pick(_MODES)), key=_MODES.index)
+
+
+def safety_mode_is_monotone(context: LawContext) -> None:
+    """Raising safety_mode never adds a violation, and lowering it never takes one away."""
+    lower, higher = _two_modes(context)
+    in_higher = context.judge(with_part(context.wire, "ctx", safety_mode=higher))
+    altered = with_part(context.wire, "ctx", safety_mode=lower)
+    context.require_kept(in_higher, altered, f"lowering safety_mode from {higher} to {lower}")
+
+
+def ceiling_is_monotone(context: LawContext) -> None:
+    """Lowering the ceiling of the spec, or adding one, never takes a violation away."""
+    lower, higher = _two_modes(context)
+    without = context.judge(with_part(context.wire, "spec", approval_mode=ABSENT))
+    in_higher = with_part(context.wire, "spec", approval_mode=higher)
+    context.require_kept(without, in_higher, f"adding the ceiling {higher}")
+    altered = with_part(context.wire, "spec", approval_mode=lower)
+    what = f"lowering the ceiling from {higher} to {lower}"
+    context.require_kept(context.judge(in_higher), altered, what)
+
+
+def read_only_refuses_every_write(context: LawContext) -> None:
+    """Under safety_mode read_only every call of a tool that is not read_only is a violation."""
+    altered = with_part(context.wire, "ctx", safety_mode="read_only")
+    verdict = context.judge(altered)
+    violations = verdict.violations if isinstance(verdict, Refused) else ()
+    blamed = {one.offending_step for one in violations if one.check in ("surface", "approval")}
+    tools = context.proposal.compiled.manifests.tools
+    for index, step in enumerate(context.wire["plan"]["steps"]):
+        tool = tools.get((step.get("adapter_id"), step.get("capability_id")))
+        reads = step["kind"] != "tool" or (tool and tool.approval_mode == "read_only")
+        context.require(
+            bool(reads) or index in blamed, f"the write in step {index} passed", altered
+        )
+
+
+def less_evidence_never_helps(context: LawContext) -> None:
+    """Removing evidence never lets a refused plan pass."""
+    _remove_entry(context, "evidence_manifest")
+
+
+def fewer_capabilities_never_help(context: LawContext) -> None:
+    """Removing a capability never lets a refused plan pass."""
+    _remove_entry(context, "tool_manifest")
+
+
+def _remove_entry(context: LawContext, manifest: str) -> None:
+    entries = context.wire["compiled"]["manifests"][manifest]
+    if entries:
+        index = context.pick(range(len(entries)))
+        altered = with_manifest(context.wire, manifest, entries[:index] + entries[index + 1 :])
+        before = context.judge(context.proposal)
+        context.require_refused(before, altered, f"removing entry {index} of {manifest}")
+
+
+def less_budget_never_helps(context: LawContext) -> None:
+    """A smaller budget, or more of it spent, never takes a violation away: steps and tokens."""
+    budget = {**_DEFAULTS, **context.wire["ctx"].get("run_budget", {})}
+    spent = {"steps": 0, "tokens": 0, **context.wire["ctx"].get("spent", {})}
+    before = context.judge(context.proposal)
+    for name, used in (("max_steps", "steps"), ("bucket_tokens", "tokens")):
+        less = context.draw(st.integers(0, budget[name]))
+        smaller = {**budget, name: budget[name] - less}
+        altered = with_part(context.wire, "ctx", run_budget=smaller)
+        context.require_kept(before, altered, f"{less} less of {name}")
+        more = {**spent, used: min(spent[used] + less, SAFE_INTEGER)}
+        altered = with_part(context.wire, "ctx", spent=more)
+        context.require_kept(before, altered, f"{less} more {used} spent")
+
+
+def no_budget_is_the_default_budget(context: LawContext) -> None:
+    """Leaving out the budget, or all of its fields, is the same as writing the default one."""
+    altered = with_part(context.wire, "ctx", run_budget=dict(_DEFAULTS))
+    in_default = context.judge(altered)
+    budgets: tuple[Json, ...] = (ABSENT, {})
+    for budget in budgets:
+        altered = with_part(context.wire, "ctx", run_budget=budget)
+        context.require_same(in_default, altered, "leaving out the default budget")
+
+
+def no_clock_never_helps(context: LawContext) -> None:
+    """Leaving out as_of never takes a violation away."""
+    altered = with_part(context.wire, "ctx", as_of=ABSENT)
+    context.require_kept(context.judge(context.proposal), altered, "leaving out as_of")
+
+
+def another_plans_approval_changes_nothing(context: LawContext) -> None:
+    """An approval of another plan changes nothing."""
+    other = context.draw(st.text("0123456789abcdef", min_size=64, max_size=64))
+    if other == digest(context.proposal.plan):
+        return
+    foreign = {"approval_id": "foreign", "plan_digest": other, "approver": "someone"}
+    approvals = [foreign, *context.wire["ctx"].get("approvals", [])]
+    altered = with_part(context.wire, "ctx", approvals=approvals)
+    before = context.judge(context.proposal)
+    context.require_same(before, altered, "an approval of another plan")
+
+
+def approval_lifts_only_its_need(context: LawContext) -> None:
+    """A full approval of the plan takes away exactly what the spec's tier for approvals adds."""
+    plan_digest = digest(context.proposal.plan)
+    full = {"approval_id": "full", "plan_digest": plan_digest, "approver": "someone"}
+    altered = with_part(context.wire, "ctx", approvals=[full])
+    without_tier = with_part(context.wire, "spec", approval_required_from=ABSENT)
+    same = marks(context.judge(altered)) == marks(context.judge(without_tier))
+    context.require(same, "approved, it differs from the plan that needs no approval", altered)
