@@ -16,7 +16,7 @@ A law that does not hold raises `LawBroken` with the smallest proposal that show
 
 from typing import Final
 
-from hypothesis import Verbosity, given
+from hypothesis import Phase, Verbosity, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -59,10 +59,10 @@ def describe_law(name: str) -> str:
 
 
 def _quiet(settings: hypothesis_settings) -> hypothesis_settings:
-    """Leave out what Hypothesis prints of a failure: the repr of what `LawBroken` has as JSON."""
-    if settings.verbosity != Verbosity.normal:
-        return settings
-    return hypothesis_settings(settings, verbosity=Verbosity.quiet)
+    """Leave out what Hypothesis adds to a failure: the repr of what `LawBroken` has as JSON."""
+    phases = tuple(phase for phase in settings.phases if phase is not Phase.explain)
+    quiet = Verbosity.quiet if settings.verbosity == Verbosity.normal else settings.verbosity
+    return hypothesis_settings(settings, phases=phases, verbosity=quiet)
 
 
 class Laws:
@@ -109,10 +109,12 @@ class Laws:
             LawBroken: it does not hold.
             KeyError: there is no law of that name.
         """
+        __tracebackhide__ = True  # a failure is about the proposal, not about lines of the kit
         body = _LAWS[name]
         judge = self._verify
 
         def law(drawn: Proposal | NearMiss, data: st.DataObject) -> None:
+            __tracebackhide__ = True
             near_miss = drawn if isinstance(drawn, NearMiss) else None
             proposal = drawn.proposal if isinstance(drawn, NearMiss) else drawn
             try:
@@ -141,6 +143,7 @@ class Laws:
         Raises:
             LawBroken: one does not hold.
         """
+        __tracebackhide__ = True
         for name in self.names:
             self.check(name)
 
@@ -159,4 +162,5 @@ def check_laws(
     Raises:
         LawBroken: a law does not hold.
     """
+    __tracebackhide__ = True
     Laws(compiled, spec, ctx, verify=verify, args=args, settings=settings).check_all()

@@ -1,21 +1,30 @@
 """The engine against the second statement of `verify`: the same answer, violation by violation."""
 
+import inspect
 from collections import Counter
+from functools import partial
+from importlib import import_module
 from time import perf_counter
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from critic import Proposal, RefusalKind, verify_proposal
-from tests.support.generate.strategies import PATIENT, chance, proposals, seeded_proposal
+from critic import Proposal, RefusalKind, checks, verify_proposal
+from harness.wire import build
+from tests.support.agreement import ONE_FAILURE, Statements
+from tests.support.generate.drawing import chance
+from tests.support.generate.strategies import proposals, seeded_proposal
 from tests.support.model.facts import Json
 from tests.support.model.verify import verify_model
+
+verify_module = import_module("critic.verify")
 
 # What reads differently as a token, a joiner, a sign, a digit, a mark or a plain border.
 TEXT_ALPHABET = "112ab_.,-+:/ (\u0301\u200d\u00e9\u6f22"
 FIELDS = ("check", "kind", "offending_step")
+SHOWN = ["broken", "case", "engine", "model"]
 
 
 def engine(proposal: Proposal) -> Json:
@@ -49,10 +58,39 @@ def binding(content: object, value: object) -> Proposal:
     return Proposal(**wire)
 
 
-@settings(PATIENT, max_examples=1500)
+VERIFY = Statements(
+    law="the engine gives the verdict of the second statement of verify, violation by violation",
+    read=partial(build, Proposal),
+    engine=engine,
+    model=verify_model,
+)
+
+
+@settings(ONE_FAILURE, max_examples=1500)
 @given(proposals())
 def test_engine_and_model_agree(proposal: Proposal) -> None:
-    assert engine(proposal) == verify_model(proposal.wire())
+    VERIFY.require_agreement(proposal)
+
+
+def test_a_difference_is_shown_small_as_json_with_what_each_side_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Planted: a tool one tier over the safety mode passes."""
+    text = inspect.getsource(checks)
+    assert text.count("rank > limit") == 1
+    wrong: dict[str, Any] = {"__name__": "wrong_checks"}
+    exec(text.replace("rank > limit", "rank > limit + 1"), wrong)  # noqa: S102
+    by_name = {check.__name__: wrong[check.__name__] for check in checks.CHECKS}
+    monkeypatch.setattr(verify_module, "CHECKS", tuple(by_name.values()))
+    with pytest.raises(pytest.fail.Exception) as caught:
+        test_engine_and_model_agree()
+    message = str(caught.value)
+    assert [line.partition(":")[0] for line in message.splitlines()] == SHOWN
+    assert len(message) < 900
+    assert not getattr(caught.value, "__notes__", [])
+    with pytest.raises(pytest.fail.Exception) as seeded:
+        test_engine_and_model_agree_on_every_kind_of_verdict()
+    assert len(str(seeded.value)) < 900
 
 
 def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
@@ -61,7 +99,7 @@ def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
     for seed in range(6000):
         proposal = seeded_proposal(seed)
         expected = verify_model(proposal.wire())
-        assert engine(proposal) == expected, f"seed {seed}"
+        VERIFY.require_agreement(proposal, expected)
         met[expected.get("kind", "ok")] += 1
         violations = expected.get("violations", [])
         met.update((one["check"], one["kind"], "offending_step" in one) for one in violations)
@@ -83,15 +121,14 @@ def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
         assert met[found] > 100, found
 
 
-@settings(PATIENT, max_examples=400)
+@settings(ONE_FAILURE, max_examples=400)
 @given(st.text(TEXT_ALPHABET, max_size=10), st.text(TEXT_ALPHABET, max_size=4), st.data())
 @example("24,500", "500", None)
 def test_text_backs_the_same_values(text: str, value: str, data: st.DataObject | None) -> None:
     if data is not None and text and data.draw(st.booleans(), "take the value from the text"):
         start = data.draw(st.integers(0, len(text) - 1))
         value = text[start : data.draw(st.integers(start, len(text)))]
-    proposal = binding(text, value)
-    assert engine(proposal) == verify_model(proposal.wire())
+    VERIFY.require_agreement(binding(text, value))
 
 
 def test_slices_of_a_text_are_backed_alike() -> None:
@@ -102,7 +139,7 @@ def test_slices_of_a_text_are_backed_alike() -> None:
         start, end = sorted(random.choices(range(len(text) + 1), k=2))
         proposal = binding(text, text[start:end])
         expected = verify_model(proposal.wire())
-        assert engine(proposal) == expected, (text, text[start:end])
+        VERIFY.require_agreement(proposal, expected)
         met[expected["ok"]] += 1
     assert min(met[True], met[False]) > 400
 

@@ -1,13 +1,16 @@
 """The evaluators against the second statement of `score`: the same status and score, five times."""
 
 from collections import Counter
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
 
 from critic import Run
 from evals import score_run
-from tests.support.generate.strategies import PATIENT, runs, seeded_run
+from harness.wire import build
+from tests.support.agreement import ONE_FAILURE, Statements
+from tests.support.generate.strategies import runs, seeded_run
 from tests.support.model.facts import Json
 from tests.support.model.verify import score_model
 
@@ -28,10 +31,18 @@ def engine(run: Run) -> Json:
     }
 
 
-@settings(PATIENT, max_examples=1500)
+SCORE = Statements(
+    law="the engine gives the statuses and scores of the second statement of score",
+    read=partial(build, Run),
+    engine=engine,
+    model=score_model,
+)
+
+
+@settings(ONE_FAILURE, max_examples=1500)
 @given(runs())
 def test_engine_and_model_agree(run: Run) -> None:
-    assert score_model(run.wire()) == engine(run)
+    SCORE.require_agreement(run)
 
 
 def test_engine_and_model_agree_on_every_status() -> None:
@@ -40,7 +51,7 @@ def test_engine_and_model_agree_on_every_status() -> None:
     for seed in range(6000):
         run = seeded_run(seed)
         expected = score_model(run.wire())
-        assert expected == engine(run), f"seed {seed}"
+        SCORE.require_agreement(run, expected)
         for name, verdict in expected.items():
             met[name, verdict["status"]] += 1
             met[name, 0 < verdict["score"] < 1] += 1

@@ -19,7 +19,7 @@ from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
 from tests.assurance.fuzzing.targets import TARGETS, corpus, fault
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
-from tests.support.generate.strategies import chance
+from tests.support.generate.drawing import chance
 from tests.support.paths import FIXTURES
 
 FINDS: Final = FIXTURES / "fuzz"

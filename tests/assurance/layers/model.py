@@ -16,9 +16,9 @@ from harness.cases import ConsolidateInput
 from harness.wire import InvalidInput, build
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
-from tests.support.generate.proposals import drawing, make_proposal
+from tests.support.generate.drawing import Pick, seeded
+from tests.support.generate.proposals import make_proposal
 from tests.support.generate.runs import make_run, make_verdicts
-from tests.support.generate.strategies import Pick
 from tests.support.model.facts import Json
 from tests.support.model.report import consolidate_model
 from tests.support.model.verify import score_model, verify_model
@@ -144,7 +144,7 @@ def judge_chunk(job: tuple[str, int, int]) -> Told:
     name, start, count = job
     side, met = SIDES[name], Counter[str]()
     began = time.perf_counter()
-    cases = [side.make(drawing(seed)) for seed in range(start, start + count)]
+    cases = [side.make(seeded(seed)) for seed in range(start, start + count)]
     made = time.perf_counter()
     said = [side.engine(side.read(case)) for case in cases]
     judged = time.perf_counter()
@@ -237,7 +237,7 @@ def shares(name: str, met: Counter[str], count: int) -> tuple[str, bool]:
 
 def _show(name: str, seed: int) -> None:
     side = SIDES[name]
-    case = smallest(side.make(drawing(seed)), partial(differs, name))
+    case = smallest(side.make(seeded(seed)), partial(differs, name))
     sys.stdout.write(f"DIFFER {name} seed {seed}: {json.dumps(case)}\n")
     envelope = side.read(case)
     sys.stdout.write(f"  engine {json.dumps(side.engine(envelope))}\n")

@@ -51,13 +51,14 @@ def verify_model(count: int) -> str:
         if ours.engine(proposal) != theirs.verify_model(proposal.wire()):
             return f"proposal of seed {seed}"
     for seed in range(count):
-        proposal = _binding(ours, strategies.chance(seed))
+        proposal = _binding(ours, seed)
         if ours.engine(proposal) != theirs.verify_model(proposal.wire()):
             return f"binding of seed {seed}"
     return ""
 
 
-def _binding(ours: Any, random: Any) -> Any:
+def _binding(ours: Any, seed: int) -> Any:
+    random = import_module("tests.support.generate.drawing").chance(seed)
     text = "".join(random.choices(ours.TEXT_ALPHABET, k=random.randint(1, 9)))
     start, end = sorted(random.choices(range(len(text) + 1), k=2))
     return ours.binding(text, text[start:end])

@@ -3,15 +3,15 @@
 A sound proposal is built as tightly as it can be: budgets without slack, evidence that expires a
 microsecond after `as_of`, values that the evidence holds in part of a text. Then it is left alone,
 or one fault of one kind is put in, or some fields are drawn again. A few are wild throughout.
-Plain dicts and one `random.Random` for each seed: ten times as fast as mending wild ones.
+Plain dicts, and every choice made by one `Pick`: see `drawing`.
 """
 
-from collections.abc import Callable
 from typing import Any, Final
 
 from tests.support.generate.alphabet import ABSENT, AS_OF, MODES, PAIRS
-from tests.support.generate.strategies import Pick, chance, missed, settled, wild_proposal
+from tests.support.generate.drawing import Pick, optional
 from tests.support.generate.violations import FAULTS
+from tests.support.generate.wild import altered, settled, wild_proposal
 from tests.support.model.facts import Json
 
 _ = ABSENT
@@ -59,7 +59,7 @@ def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
     if style == "fault":
         pick(FAULTS[pick(KINDS)])(pick, proposal)
     if style == "near":
-        proposal = missed(pick, proposal)
+        proposal = altered(pick, proposal)
     return filled(settled(proposal))
 
 
@@ -83,10 +83,6 @@ def sound(pick: Pick) -> Json:
     tiers(pick, proposal)
     budgets(pick, proposal)
     return proposal
-
-
-def optional(name: str, value: Any) -> Json:
-    return {} if value is ABSENT else {name: value}
 
 
 def run_id(pick: Pick) -> Json:
@@ -263,9 +259,3 @@ def filled(proposal: Json) -> Json:
         if step["kind"] == "tool":
             step.setdefault("args", {})
     return proposal
-
-
-def drawing(seed: int) -> Pick:
-    """The source of chance of that seed."""
-    drawn: Callable[[], float] = chance(seed).random
-    return lambda options: options[int(drawn() * len(options))]

@@ -2,9 +2,11 @@
 
 from typing import Any, Final
 
-from tests.support.generate.alphabet import ABSENT, HOSTILE
-from tests.support.generate.proposals import make_proposal, optional
-from tests.support.generate.strategies import Pick, disturbed, faithful_calls
+from tests.support.generate import alphabet
+from tests.support.generate.alphabet import ABSENT, HOSTILE, PAIRS
+from tests.support.generate.drawing import Pick, optional, record
+from tests.support.generate.proposals import make_proposal
+from tests.support.generate.wild import redraw, retyped
 from tests.support.model.facts import Json
 
 _ = ABSENT
@@ -39,6 +41,57 @@ def make_run(pick: Pick) -> Json:
         "outputs": outputs(pick, required),
         **measures(pick, proposal, budget or {}),
     }
+
+
+def faithful_calls(proposal: Json) -> list[Json]:
+    """One completed call for each tool step, in order."""
+    return [
+        {
+            "step": index,
+            "adapter_id": step["adapter_id"],
+            "capability_id": step["capability_id"],
+            "args": step["args"],
+            "status": "completed",
+            "tokens": 1,
+        }
+        for index, step in enumerate(proposal["plan"]["steps"])
+        if step["kind"] == "tool"
+    ]
+
+
+def a_call(pick: Pick, proposal: Json) -> Json:
+    pair = pick(PAIRS)
+    named = {"adapter_id": pair[0], "capability_id": pair[1]}
+    args = record(pick, alphabet.ARGS)
+    return {"step": pick((0, 1, 2, 5)), **named, "args": args, **record(pick, alphabet.CALL)}
+
+
+def disturbed(pick: Pick, proposal: Json, calls: list[Json]) -> list[Json]:
+    """The calls with one of them added, dropped, repeated, moved or changed."""
+    how = pick(("retry", "redraw", "again", "retype", "drop", "swap", "args", "pair", "add"))
+    if not calls or how == "add":
+        return [*calls, a_call(pick, proposal)]
+    place = pick(tuple(range(len(calls))))
+    before, call, after = calls[:place], dict(calls[place]), calls[place + 1 :]
+    if how == "drop":
+        return before + after
+    if how == "swap":
+        return [call, *before, *after]
+    if how in ("retry", "again"):
+        first = {**call, "status": pick(("failed", "timed_out", "unknown"))}
+        second = {**call, "attempt": pick((2, 2, 3, 1))}
+        keyed = {"idempotency_key": "i1"} if pick((True, False)) else {}
+        return [*before, {**first, **keyed}, *pick(([], after)), {**second, **keyed}]
+    if how == "retype":
+        call["args"] = {name: retyped(value) for name, value in call["args"].items()}
+    if how == "args":
+        call["args"] = dict(call["args"])
+        redraw(pick, call["args"], alphabet.ARGS)
+    if how == "pair":
+        call["adapter_id"], call["capability_id"] = pick(PAIRS)
+    if how == "redraw":
+        redraw(pick, call, alphabet.CALL)
+    return [*before, call, *after]
 
 
 def confine_the_unknown(proposal: Json) -> None:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tests.support.generate.alphabet import AS_OF, FORGED, HOSTILE, MODES
-from tests.support.generate.strategies import Pick, twin
+from tests.support.generate.drawing import Pick
+from tests.support.generate.wild import twin
 from tests.support.model.facts import Json
 
 Fault = Callable[[Pick, Json], None]
