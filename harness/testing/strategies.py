@@ -1,12 +1,12 @@
-"""Hypothesis strategies that know the manifest: plans that pass, all but pass, or mean harm.
+"""Hypothesis strategies that know the manifest: plans that pass, nearly pass, or mean harm.
 
     from harness.testing.strategies import near_misses, plans
 
     @given(plans(compiled, spec, ctx))
     def test_my_planner_accepts(plan): ...
 
-Whatever is not given is drawn. Everything shrinks to the smallest plan that a person would write:
-one step where one will do, no optional fields, short names. Args are made from `args_schema` and,
+What is not given is drawn. Everything shrinks to the smallest plan that a person would write:
+one step where one is enough, no optional fields, short names. Args are made from `args_schema` and,
 where `bound_args` says so, from the content of evidence; for tools whose schema asks for more than
 can be made here, give a strategy in `args`, by (adapter_id, capability_id).
 """
@@ -34,13 +34,13 @@ from critic import (
 )
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
 from harness.testing._draw.bounds import Bounds, NoPlan, bounds_of
+from harness.testing._draw.fixed_inputs import FixedInputs, proposal_of
 from harness.testing._draw.hostile import hostile_plan
-from harness.testing._draw.near_misses import MISSES, Miss, fits, spoiled
+from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
 from harness.testing._draw.plans import Args, Drafter
 from harness.testing._draw.primitives import chance, pick
 from harness.testing._draw.runs import a_run
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
-from harness.testing._draw.worlds_given import Given, proposal_of
 from harness.wire import build
 
 __all__ = [
@@ -68,7 +68,7 @@ class NearMiss(NamedTuple):
     """A proposal with exactly one violation, and what that violation is."""
 
     way: str
-    """The name of the way to miss: see `harness.testing._draw.near_misses.MISSES`."""
+    """The name of the way it misses: see `harness.testing._draw.near_misses.NEAR_MISSES`."""
     check: Check
     kind: RefusalKind
     proposal: Proposal
@@ -76,19 +76,19 @@ class NearMiss(NamedTuple):
 
 @st.composite
 def manifests(draw: st.DrawFn) -> CompiledContext:
-    """A small surface with its evidence."""
+    """Draw a small surface with its evidence."""
     return build(CompiledContext, a_manifest(draw))
 
 
 @st.composite
 def specs(draw: st.DrawFn, compiled: CompiledContext | None = None) -> DecisionSpec:
-    """A spec, in the terms of `compiled` if that is given."""
+    """Draw a spec, in the terms of `compiled` if that is given."""
     return build(DecisionSpec, a_spec(draw, None if compiled is None else compiled.wire()))
 
 
 @st.composite
 def contexts(draw: st.DrawFn, compiled: CompiledContext | None = None) -> RunContext:
-    """A context that leaves room for a step; evidence of `compiled` may have expired by then."""
+    """Draw a context that leaves room for a step; by then evidence of `compiled` may be stale."""
     return build(RunContext, a_context(draw, None if compiled is None else compiled.wire()))
 
 
@@ -101,7 +101,7 @@ def plans(
     *,
     args: Args = _NO_ARGS,
 ) -> Plan:
-    """A plan that `verify(ctx, compiled, spec, plan)` accepts.
+    """Draw a plan that `verify(ctx, compiled, spec, plan)` accepts.
 
     Steps that need an approval do not occur, since `ctx` cannot hold one: see `valid_proposals`.
 
@@ -121,12 +121,12 @@ def valid_proposals(
     *,
     args: Args = _NO_ARGS,
 ) -> Proposal:
-    """A proposal that `verify` accepts; where a step needs an approval, `ctx` is given one.
+    """Draw a proposal that `verify` accepts; where a step needs an approval, `ctx` is given one.
 
     Raises:
         NoPlan: there is none for what was given.
     """
-    return _valid(draw, Given(compiled, spec, ctx).bounds(draw), args)
+    return _valid(draw, FixedInputs(compiled, spec, ctx).bounds(draw), args)
 
 
 def _valid(draw: st.DrawFn, bounds: Bounds, args: Args) -> Proposal:
@@ -146,40 +146,43 @@ def labelled_near_misses(
     way: str | None = None,
     args: Args = _NO_ARGS,
 ) -> NearMiss:
-    """As `near_misses`, with the violation that each must meet."""
-    misses = [one for one in MISSES if fits(one, kind, check) and way in (None, one.name)]
-    if not misses:
+    """Draw as `near_misses` does, with the violation that each must get."""
+    ways = [one for one in NEAR_MISSES if fits(one, kind, check) and way in (None, one.name)]
+    if not ways:
         raise NoPlan(f"no near miss is of kind {kind}, check {check} and way {way} at once")
-    given = Given(compiled, spec, ctx)
-    found = _near_miss(draw, given, misses, args)
-    return _none(given, found, misses) if isinstance(found, Drafter) else found
+    fixed = FixedInputs(compiled, spec, ctx)
+    drawn = _near_miss(draw, fixed, ways, args)
+    return _none(fixed, drawn, ways) if isinstance(drawn, Drafter) else drawn
 
 
-def _near_miss(draw: st.DrawFn, given: Given, misses: list[Miss], args: Args) -> NearMiss | Drafter:
-    """A near miss, or the drafter that found no occasion for any."""
+def _near_miss(
+    draw: st.DrawFn, fixed: FixedInputs, ways: list[Way], args: Args
+) -> NearMiss | Drafter:
+    """Draw a near miss; or return the drafter that could draw none."""
     # First what the refusal says, then the way to it: no kind is rare for having few ways.
-    groups = list(dict.fromkeys((miss.check, miss.kind) for miss in misses))
+    groups = list(dict.fromkeys((way.check, way.kind) for way in ways))
     group = pick(draw, groups)
-    ways = [miss for miss in misses if (miss.check, miss.kind) == group]
-    first = misses.index(pick(draw, ways))
-    misses = [*misses[first:], *misses[:first]]
-    bounds = given.bounds(draw, misses[0].name)
+    of_group = [way for way in ways if (way.check, way.kind) == group]
+    first = ways.index(pick(draw, of_group))
+    ways = [*ways[first:], *ways[:first]]
+    bounds = fixed.bounds(draw, ways[0].name)
     drafter = Drafter(draw, bounds, args, approving=True)
-    found = spoiled(drafter, misses) if bounds.obstacle() is None else None
+    found = first_near_miss(drafter, ways) if bounds.obstacle() is None else None
     if found is None:
         return drafter
-    miss, one = found
-    return NearMiss(miss.name, miss.check, miss.kind, proposal_of(bounds, one.plan, one.unapproved))
+    way, missing = found
+    proposal = proposal_of(bounds, missing.plan, missing.unapproved)
+    return NearMiss(way.name, way.check, way.kind, proposal)
 
 
-def _none(given: Given, drafter: Drafter, misses: list[Miss]) -> NearMiss:
-    """No occasion for any of the misses: for good, if the next draw cannot change that."""
-    if None in given or drafter.unlucky:
+def _none(fixed: FixedInputs, drafter: Drafter, ways: list[Way]) -> NearMiss:
+    """Reject this draw where another may have a near miss, else say why none has."""
+    if None in fixed or drafter.retry_may_help:
         reject()
-    if fault := drafter.bounds.obstacle():
-        raise NoPlan(f"no plan can all but pass: {fault}")
-    names = ", ".join(miss.name for miss in misses)
-    raise NoPlan(f"this manifest, spec and context give no occasion for: {names}")
+    if obstacle := drafter.bounds.obstacle():
+        raise NoPlan(f"no plan can nearly pass: {obstacle}")
+    names = ", ".join(way.name for way in ways)
+    raise NoPlan(f"this manifest, spec and context make impossible: {names}")
 
 
 def near_misses(
@@ -192,12 +195,12 @@ def near_misses(
     way: str | None = None,
     args: Args = _NO_ARGS,
 ) -> st.SearchStrategy[Proposal]:
-    """A proposal with exactly one violation, of the kind, check or way that is asked for.
+    """Draw a proposal with exactly one violation, of the kind, check or way that is asked for.
 
     All other steps are approved where they need to be, so `ctx` may gain an approval.
 
     Raises:
-        NoPlan: what was given has no occasion for it; for example, no plan can go above the
+        NoPlan: what was given makes it impossible; for example, no plan can go above the
             safety mode of a context that allows everything.
     """
     labelled = labelled_near_misses(compiled, spec, ctx, kind=kind, check=check, way=way, args=args)
@@ -213,8 +216,8 @@ def hostile_plans(
     *,
     args: Args = _NO_ARGS,
 ) -> Plan:
-    """Any plan at all, in the names of the manifest: forged refs, wrong claims, odd args, loops."""
-    bounds = Given(compiled, spec, ctx).bounds(draw)
+    """Draw any plan, in the names of the manifest: forged refs, wrong claims, odd args, loops."""
+    bounds = FixedInputs(compiled, spec, ctx).bounds(draw)
     return build(Plan, hostile_plan(Drafter(draw, bounds, args, approving=True)))
 
 
@@ -227,17 +230,17 @@ def proposals(
     *,
     args: Args = _NO_ARGS,
 ) -> Proposal:
-    """Valid ones, near misses and hostile ones, in equal shares.
+    """Draw valid ones, near misses and hostile ones, in equal shares.
 
     Where nothing can pass, hostile ones only.
     """
-    given = Given(compiled, spec, ctx)
+    fixed = FixedInputs(compiled, spec, ctx)
     style = pick(draw, ("valid", "near miss", "hostile"))
     if style == "near miss":
-        found = _near_miss(draw, given, list(MISSES), args)
+        found = _near_miss(draw, fixed, list(NEAR_MISSES), args)
         if isinstance(found, NearMiss):
             return found.proposal
-    bounds = given.bounds(draw)
+    bounds = fixed.bounds(draw)
     if style == "hostile" or bounds.obstacle() is not None:
         return proposal_of(bounds, hostile_plan(Drafter(draw, bounds, args, approving=True)))
     return _valid(draw, bounds, args)
@@ -253,7 +256,7 @@ def runs(
     faithful: bool | None = None,
     args: Args = _NO_ARGS,
 ) -> Run:
-    """A run of a proposal. `faithful`: of a valid one, as planned; false: of any, anyhow."""
+    """Draw a run. `faithful`: of a valid proposal, as planned; false: of any, in any way."""
     as_planned = not chance(draw) if faithful is None else faithful
     source = valid_proposals if as_planned else proposals
     proposal = draw(source(compiled, spec, ctx, args=args))
@@ -269,7 +272,7 @@ def decisions(
     *,
     args: Args = _NO_ARGS,
 ) -> Decision:
-    """A decision that a log takes: refused, executed and scored, or passed and not executed."""
+    """Draw a decision that a log takes: refused, executed and scored, or passed and not run."""
     run = draw(runs(compiled, spec, ctx, args=args))
     proposal = run.proposal
     verdict = verify_proposal(proposal)
@@ -294,6 +297,6 @@ def records(
     before: tuple[int, str] = (0, GENESIS),
     args: Args = _NO_ARGS,
 ) -> st.SearchStrategy[DecisionRecord]:
-    """A record of a decision as a log keeps it, following `before`: (number, hash)."""
+    """Draw a record of a decision as a log keeps it, following `before`: (number, hash)."""
     made = decisions(compiled, spec, ctx, args=args)
     return made.map(lambda decision: sealed(draft(decision), Head(*before)).record)

@@ -7,13 +7,14 @@ from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Tool
 from evals.binding import scalars
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
+from harness.errors import HarnessError
 
 Pair = tuple[str, str]
 
 _UNLIMITED: Final = len(MODE_RANK)
 
 
-class NoPlan(ValueError):
+class NoPlan(HarnessError, ValueError):
     """No plan can be what was asked for under this manifest, spec and context; says why."""
 
 
@@ -63,7 +64,7 @@ class Bounds(NamedTuple):
         ]
 
     def obstacle(self) -> str | None:
-        """Why no plan at all can pass, or None."""
+        """Return why no plan at all can pass, or None."""
         if self.tokens_left < 0:
             return "more tokens are spent than the budget has"
         if self.steps_left < 0:
@@ -77,7 +78,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) -> Bounds:
-    """What the three inputs leave room for."""
+    """Return what the three inputs leave room for."""
     fresh: dict[str, list[EvidenceItem]] = {}
     stale = []
     for item in compiled.manifests.evidence_manifest:
@@ -109,17 +110,20 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
 
 
 def is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
-    """Whether evidence is known to be unexpired."""
+    """Return whether evidence is known to be unexpired.
+
+    Stated here again, because a wrong `evals.timestamps.unexpired` must not hide itself.
+    """
     return item.expires_at is None or (ctx.as_of is not None and ctx.as_of < item.expires_at)
 
 
 def produces_all(tool: ToolCapability, outputs: Iterable[str]) -> bool:
-    """Whether one step of the tool may give all the outputs."""
+    """Return whether one step of the tool may give all the outputs."""
     return tool.produces is None or set(outputs) <= set(tool.produces)
 
 
 def held_values(items: Iterable[EvidenceItem]) -> list[tuple[Any, str]]:
-    """Values that evidence backs, each with the id of its item."""
+    """Return values that evidence backs, each with the id of its item."""
     found = []
     for item in items:
         content = item.content

@@ -8,18 +8,18 @@ from harness.testing._draw.plans import Drafter
 from harness.testing._draw.primitives import Json, pick
 
 
-class Spoiled(NamedTuple):
-    """A plan in wire form with one fault; `unapproved` is the step that no approval covers."""
+class NearMissPlan(NamedTuple):
+    """A plan in wire form with one violation; `unapproved` is the step that no approval covers."""
 
     plan: Json
     unapproved: int | None = None
 
 
-def with_step(plan: Json, at: int, **changes: Any) -> Spoiled:
+def with_step(plan: Json, at: int, **changes: Any) -> NearMissPlan:
     """The plan with some fields of one step changed."""
     steps = list(plan["steps"])
     steps[at] = {**steps[at], **changes}
-    return Spoiled({**plan, "steps": steps})
+    return NearMissPlan({**plan, "steps": steps})
 
 
 def any_plan(drafter: Drafter) -> tuple[Json, int] | None:
@@ -46,13 +46,13 @@ def opening(
         steps = drafter.steps([step]) if step is not None else []
         if steps and drafter.covers(steps) and drafter.tokens(steps) <= drafter.bounds.tokens_left:
             return steps, tool
-    drafter.unlucky |= bool(tools)
+    drafter.retry_may_help |= bool(tools)
     return None
 
 
-def one_of(drafter: Drafter, plan: Json, args: Sequence[Json]) -> Spoiled | None:
+def one_of(drafter: Drafter, plan: Json, args: Sequence[Json]) -> NearMissPlan | None:
     """The plan with one of these args for its first step."""
-    drafter.unlucky |= not args
+    drafter.retry_may_help |= not args
     return with_step(plan, 0, args=pick(drafter.draw, args)) if args else None
 
 
@@ -61,7 +61,7 @@ def usable(drafter: Drafter) -> list[ToolCapability]:
     return drafter.bounds.allowed(approving=drafter.approving)
 
 
-def with_pin(plan: Json, at: int, ref: str) -> Spoiled:
+def with_pin(plan: Json, at: int, ref: str) -> NearMissPlan:
     """The plan with one more ref pinned by one step."""
     return with_step(plan, at, evidence_refs=[*plan["steps"][at].get("evidence_refs", ()), ref])
 

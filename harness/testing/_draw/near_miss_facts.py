@@ -1,6 +1,6 @@
 """Near misses of what a plan rests on: evidence, order and budget, a function for each way.
 
-Each returns None where the manifest, spec and context at hand give no occasion for it.
+Each returns None where the manifest, spec and context at hand make it impossible.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from critic import ToolCapability
 from evals.evidence import unbacked_arguments
 from evals.schemas import compile_schema
 from harness.testing._draw.near_miss import (
-    Spoiled,
+    NearMissPlan,
     any_plan,
     one_of,
     opened,
@@ -29,7 +29,7 @@ _MANY: Final = 64  # steps: a larger limit on steps is not exceeded, to keep pla
 # Evidence.
 
 
-def unpinned_class(drafter: Drafter) -> Spoiled | None:
+def unpinned_class(drafter: Drafter) -> NearMissPlan | None:
     wanted = set(drafter.bounds.spec.required_evidence or ())
     tools = [t for t in usable(drafter) if set(t.requires_evidence or ()) - wanted]
     begun = opened(drafter, tools)
@@ -44,11 +44,11 @@ def unpinned_class(drafter: Drafter) -> Spoiled | None:
             tool.bound_args or {}, step.get("args", {}), fresh
         ):
             return with_step(plan, 0, evidence_refs=kept)
-    drafter.unlucky = True
+    drafter.retry_may_help = True
     return None
 
 
-def unmet_claim(drafter: Drafter) -> Spoiled | None:
+def unmet_claim(drafter: Drafter) -> NearMissPlan | None:
     found = any_plan(drafter)
     if found is None:
         return None
@@ -61,7 +61,7 @@ def unmet_claim(drafter: Drafter) -> Spoiled | None:
     return with_step(plan, at, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
 
 
-def forged_ref(drafter: Drafter) -> Spoiled | None:
+def forged_ref(drafter: Drafter) -> NearMissPlan | None:
     found = any_plan(drafter)
     if found is None:
         return None
@@ -74,13 +74,13 @@ def forged_ref(drafter: Drafter) -> Spoiled | None:
     return with_pin(plan, at, forged)
 
 
-def expired_ref(drafter: Drafter) -> Spoiled | None:
+def expired_ref(drafter: Drafter) -> NearMissPlan | None:
     stale = drafter.bounds.stale
     found = any_plan(drafter) if stale else None
     return with_pin(*found, pick(drafter.draw, stale).id) if found else None
 
 
-def unbacked_argument(drafter: Drafter) -> Spoiled | None:
+def unbacked_argument(drafter: Drafter) -> NearMissPlan | None:
     begun = opened(drafter, [tool for tool in usable(drafter) if tool.bound_args])
     if begun is None:
         return None
@@ -108,7 +108,7 @@ def _unbacked(args: Json, tool: ToolCapability) -> Iterator[Json]:
         yield from ({**args, name: value} for value in (*near, *STRANGE, ["zz"], [999999937]))
 
 
-def unpinned_spec_class(drafter: Drafter) -> Spoiled | None:
+def unpinned_spec_class(drafter: Drafter) -> NearMissPlan | None:
     bounds = drafter.bounds
     wanted = list(dict.fromkeys(bounds.spec.required_evidence or ()))
     if not wanted or bounds.steps_left < 1:
@@ -116,13 +116,13 @@ def unpinned_spec_class(drafter: Drafter) -> Spoiled | None:
     left_out = pick(drafter.draw, wanted)
     refs = [bounds.fresh[name][0].id for name in wanted if name != left_out]
     plan = drafter.plan([{**reason_step(), **({"evidence_refs": refs} if refs else {})}])
-    return Spoiled(plan)
+    return NearMissPlan(plan)
 
 
 # Loop and budget.
 
 
-def unknown_dependency(drafter: Drafter) -> Spoiled | None:
+def unknown_dependency(drafter: Drafter) -> NearMissPlan | None:
     found = any_plan(drafter)
     if found is None:
         return None
@@ -132,25 +132,25 @@ def unknown_dependency(drafter: Drafter) -> Spoiled | None:
     return with_step(plan, at, depends_on=[*needed, pick(drafter.draw, ["zz", *later])])
 
 
-def repeated_id(drafter: Drafter) -> Spoiled | None:
+def repeated_id(drafter: Drafter) -> NearMissPlan | None:
     if drafter.bounds.steps_left < 2:
         return None
     steps = drafter.steps()
     steps = [*steps, reason_step()] if len(steps) < 2 else steps
     first, second = ({**step, "id": "s"} for step in steps[:2])
-    return Spoiled({**drafter.plan(steps[:0]), "steps": [first, second, *steps[2:]]})
+    return NearMissPlan({**drafter.plan(steps[:0]), "steps": [first, second, *steps[2:]]})
 
 
-def too_many_steps(drafter: Drafter) -> Spoiled | None:
+def too_many_steps(drafter: Drafter) -> NearMissPlan | None:
     left = drafter.bounds.steps_left
     if not 0 <= left <= _MANY:
         return None
     plan = drafter.plan(drafter.steps())
     more = [reason_step() for _ in range(left + 1 - len(plan["steps"]))]
-    return Spoiled({**plan, "steps": [*plan["steps"], *more]})
+    return NearMissPlan({**plan, "steps": [*plan["steps"], *more]})
 
 
-def repeated_call(drafter: Drafter) -> Spoiled | None:
+def repeated_call(drafter: Drafter) -> NearMissPlan | None:
     tools = [tool for tool in usable(drafter) if tool.approval_mode == "destructive"]
     begun = opening(drafter, tools)
     if begun is None:
@@ -158,11 +158,11 @@ def repeated_call(drafter: Drafter) -> Spoiled | None:
     steps, bounds = begun[0], drafter.bounds
     twice = [*steps[: bounds.steps_left - 1], dict(steps[0])]
     fits = bounds.steps_left > 1 and drafter.tokens(twice) <= bounds.tokens_left
-    drafter.unlucky |= not fits
-    return Spoiled(drafter.plan(twice)) if fits and drafter.covers(twice) else None
+    drafter.retry_may_help |= not fits
+    return NearMissPlan(drafter.plan(twice)) if fits and drafter.covers(twice) else None
 
 
-def too_many_tokens(drafter: Drafter) -> Spoiled | None:
+def too_many_tokens(drafter: Drafter) -> NearMissPlan | None:
     found = any_plan(drafter)
     if found is None:
         return None

@@ -1,6 +1,6 @@
 """Near misses of what a plan may do: coverage, surface and approval, a function for each way.
 
-Each returns None where the manifest, spec and context at hand give no occasion for it.
+Each returns None where the manifest, spec and context at hand make it impossible.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from critic import ToolCapability
 from evals.schemas import compile_schema, schema_faults
-from harness.testing._draw.near_miss import Spoiled, any_plan, one_of, opened, other, usable
+from harness.testing._draw.near_miss import NearMissPlan, any_plan, one_of, opened, other, usable
 from harness.testing._draw.plans import Drafter
 from harness.testing._draw.primitives import Json, pick
 
@@ -18,17 +18,17 @@ STRANGE: Final[tuple[Any, ...]] = ("zz", 999999937, -1, None, [], {}, True, "", 
 # Coverage.
 
 
-def undeclared_output(drafter: Drafter) -> Spoiled | None:
+def undeclared_output(drafter: Drafter) -> NearMissPlan | None:
     required = drafter.bounds.required
     if not required:
         return None
     plan = drafter.plan(drafter.steps())
     left_out = pick(drafter.draw, required)
     declared = [name for name in plan["declared_outputs"] if name != left_out]
-    return Spoiled({**plan, "declared_outputs": declared})
+    return NearMissPlan({**plan, "declared_outputs": declared})
 
 
-def unproducible_output(drafter: Drafter) -> Spoiled | None:
+def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
     bounds = drafter.bounds
     listing = [tool for tool in usable(drafter) if tool.produces is not None]
     for output in bounds.required:
@@ -45,19 +45,19 @@ def unproducible_output(drafter: Drafter) -> Spoiled | None:
         fits = len(made) <= bounds.steps_left and drafter.tokens(made) <= bounds.tokens_left
         if len(made) == len(steps) and fits:
             made[0]["evidence_refs"] = [*made[0].get("evidence_refs", ()), *bounds.pins]
-            return Spoiled(drafter.plan(made))
+            return NearMissPlan(drafter.plan(made))
     return None
 
 
-def foreign_trace(drafter: Drafter) -> Spoiled | None:
+def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
     plan = drafter.plan(drafter.steps())
-    return Spoiled({**plan, "trace_id": other(drafter.bounds.ctx.trace_id)})
+    return NearMissPlan({**plan, "trace_id": other(drafter.bounds.ctx.trace_id)})
 
 
 # Surface.
 
 
-def unsurfaced_tool(drafter: Drafter) -> Spoiled | None:
+def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
     found = any_plan(drafter)
     if found is None:
         return None
@@ -70,7 +70,7 @@ def unsurfaced_tool(drafter: Drafter) -> Spoiled | None:
     kept = {name: value for name, value in step.items() if name not in ("summary", "kind")}
     steps = list(plan["steps"])
     steps[at] = {**kept, "kind": "tool", "adapter_id": pair[0], "capability_id": pair[1]}
-    return Spoiled({**plan, "steps": steps})
+    return NearMissPlan({**plan, "steps": steps})
 
 
 def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
@@ -83,7 +83,7 @@ def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
         yield head, f"{tail}.{capability}"
 
 
-def broken_args(drafter: Drafter) -> Spoiled | None:
+def broken_args(drafter: Drafter) -> NearMissPlan | None:
     begun = opened(drafter, [tool for tool in usable(drafter) if tool.args_schema is not None])
     if begun is None:
         return None
@@ -117,18 +117,18 @@ def _over(drafter: Drafter, which: tuple[bool, bool, bool]) -> tuple[Json, ToolC
     return opened(drafter, [tool for tool in bounds.tools if bounds.over(tool)[:2] == which[:2]])
 
 
-def over_safety_mode(drafter: Drafter) -> Spoiled | None:
+def over_safety_mode(drafter: Drafter) -> NearMissPlan | None:
     begun = _over(drafter, (True, False, False))
-    return Spoiled(begun[0]) if begun else None
+    return NearMissPlan(begun[0]) if begun else None
 
 
-def over_ceiling(drafter: Drafter) -> Spoiled | None:
+def over_ceiling(drafter: Drafter) -> NearMissPlan | None:
     begun = _over(drafter, (False, True, False))
-    return Spoiled(begun[0]) if begun else None
+    return NearMissPlan(begun[0]) if begun else None
 
 
-def unapproved(drafter: Drafter) -> Spoiled | None:
+def unapproved(drafter: Drafter) -> NearMissPlan | None:
     over = drafter.bounds.over
     tools = [tool for tool in drafter.bounds.tools if over(tool) == (False, False, True)]
     begun = opened(drafter, tools)
-    return Spoiled(begun[0], unapproved=0) if begun else None
+    return NearMissPlan(begun[0], unapproved=0) if begun else None

@@ -1,59 +1,58 @@
-"""Every way in which a plan can all but pass, and the refusal that each must meet."""
+"""Every way in which a plan can nearly pass, and the refusal that each must get."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from critic import Check, RefusalKind
-from harness.testing._draw import near_miss_facts as near_facts
-from harness.testing._draw import near_miss_scope as near_scope
-from harness.testing._draw.near_miss import Spoiled
+from harness.testing._draw import near_miss_facts, near_miss_scope
+from harness.testing._draw.near_miss import NearMissPlan
 from harness.testing._draw.plans import Drafter
 
 
-class Miss(NamedTuple):
-    """One way to miss, with what the refusal must say."""
+class Way(NamedTuple):
+    """One way to break a passing plan, with the check and kind of its refusal."""
 
     name: str
     check: Check
     kind: RefusalKind
-    spoil: Callable[[Drafter], Spoiled | None]
+    violate: Callable[[Drafter], NearMissPlan | None]
 
 
 _BEYOND_SPEC: Final = "violates_decision_spec"
 
-MISSES: Final[tuple[Miss, ...]] = (
-    Miss("undeclared_output", "coverage", _BEYOND_SPEC, near_scope.undeclared_output),
-    Miss("unproducible_output", "coverage", _BEYOND_SPEC, near_scope.unproducible_output),
-    Miss("foreign_trace", "coverage", _BEYOND_SPEC, near_scope.foreign_trace),
-    Miss("unsurfaced_tool", "surface", _BEYOND_SPEC, near_scope.unsurfaced_tool),
-    Miss("broken_args", "surface", _BEYOND_SPEC, near_scope.broken_args),
-    Miss("over_safety_mode", "approval", "approval_mode_mismatch", near_scope.over_safety_mode),
-    Miss("over_ceiling", "approval", "approval_mode_mismatch", near_scope.over_ceiling),
-    Miss("unapproved", "approval", "approval_mode_mismatch", near_scope.unapproved),
-    Miss("unpinned_class", "evidence", "missing_evidence", near_facts.unpinned_class),
-    Miss("unmet_claim", "evidence", "missing_evidence", near_facts.unmet_claim),
-    Miss("forged_ref", "evidence", "missing_evidence", near_facts.forged_ref),
-    Miss("expired_ref", "evidence", "missing_evidence", near_facts.expired_ref),
-    Miss("unbacked_argument", "evidence", "missing_evidence", near_facts.unbacked_argument),
-    Miss("unpinned_spec_class", "evidence", "missing_evidence", near_facts.unpinned_spec_class),
-    Miss("unknown_dependency", "loop", "loop_guard", near_facts.unknown_dependency),
-    Miss("repeated_id", "loop", "loop_guard", near_facts.repeated_id),
-    Miss("too_many_steps", "loop", "loop_guard", near_facts.too_many_steps),
-    Miss("repeated_call", "loop", "loop_guard", near_facts.repeated_call),
-    Miss("too_many_tokens", "loop", "budget_exceeded", near_facts.too_many_tokens),
+NEAR_MISSES: Final[tuple[Way, ...]] = (
+    Way("undeclared_output", "coverage", _BEYOND_SPEC, near_miss_scope.undeclared_output),
+    Way("unproducible_output", "coverage", _BEYOND_SPEC, near_miss_scope.unproducible_output),
+    Way("foreign_trace", "coverage", _BEYOND_SPEC, near_miss_scope.foreign_trace),
+    Way("unsurfaced_tool", "surface", _BEYOND_SPEC, near_miss_scope.unsurfaced_tool),
+    Way("broken_args", "surface", _BEYOND_SPEC, near_miss_scope.broken_args),
+    Way("over_safety_mode", "approval", "approval_mode_mismatch", near_miss_scope.over_safety_mode),
+    Way("over_ceiling", "approval", "approval_mode_mismatch", near_miss_scope.over_ceiling),
+    Way("unapproved", "approval", "approval_mode_mismatch", near_miss_scope.unapproved),
+    Way("unpinned_class", "evidence", "missing_evidence", near_miss_facts.unpinned_class),
+    Way("unmet_claim", "evidence", "missing_evidence", near_miss_facts.unmet_claim),
+    Way("forged_ref", "evidence", "missing_evidence", near_miss_facts.forged_ref),
+    Way("expired_ref", "evidence", "missing_evidence", near_miss_facts.expired_ref),
+    Way("unbacked_argument", "evidence", "missing_evidence", near_miss_facts.unbacked_argument),
+    Way("unpinned_spec_class", "evidence", "missing_evidence", near_miss_facts.unpinned_spec_class),
+    Way("unknown_dependency", "loop", "loop_guard", near_miss_facts.unknown_dependency),
+    Way("repeated_id", "loop", "loop_guard", near_miss_facts.repeated_id),
+    Way("too_many_steps", "loop", "loop_guard", near_miss_facts.too_many_steps),
+    Way("repeated_call", "loop", "loop_guard", near_miss_facts.repeated_call),
+    Way("too_many_tokens", "loop", "budget_exceeded", near_miss_facts.too_many_tokens),
 )
 """Every way to miss, in the order of the checks."""
 
 
-def fits(miss: Miss, kind: RefusalKind | None, check: Check | None) -> bool:
-    """Whether a miss is of the kind and the check that are asked for."""
-    return kind in (None, miss.kind) and check in (None, miss.check)
+def fits(way: Way, kind: RefusalKind | None, check: Check | None) -> bool:
+    """Return whether a way is of the kind and the check that are asked for."""
+    return kind in (None, way.kind) and check in (None, way.check)
 
 
-def spoiled(drafter: Drafter, misses: list[Miss]) -> tuple[Miss, Spoiled] | None:
-    """A near miss of the first of these ways that there is an occasion for."""
-    for miss in misses:
-        found = miss.spoil(drafter)
-        if found is not None:
-            return miss, found
+def first_near_miss(drafter: Drafter, ways: list[Way]) -> tuple[Way, NearMissPlan] | None:
+    """Return a near miss of the first of these ways that can be drawn here, or None."""
+    for way in ways:
+        plan = way.violate(drafter)
+        if plan is not None:
+            return way, plan
     return None

@@ -29,7 +29,7 @@ class Drafter:
         self.draw = draw
         self.bounds = bounds
         self.approving = approving
-        self.unlucky = False
+        self.retry_may_help = False
         """Whether an occasion for a near miss was lost to what happened to be drawn."""
         self._args = args
 

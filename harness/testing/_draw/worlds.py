@@ -116,15 +116,15 @@ def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
 # are there to be changed.
 
 
-def furnish(world: Json, known: Json, miss: str) -> None:
-    """Change a world, as far as it may be changed, so that there is an occasion for a miss.
+def ensure_applicable(world: Json, known: Json, way: str) -> None:
+    """Change the inputs that are not fixed so that a near miss of one way is possible.
 
     Args:
-        world: `compiled`, `spec` and `ctx` in wire form, those of them that are not fixed.
+        world: those of `compiled`, `spec` and `ctx` that are not fixed, in wire form.
         known: the manifest, fixed or not.
-        miss: the name of the way to miss.
+        way: the name of the way to miss.
     """
-    need = _NEEDS.get(miss, {})
+    need = _NEEDS.get(way, {})
     if "compiled" in world:
         manifests = world["compiled"]["manifests"]
         if "tool" in need:
@@ -132,12 +132,12 @@ def furnish(world: Json, known: Json, miss: str) -> None:
         if "item" in need:
             manifests["evidence_manifest"].append({"id": "h", **need["item"]})
     if "spec" in world:
-        _furnish_spec(world["spec"], known, need)
+        _prepare_spec(world["spec"], known, need)
     if "ctx" in world:
-        _furnish_context(world["ctx"], known, need)
+        _prepare_context(world["ctx"], known, need)
 
 
-def _furnish_spec(spec: Json, known: Json, need: Json) -> None:
+def _prepare_spec(spec: Json, known: Json, need: Json) -> None:
     lifted = ("approval_mode", "required_evidence") if "mode" in need or "item" in need else ()
     for name in lifted:
         spec.pop(name, None)
@@ -149,7 +149,7 @@ def _furnish_spec(spec: Json, known: Json, need: Json) -> None:
         spec["required_evidence"] = [items[-1]["classification"]]
 
 
-def _furnish_context(ctx: Json, known: Json, need: Json) -> None:
+def _prepare_context(ctx: Json, known: Json, need: Json) -> None:
     if need.get("mode") == "low" and ctx["safety_mode"] == "destructive":
         ctx["safety_mode"] = "delegated"
     elif need.get("mode") == "high":
@@ -200,5 +200,5 @@ _NEEDS: Final[dict[str, Json]] = {
 mode, fields of the spec, how many outputs to require at most. Those that are missing need nothing.
 """
 
-FURNISHED: Final = frozenset(name for name, need in _NEEDS.items() if "tool" in need)
+BRINGS_A_TOOL: Final = frozenset(name for name, need in _NEEDS.items() if "tool" in need)
 """The near misses that bring a tool along, so that a drawn manifest may have none of its own."""

@@ -92,10 +92,9 @@ def laws(examples: int) -> str:
         phases=(Phase.explicit, Phase.generate),
     )
     checked = kit.Laws(proposals=drawn, settings=same)
-    for law in checked.names:
-        if _broken(partial(checked.check, law)):
-            return str(law)
-    return ""
+    bodies = {law: partial(checked.check, law) for law in checked.names}
+    by_example = {name: body for name, body in vars(ours).items() if name.startswith("test_an_")}
+    return next((name for name, body in (by_example | bodies).items() if _broken(body)), "")
 
 
 def _broken(law: Callable[[], None]) -> bool:

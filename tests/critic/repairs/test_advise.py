@@ -12,7 +12,7 @@ from critic.repairs import options as means
 from critic.repairs.kinds import Advice, Shorten
 from evals.binding import ContentIndex
 from evals.canonical import canonical_bytes
-from harness.testing._draw.near_misses import MISSES
+from harness.testing._draw.near_misses import NEAR_MISSES
 from harness.testing.strategies import NearMiss, labelled_near_misses
 from harness.testing.strategies import proposals as drafted_proposals
 from harness.wire import parse
@@ -29,7 +29,7 @@ from tests.support.examples import good_proposal, proposal_of
 from tests.support.generate.strategies import PATIENT, proposals
 from tests.support.judging import LAW, judge_proposal, with_changes, with_manifest
 
-WAYS = [miss.name for miss in MISSES]
+WAYS = [miss.name for miss in NEAR_MISSES]
 
 
 # --- the law ----------------------------------------------------------------------------------

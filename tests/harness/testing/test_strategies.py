@@ -24,7 +24,7 @@ from evals.schemas import compile_schema
 from harness.record import GENESIS, record_hash
 from harness.testing import strategies
 from harness.testing._draw.json_values import NoValue, value_for
-from harness.testing._draw.near_misses import MISSES
+from harness.testing._draw.near_misses import NEAR_MISSES
 from harness.testing.strategies import NearMiss, NoPlan
 from harness.wire import build
 from tests.support.examples import good_proposal
@@ -44,7 +44,7 @@ WORLDS: dict[str, tuple[Any, Any, Any]] = {
     "manifest given": (REFUND.compiled, None, None),
     "all given": FIXED,
 }
-WAYS = [miss.name for miss in MISSES]
+WAYS = [miss.name for miss in NEAR_MISSES]
 IMPOSSIBLE_IN_REFUND = {
     "unproducible_output",
     "over_safety_mode",
@@ -134,7 +134,7 @@ def violations(proposal: Proposal) -> Any:
 def test_near_misses_of_all_kinds_are_drawn() -> None:
     found: list[NearMiss] = drawn_from(strategies.labelled_near_misses())
     groups = {(one.check, one.kind) for one in found}
-    assert groups == {(miss.check, miss.kind) for miss in MISSES}
+    assert groups == {(miss.check, miss.kind) for miss in NEAR_MISSES}
     # Hypothesis repeats itself on purpose, so not each of the 19 ways is met in so few.
     assert len({one.way for one in found}) > len(WAYS) // 2
 

@@ -1,4 +1,4 @@
-"""Worlds to plan in: what the user gave, and the rest drawn to go with it."""
+"""The inputs of `verify` beside the plan: those that are fixed, and the rest drawn to fit them."""
 
 from typing import NamedTuple
 
@@ -8,32 +8,39 @@ from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
 from harness.testing._draw.bounds import Bounds, bounds_of
 from harness.testing._draw.plans import approved
 from harness.testing._draw.primitives import Json
-from harness.testing._draw.worlds import FURNISHED, a_context, a_manifest, a_spec, furnish, moments
+from harness.testing._draw.worlds import (
+    BRINGS_A_TOOL,
+    a_context,
+    a_manifest,
+    a_spec,
+    ensure_applicable,
+    moments,
+)
 from harness.wire import build
 
 
-class Given(NamedTuple):
-    """The fixed parts of a world; None where a part is to be drawn."""
+class FixedInputs(NamedTuple):
+    """The inputs that are fixed; None where one is to be drawn."""
 
     compiled: CompiledContext | None
     spec: DecisionSpec | None
     ctx: RunContext | None
 
-    def bounds(self, draw: st.DrawFn, miss: str | None = None) -> Bounds:
-        """A world to plan in, with an occasion for the near miss of that name."""
+    def bounds(self, draw: st.DrawFn, way: str | None = None) -> Bounds:
+        """Draw the rest, so that a near miss of that way is possible where it can be."""
         if self.compiled is not None and self.spec is not None and self.ctx is not None:
             return bounds_of(self.compiled, self.spec, self.ctx)
-        drawn = self._drawn(draw, least=0 if miss in FURNISHED else 1)
-        if miss is not None:
-            furnish(drawn, self._compiled(drawn), miss)
+        drawn = self._drawn(draw, least=0 if way in BRINGS_A_TOOL else 1)
+        if way is not None:
+            ensure_applicable(drawn, self._compiled(drawn), way)
         bounds = self._built(drawn)
         if bounds.obstacle() is not None:
-            self._mend(drawn)
+            self._unblock(drawn)
             bounds = self._built(drawn)
         return bounds
 
     def _drawn(self, draw: st.DrawFn, least: int) -> Json:
-        """The parts that are not given, in wire form."""
+        """Draw the inputs that are not fixed, in wire form."""
         drawn: Json = {} if self.compiled is not None else {"compiled": a_manifest(draw, least)}
         compiled = self._compiled(drawn)
         if self.spec is None:
@@ -47,8 +54,8 @@ class Given(NamedTuple):
         assert isinstance(wire, dict)  # noqa: S101 - for the type checker
         return wire
 
-    def _mend(self, drawn: Json) -> None:
-        """Take back what lets no plan pass."""
+    def _unblock(self, drawn: Json) -> None:
+        """Remove what lets no plan pass."""
         drawn.get("spec", {}).pop("required_evidence", None)
         fresh_at = moments(self._compiled(drawn))[0]
         if "ctx" in drawn and isinstance(fresh_at, str):
@@ -64,7 +71,7 @@ class Given(NamedTuple):
 
 
 def proposal_of(bounds: Bounds, plan: Json, unapproved: int | None = None) -> Proposal:
-    """The plan in its world, approved where it needs to be but for one step."""
+    """Return the plan with its inputs, approved where needed, except for the step `unapproved`."""
     return Proposal(
         ctx=build(RunContext, approved(bounds, plan, unapproved)),
         compiled=bounds.compiled,
