@@ -170,6 +170,19 @@ def unbacked(pick: Pick, p: Json) -> None:
         step["args"] = {**step["args"], "x": pick(wrong)}
 
 
+def backed_by_another_class(pick: Pick, p: Json) -> None:
+    """Fresh and pinned evidence holds the value, and is of a class that may not back it."""
+    step, item = _tool_step(pick, p), pick(_items(p))
+    if step["kind"] != "tool":
+        return
+    item["content"] = 24500
+    step["args"] = {**step["args"], "x": 24500}
+    step["evidence_refs"] = [*step.get("evidence_refs", []), item["id"]]
+    allowed = [name for name in ("k", "K", "nope") if name != item["classification"]]
+    for tool in _tools(p):
+        tool["bound_args"] = {"x": [pick(allowed)]}
+
+
 def other_content(pick: Pick, p: Json) -> None:
     for item in _items(p):
         item["content"] = pick(
@@ -261,6 +274,7 @@ FAULTS: Final[dict[str, tuple[Fault, ...]]] = {
         demanded_by_step,
         demanded_by_spec,
         unbacked,
+        backed_by_another_class,
         other_content,
     ),
     "loop_guard": (too_many_steps, much_spent, disordered, same_id, repeated),
