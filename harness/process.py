@@ -1,8 +1,8 @@
-"""One command line, run to its end with a prompt: what it said, how it ended, how long it took.
+"""Run one command line to its end with a prompt: its output, its exit code, its duration.
 
-Rule 1: nothing it started in its process group outlives it: not on a timeout, not when the caller
-        is cancelled, not when it ends by itself. (What moved to a session of its own is out of
-        reach.)
+Rule 1: nothing that the command started in its process group outlives it: not on a timeout, not
+        when the caller is cancelled, not when it ends by itself. (A process that moved to a session
+        of its own is out of reach.)
 Rule 2: no amount of output fills the memory or blocks the command: head and tail are kept.
 """
 
@@ -12,7 +12,7 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +22,10 @@ from evals.escaping import escape_name
 from harness.errors import HarnessError
 
 PROMPT_MARK: Final = "{prompt}"
-"""An argument that holds this gets the prompt in its place; without one, it goes to stdin."""
+"""Replaced by the prompt in every argument. Without it, the prompt goes to stdin."""
 
 KEPT_BYTES: Final = 1 << 20
-"""Of each of stdout and stderr, half of this from the head and half from the tail."""
+"""The kept size of stdout, and of stderr: half of it from the head, half from the tail."""
 
 TIMED_OUT: Final = 124
 """The exit code of a command that ran out of time, as timeout(1) has it."""
@@ -40,11 +40,11 @@ class CommandNotStarted(HarnessError):
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What came of a command.
+    """The result of a command.
 
-    `stdout` and `stderr` are text whatever the bytes were; `truncated` says that a part of either
-    is missing, and a line in the text stands in its place. `exit_code` is negative for the signal
-    that ended the command, and `TIMED_OUT`, never 0, for one that ran out of time.
+    `stdout` and `stderr` are text, with U+FFFD for bytes that are not UTF-8. `truncated` means that
+    a part of either is missing; a line in the text says so. `exit_code` is negative for the signal
+    that ended the command, and `TIMED_OUT`, never 0, if it ran out of time.
     """
 
     stdout: str
@@ -62,19 +62,21 @@ async def run_command(
     cwd: Path,
     timeout: float | None = None,
     on_output: Callable[[str], None] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> CommandResult:
     """Run `argv` in `cwd` and wait for its end, at most `timeout` seconds.
 
     The prompt is given on stdin, or in place of `{prompt}` where an argument holds that. A command
-    that does not read its stdin is no error. `on_output` gets the pieces of stdout as they come.
+    that does not read its stdin is not an error. `on_output` gets the pieces of stdout as they
+    come. `environment` is added to the environment of this process.
 
     Raises:
-        CommandNotStarted: there is no such command or folder, or it may not be run.
+        CommandNotStarted: the command or the folder does not exist, or may not be used.
     """
     words, stdin = _place_prompt(argv, prompt)
     outputs = _Output(on_output), _Output(None)
     started = time.monotonic()
-    process = await _start(words, stdin, cwd, outputs)
+    process = await _start(words, stdin, cwd, outputs, environment or {})
     timed_out = False
     try:
         async with asyncio.timeout(timeout):
@@ -94,25 +96,29 @@ async def run_command(
 
 
 def _place_prompt(argv: Sequence[str], prompt: str) -> tuple[list[str], bytes]:
-    """The words to run and the bytes for stdin. A lone surrogate in the prompt becomes `?`."""
+    """Return the words to run and the bytes for stdin. A lone surrogate becomes `?`."""
     if not argv or not argv[0]:
         raise CommandNotStarted("no command given: name a program and its arguments")
     clean = prompt.encode("utf-8", "replace")
     program, *rest = argv
     if not any(PROMPT_MARK in word for word in rest):
         return [*argv], clean
-    # No argument can hold a NUL. What the prompt says of `{prompt}` is not looked at again.
+    # No argument can hold a NUL. A `{prompt}` in the prompt itself is not replaced.
     text = clean.decode().replace("\0", "\ufffd")
     return [program, *(word.replace(PROMPT_MARK, text) for word in rest)], b""
 
 
 async def _start(
-    words: list[str], stdin: bytes, cwd: Path, outputs: tuple["_Output", "_Output"]
+    words: list[str],
+    stdin: bytes,
+    cwd: Path,
+    outputs: tuple["_Output", "_Output"],
+    environment: Mapping[str, str],
 ) -> asyncio.subprocess.Process:
     if not cwd.is_dir():
         raise CommandNotStarted(f"there is no folder {escape_name(str(cwd))} to run a command in")
-    # A file for stdin cannot block and cannot break, whether it is read or not. Pipes of our own
-    # for the rest: on asyncio's, some versions of Python wait for the last of their holders.
+    # A file for stdin cannot block and cannot break, whether it is read or not. Our own pipes
+    # for the rest: on those of asyncio, some versions of Python wait for their last holder.
     with tempfile.TemporaryFile() as given:
         given.write(stdin)
         given.seek(0)
@@ -127,6 +133,7 @@ async def _start(
                 stdout=ends[0][1],
                 stderr=ends[1][1],
                 cwd=cwd,
+                env={**os.environ, **environment},
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -149,13 +156,13 @@ def _advice(program: str, error: Exception) -> str:
         case OSError(errno=7):  # E2BIG
             return f"{name}: the prompt is too long for an argument: let it read stdin instead"
         case OSError(errno=8):  # ENOEXEC
-            return f"{name} is no program: start the script with a line such as #!/bin/sh"
+            return f"{name} is not a program: start the script with a line such as #!/bin/sh"
         case _:
             return f"{name} cannot be run: {escape_name(str(error))}"
 
 
 async def _end(process: asyncio.subprocess.Process, outputs: tuple["_Output", "_Output"]) -> None:
-    """End what is left of the group: asked first, then made to."""
+    """End what is left of the group: with SIGTERM first, then with SIGKILL."""
     try:
         _send(process.pid, signal.SIGTERM)
         async with asyncio.timeout(_GRACE_SECONDS):
@@ -172,7 +179,7 @@ async def _end(process: asyncio.subprocess.Process, outputs: tuple["_Output", "_
 
 
 def _send(group: int, number: signal.Signals) -> None:
-    # The group is empty, or on some systems holds only what nobody has waited for yet.
+    # The group is empty, or on some systems holds only processes that are still to be waited for.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
@@ -211,16 +218,16 @@ class _Output(asyncio.Protocol):
         self.closed.set()
 
     def close(self) -> None:
-        """Stop reading, whoever still holds the other end."""
+        """Stop reading, even if a process still holds the other end."""
         if self._transport is not None:
             self._transport.close()
 
     def text(self) -> str:
-        """What is kept, with a line in place of what is not. A broken character is U+FFFD."""
+        """Return what was kept, with a line that says how much is missing."""
         if not self.left_out:
             return (self._head + self._tail).decode("utf-8", "replace")
-        said = f"\n[... {self.left_out} bytes left out ...]\n"
-        return f"{_decoded(self._head)}{said}{_decoded(self._tail)}"
+        gap = f"\n[... {self.left_out} bytes left out ...]\n"
+        return f"{_decoded(self._head)}{gap}{_decoded(self._tail)}"
 
 
 def _decoded(data: bytearray) -> str:

@@ -85,6 +85,23 @@ def test_what_is_left_running_ends_with_the_command() -> None:
     assert ends(int(told.stdout))
 
 
+@pytest.mark.parametrize("output", ["", ">/dev/null 2>&1 <&-"])
+def test_what_is_left_running_ends_even_if_it_ignores_to_be_asked(
+    monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.setattr("harness.process._GRACE_SECONDS", 0.1)
+    result = run("sh", "-c", f"trap '' TERM; sleep 60 {output} & echo $!")
+    assert result.exit_code == 0
+    assert ends(int(result.stdout))
+
+
+def test_the_environment_is_added_to_that_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEPT", "kept")
+    words = python("print(os.environ['KEPT'], os.environ['ADDED'])")
+    command = run_command(words, prompt="", cwd=Path("/"), environment={"ADDED": "added"})
+    assert asyncio.run(command).stdout == "kept added\n"
+
+
 def test_a_cancelled_caller_leaves_nothing_behind(tmp_path: Path) -> None:
     async def cancelled() -> None:
         words = ("sh", "-c", "sleep 60 & echo $! $$ > pids; wait")
@@ -121,7 +138,7 @@ def test_what_cannot_be_started_says_what_to_do(tmp_path: Path) -> None:
         with pytest.raises(CommandNotStarted, match=advice.replace("\\", "\\\\")):
             run(*words, prompt="x" * 3_000_000)
     script.chmod(0o700)
-    with pytest.raises(CommandNotStarted, match="is no program"):
+    with pytest.raises(CommandNotStarted, match="is not a program"):
         run(str(script))
     with pytest.raises(CommandNotStarted, match="there is no folder"):
         run("true", cwd=tmp_path / "gone")
