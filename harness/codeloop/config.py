@@ -1,17 +1,21 @@
 """Settings of a code loop from four layers: command line, project, user, defaults.
 
-Rule 1: a higher layer wins. Within a layer, what is said of one role beats what is said of both.
-Rule 2: a key that is not known, or a value of another type, is an error that names its place.
-Rule 3: files are read once, before the first actor runs: what an actor writes into one of them
-        changes nothing in the running loop.
+Rule 1: of one value the higher layer wins. Within a layer, a value for one role comes before the
+        value for both.
+Rule 2: gate commands and protected paths of all layers add up: no layer takes back those of
+        another. In the list of protected paths the project comes first, then the user, then the
+        command line, so a pattern with ! in the project's file lifts none of the others.
+Rule 3: a key that is not known, or a value of another type, is an error that names its place.
+Rule 4: files are read once, before the first actor runs: what an actor writes into one of them
+        does not change the running loop.
 """
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
@@ -37,13 +41,17 @@ class RoleConfig(Envelope):
 
 
 class GateConfig(Envelope):
-    """Settings of the gate. `timeout` is in seconds, for each command."""
+    """Settings of the gate. `timeout` is in seconds, for each command.
+
+    `allow_agent_settings` lets the actor change the files that agents and git take settings from.
+    """
 
     commands: Annotated[Names | None, OPTIONAL] = None
     protected: Annotated[Names | None, OPTIONAL] = None
     max_lines: Annotated[Count | None, OPTIONAL] = None
     max_files: Annotated[Count | None, OPTIONAL] = None
     timeout: Annotated[Seconds | None, OPTIONAL] = None
+    allow_agent_settings: Annotated[bool | None, OPTIONAL] = None
 
 
 class Config(Envelope):
@@ -58,25 +66,34 @@ class Config(Envelope):
     gate: GateConfig = GateConfig()
 
 
-# An agent at work for an hour is most likely waiting for somebody; ten minutes are a long test run.
+# An agent that has run for an hour most likely waits for a person; ten minutes are a long test run.
 DEFAULTS: Final = Config(
     max_iterations=DEFAULT_MAX_ROUNDS,
     timeout=3600.0,
-    gate=GateConfig(commands=(), protected=(), timeout=600.0),
+    gate=GateConfig(commands=(), protected=(), timeout=600.0, allow_agent_settings=False),
+)
+
+
+LayerKind = Literal["command line", "config", "project", "user", "default"]
+
+# Gates and protected paths in this order; a later pattern with ! lifts only those before it.
+_ADDING_ORDER: Final[tuple[LayerKind, ...]] = (
+    *("default", "project", "config", "user", "command line"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Settings and where they come from."""
+    """Settings, the kind of place they come from, and the place in words."""
 
+    kind: LayerKind
     origin: str
     config: Config
 
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """The agent of one role: as it was named, with which model, and the words to run."""
+    """The agent of one role: its name as given, its model, and the words to run."""
 
     agent: str
     model: str | None
@@ -85,125 +102,160 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all layers together come to. `origins` says of each setting where it is from."""
+    """The settings that all layers together come to.
+
+    `origins` names the origin of each single value. `command_origins` and `protected_origins` name
+    those of `gate.commands` and `gate.protected`, in the same order.
+    """
 
     actor: AgentConfig
     critic: AgentConfig
     max_iterations: int
     timeout: float
     gate: GateRules
+    allow_agent_settings: bool
     origins: Mapping[str, str]
+    command_origins: tuple[str, ...]
+    protected_origins: tuple[str, ...]
 
-    def protecting(self, pattern: str) -> Self:
-        """The same settings, with one more pattern of paths that must not change."""
-        protected = (*self.gate.protected, pattern)
-        said = f"{self.origins['gate.protected']}, and {pattern} always"
+    def protecting(self, patterns: Sequence[str], origin: str = "always") -> Self:
+        """Return the same settings with more patterns of paths that must not change."""
+        protected = (*self.gate.protected, *patterns)
         return replace(
             self,
             gate=self.gate.model_copy(update={"protected": protected}),
-            origins={**self.origins, "gate.protected": said},
+            protected_origins=(*self.protected_origins, *(origin for _ in patterns)),
         )
 
 
-def layer(origin: str, value: Mapping[str, Any]) -> Layer:
-    """A layer from plain values.
+def layer(kind: LayerKind, origin: str, value: Mapping[str, Any]) -> Layer:
+    """Return a layer from plain values.
 
     Raises:
-        CodeLoopError: a key is not known, or a value is not of its type.
+        CodeLoopError: a key is not known, a value is not of its type, or a repository's file sets
+            what only its user may.
     """
     _refuse_unknown(origin, "", value, Config)
     try:
-        return Layer(origin, build(Config, dict(value)))
+        config = build(Config, dict(value))
     except InvalidInput as error:
         place = error.path.removeprefix("/").replace("/", ".")
         raise CodeLoopError(f"{origin}: {escape_name(place)}: {error.message}") from None
+    if config.gate.allow_agent_settings is not None and kind in ("project", "config"):
+        raise CodeLoopError(
+            f"{origin}: gate.allow_agent_settings: not allowed in this file: use "
+            "--allow-agent-settings, or set it in your own config file"
+        )
+    return Layer(kind, origin, config)
 
 
 def _refuse_unknown(
     origin: str, table: str, value: Mapping[str, Any], model: type[Envelope]
 ) -> None:
-    known = model.model_fields
+    fields = model.model_fields
     for key, inner in value.items():
-        if key not in known:
+        if key not in fields:
             where = f"in [{table}]" if table else "at the top"
             raise CodeLoopError(
-                f"{origin}: unknown key {escape_name(key)} {where}: known are {', '.join(known)}"
+                f"{origin}: unknown key {escape_name(key)} {where}: known are {', '.join(fields)}"
             )
-        section = known[key].annotation
+        section = fields[key].annotation
         if isinstance(inner, Mapping) and isinstance(section, type):
             _refuse_unknown(origin, key, inner, section)
 
 
-def read_file(place: Path, kind: str) -> Layer:
-    """The layer in a TOML file.
+def read_file(place: Path, kind: Literal["config", "project", "user"]) -> Layer:
+    """Read the layer in a TOML file.
 
     Raises:
-        CodeLoopError: it is no TOML, or not these settings.
-        OSError: it cannot be read.
+        CodeLoopError: the file is not TOML, or does not hold these settings.
+        OSError: the file cannot be read.
     """
     origin = f"{kind} {escape_name(str(place))}"
     try:
-        return layer(origin, tomllib.loads(place.read_bytes().decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        value = tomllib.loads(place.read_bytes().decode())
+    except RecursionError:
+        raise CodeLoopError(f"{origin}: not valid TOML: nested too deeply") from None
+    except ValueError as error:  # also for a number of too many digits
         raise CodeLoopError(f"{origin}: not valid TOML: {escape_name(str(error))}") from None
+    return layer(kind, origin, value)
 
 
 def layers(command: Layer, root: Path, named: Path | None) -> tuple[Layer, ...]:
-    """All layers, the highest first. A file that was `named` stands in for the project's.
+    """Return all layers, the highest first. The file `named` replaces that of the project.
 
     Raises:
         CodeLoopError: a file does not hold settings.
-        OSError: a file cannot be read; only those that nobody named may be missing.
+        OSError: a file cannot be read. Only a file that was not named may be missing.
     """
     home = Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser()
-    found = [command]
+    all_layers = [command]
     project = root / PROJECT_FILE
     if named is not None:
-        found.append(read_file(named, "config"))
-    elif project.exists() or project.is_symlink():  # one that leads nowhere is an error
-        found.append(read_file(project, "project"))
+        all_layers.append(read_file(named, "config"))
+    elif project.exists() or project.is_symlink():  # a link to nowhere is an error
+        all_layers.append(read_file(project, "project"))
     user = home / "critic" / "config.toml"
     if user.exists() or user.is_symlink():
-        found.append(read_file(user, "user"))
-    return (*found, Layer("default", DEFAULTS))
+        all_layers.append(read_file(user, "user"))
+    return (*all_layers, Layer("default", "default", DEFAULTS))
 
 
 class _Lookup:
-    """Settings by name from the highest layer that has them, with a note of which that was."""
+    """Find settings by name, and note the layer that each value comes from."""
 
-    def __init__(self, found: Sequence[Layer]) -> None:
-        self._layers = found
+    def __init__(self, all_layers: Sequence[Layer]) -> None:
+        self._layers = all_layers
         self.origins: dict[str, str] = {}
 
-    def get(self, name: str, *elsewhere: str) -> Any:
-        """The value of a setting; in a layer without it, that of one of the names after it."""
-        for at in self._layers:
-            for place in (name, *elsewhere):
-                value: Any = at.config
-                for part in place.split("."):
-                    value = getattr(value, part)
+    def get(self, name: str, *fallbacks: str) -> Any:
+        """Return a setting from the highest layer that has it, or one of its `fallbacks`."""
+        for source in self._layers:
+            for place in (name, *fallbacks):
+                value = _value(source, place)
                 if value is not None:
-                    said = "" if place == name else f" ({place})"
-                    self.origins[name] = at.origin + said
+                    note = "" if place == name else f" ({place})"
+                    self.origins[name] = source.origin + note
                     return value
         self.origins[name] = "not set"
         return None
 
+    def add_up(self, name: str) -> list[tuple[str, str]]:
+        """Return the entries of a list in all layers, each with its origin."""
+        ordered = sorted(self._layers, key=lambda source: _ADDING_ORDER.index(source.kind))
+        return [
+            (entry, source.origin) for source in ordered for entry in _value(source, name) or ()
+        ]
 
-def resolve(found: Sequence[Layer]) -> Settings:
-    """The settings that the layers come to.
+
+def _value(source: Layer, name: str) -> Any:
+    value: Any = source.config
+    for part in name.split("."):
+        value = getattr(value, part)
+    return value
+
+
+def resolve(all_layers: Sequence[Layer]) -> Settings:
+    """Return the settings that the layers come to.
 
     Raises:
-        CodeLoopError: an agent is missing, or a command line is none.
+        CodeLoopError: an agent is missing, or a command line is not one.
     """
-    look = _Lookup(found)
+    look = _Lookup(all_layers)
+    commands: dict[str, str] = {}
+    for command, origin in look.add_up("gate.commands"):
+        commands.setdefault(command, origin)
+    protected = look.add_up("gate.protected")
     return Settings(
         actor=_agent(look, "actor"),
         critic=_agent(look, "critic"),
         max_iterations=look.get("max_iterations"),
         timeout=look.get("timeout"),
-        gate=_gate(look),
+        gate=_gate(look, commands, tuple(pattern for pattern, _ in protected)),
+        allow_agent_settings=look.get("gate.allow_agent_settings") is True,
         origins=look.origins,
+        command_origins=tuple(commands.values()),
+        protected_origins=tuple(origin for _, origin in protected),
     )
 
 
@@ -217,8 +269,10 @@ def _agent(look: _Lookup, role: AgentRole) -> AgentConfig:
     return AgentConfig(agent, model, command_line(agent, model, role))
 
 
-def _gate(look: _Lookup) -> GateRules:
-    names = ("commands", "protected", "timeout", "max_lines", "max_files")
-    values = {name: look.get(f"gate.{name}") for name in names}
-    values["commands"] = tuple(split_command(line, "gate") for line in values["commands"])
-    return GateRules(**{name: value for name, value in values.items() if value is not None})
+def _gate(look: _Lookup, commands: Iterable[str], protected: tuple[str, ...]) -> GateRules:
+    limits = {name: look.get(f"gate.{name}") for name in ("timeout", "max_lines", "max_files")}
+    return GateRules(
+        commands=tuple(split_command(line, "gate") for line in commands),
+        protected=protected,
+        **{name: value for name, value in limits.items() if value is not None},
+    )

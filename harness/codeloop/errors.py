@@ -1,7 +1,7 @@
-"""What keeps a code loop from its work, told to a person."""
+"""The base of all errors of the code loop."""
 
 from harness.errors import HarnessError
 
 
 class CodeLoopError(HarnessError):
-    """Something asked for cannot be done. The message is one line, safe to print, with advice."""
+    """A request cannot be carried out. The message is one safe line that says what to do."""

@@ -1,34 +1,43 @@
 """Git as a tool beside the user's repository: a directory of its own, blind to all settings.
 
 Rule 1: nothing is written to the user's repository: no index, no stash, no ref, no object.
-Rule 2: no setting, filter, attribute or hook that an actor can edit has a say in what is seen.
-        Nor has an object of theirs: git does not look whether one is what its name says.
+Rule 2: no setting, filter, attribute or hook that an actor can edit affects what is seen, and no
+        object that it wrote: git does not check that an object matches its name.
 """
 
 import hashlib
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Final
+from typing import IO, Final
 
 from evals.escaping import escape_line, escape_name
 from harness.codeloop.errors import CodeLoopError
 
-# What is on disk is what is taken in: no conversion, filter or encoding of an attribute applies.
+LINE_BYTES: Final = 1000
+"""A longer line counts as several, or a change without line ends would have no size."""
+
+# Git asks nobody, and fetches no object that is missing.
+_NO_QUESTIONS: Final = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+
+_HUNK: Final = re.compile(rb"@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@")
+
+# Files are read as they are on disk: no conversion, filter or encoding of an attribute applies.
 _AS_IT_IS: Final = "* -text -ident -filter !working-tree-encoding\n"
 
 
 class GitFailed(CodeLoopError):
-    """Git could not do what it was asked to."""
+    """A git command failed."""
 
 
 def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: int = 0) -> bytes:
-    """What `git args` says. An exit status up to `ok` is no failure.
+    """Run `git args` and return its output. An exit status up to `ok` is not a failure.
 
     Raises:
-        GitFailed: git says no, or is not installed.
+        GitFailed: the command failed, or git is not installed.
     """
     try:
         done = subprocess.run(  # noqa: S603 - words of our own, and no shell
@@ -46,16 +55,16 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
     except OSError as error:
         raise GitFailed(f"git cannot be run: {escape_name(str(error))}") from None
     if not 0 <= done.returncode <= ok:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         what = next(word for word in args if not word.startswith(("-", "core.")))
-        raise GitFailed(f"git {what}: {escape_line(said[0][:300] if said else 'failed')}")
+        raise GitFailed(f"git {what}: {escape_line(lines[0][:300] if lines else 'failed')}")
     return done.stdout
 
 
-def surroundings() -> dict[str, str]:
-    """The environment without what would point git to another repository."""
+def clean_env() -> dict[str, str]:
+    """Return the environment without the variables that point git to another repository."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**plain, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+    return {**plain, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NO_QUESTIONS}
 
 
 class PrivateGit:
@@ -66,7 +75,7 @@ class PrivateGit:
     ) -> None:
         self.folder, self.work_tree = folder, work_tree
         blind = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
-        self._bare = {**surroundings(), **blind}
+        self._bare = {**clean_env(), **blind}
         shape = ("--bare", "--template=", f"--object-format={format}")
         git("init", "-q", *shape, str(folder), cwd=work_tree, env=self._bare)
         self._bare["GIT_DIR"] = str(folder)
@@ -87,36 +96,57 @@ class PrivateGit:
         return git(*args, cwd=self.folder, env=self._bare)
 
     def count_lines(self, *args: str) -> int:
-        """How many lines a diff adds and removes, those of binary files among them."""
+        """Return how many lines a diff adds and removes, those of binary files among them.
+
+        A line counts once for each `LINE_BYTES` bytes that it begins.
+        """
         as_text = f"core.attributesFile={self.folder / 'info' / 'as-text'}"
-        said = self.of_objects("-c", as_text, *args, "--numstat").splitlines()
-        return sum(int(count) for line in said for count in line.split(b"\t", 2)[:2])
+        with TemporaryFile() as patch:
+            self._write_output(patch, "-c", as_text, *args, "-p", "-U0")
+            patch.seek(0)
+            return _changed_lines(patch)
 
     def ignored(self, paths: Iterable[bytes]) -> frozenset[bytes]:
-        """Those of the paths that its ignore rules match; one that ends with / is a folder."""
+        """Return those of the paths that the ignore rules match; a folder has / at its end."""
         # A name that begins with a colon would be read as more than a name.
         asked = b"".join(b"./" + path + b"\0" for path in paths)
         if not asked:
             return frozenset()
-        said = self.in_tree("check-ignore", "--no-index", "--stdin", "-z", stdin=asked, ok=1)
-        return frozenset(path[2:] for path in said.split(b"\0") if path)
+        matched = self.in_tree("check-ignore", "--no-index", "--stdin", "-z", stdin=asked, ok=1)
+        return frozenset(path[2:] for path in matched.split(b"\0") if path)
 
     def measure(self, limit: int, *args: str) -> tuple[str, int, bytes | None]:
-        """SHA-256 and size of what `git args` says, and the bytes themselves up to `limit`."""
+        """Return the SHA-256 and the size of the output of `git args`, and up to `limit` itself."""
         with TemporaryFile() as out:
-            command = ["git", *args]
-            done = subprocess.run(  # noqa: S603 - as in `git`
-                command,
-                cwd=self.folder,
-                env=self._bare,
-                stdout=out,
-                stderr=subprocess.DEVNULL,
-                check=False,
-            )
-            if done.returncode:
-                raise GitFailed(f"git {args[0]} failed: objects are missing")
+            self._write_output(out, *args)
             size = out.tell()
             out.seek(0)
             digest = hashlib.file_digest(out, "sha256").hexdigest()
             out.seek(0)
             return digest, size, out.read() if size <= limit else None
+
+    def _write_output(self, out: IO[bytes], *args: str) -> None:
+        command = ["git", *args]
+        done = subprocess.run(  # noqa: S603 - as in `git`
+            command,
+            cwd=self.folder,
+            env=self._bare,
+            stdout=out,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode:
+            raise GitFailed("git diff-tree failed: objects are missing")
+        out.seek(0, os.SEEK_END)
+
+
+def _changed_lines(patch: Iterable[bytes]) -> int:
+    """Count the lines of a patch without context; each hunk says how many follow."""
+    total = left = 0
+    for line in patch:
+        if left and line[:1] in (b"+", b"-"):
+            left -= 1
+            total += max(1, -(-(len(line.rstrip(b"\n")) - 1) // LINE_BYTES))
+        elif hunk := _HUNK.match(line):
+            left = sum(1 if count is None else int(count) for count in hunk.groups())
+    return total

@@ -20,7 +20,7 @@ LAYERED = {
 
 
 def settings(*values: dict[str, Any]) -> Settings:
-    return resolve([layer(f"layer {number}", value) for number, value in enumerate(values)])
+    return resolve([layer("user", f"layer {number}", value) for number, value in enumerate(values)])
 
 
 DEFAULTS = {
@@ -53,7 +53,7 @@ def test_command_line_project_user_default(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     user = tmp_path / "xdg" / "critic" / "config.toml"
     project = tmp_path / ".critic.toml"
-    command = layer("command line", {"critic": {"agent": "mine"}})
+    command = layer("command line", "command line", {"critic": {"agent": "mine"}})
     user.parent.mkdir(parents=True)
     user.write_text('agent = "claude"\nmax_iterations = 9\ntimeout = 5\n[gate]\nmax_lines = 4\n')
     project.write_text('max_iterations = 8\n[gate]\nprotected = ["tests/"]\ncommands = ["a b"]\n')
@@ -93,12 +93,16 @@ def test_command_line_project_user_default(tmp_path: Path, monkeypatch: pytest.M
         ('[gate]\nprotected = ["x", 3]', "gate.protected.1: must be a string"),
         ("agent = ", "not valid TOML: "),
         ("\x00", "not valid TOML: "),
+        (f"max_iterations = {'9' * 5_000}", "not valid TOML: "),
+        (f"agent = {'[' * 100_000}", "not valid TOML: nested too deeply"),
+        ("[gate]\nallow_agent_settings = true", "gate.allow_agent_settings: not allowed in this "),
+        ("[gate]\nallow_agent_settings = false", "gate.allow_agent_settings: not allowed in this "),
     ],
 )
 def test_what_is_no_setting(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / ".critic.toml").write_text(text)
     with pytest.raises(CodeLoopError) as caught:
-        layers(layer("command line", {}), tmp_path, None)
+        layers(layer("command line", "command line", {}), tmp_path, None)
     assert str(caught.value).startswith(f"project {tmp_path}/.critic.toml: {why}")
     assert is_safe(str(caught.value))
 
@@ -106,33 +110,33 @@ def test_what_is_no_setting(tmp_path: Path, text: str, why: str) -> None:
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / ".critic.toml").write_bytes(b"\xff")
     with pytest.raises(CodeLoopError, match="not valid TOML"):
-        layers(layer("command line", {}), tmp_path, None)
+        layers(layer("command line", "command line", {}), tmp_path, None)
+
+
+CLAUDE = "claude -p --safe-mode --setting-sources user --strict-mcp-config"
+CODEX = "codex exec --sandbox read-only --ignore-user-config --ignore-rules"
+CODEX += " -c project_doc_max_bytes=0"
+OPENCODE = "env OPENCODE_DISABLE_PROJECT_CONFIG=1 OPENCODE_PERMISSION="
+OPENCODE += '{"external_directory":"allow","edit":"deny","bash":"deny"} opencode run --agent plan'
 
 
 @pytest.mark.parametrize(
     ("agent", "model", "actor", "critic"),
     [
-        ("claude", None, "claude -p --permission-mode acceptEdits", "claude -p"),
+        ("claude", None, "claude -p --permission-mode acceptEdits", CLAUDE),
         (
-            "claude",
-            "opus",
+            *("claude", "opus"),
             "claude -p --permission-mode acceptEdits --model opus",
-            "claude -p --model opus",
+            f"{CLAUDE} --model opus",
         ),
+        ("codex", None, "codex exec --sandbox workspace-write -", f"{CODEX} -"),
         (
-            "codex",
-            None,
-            "codex exec --sandbox workspace-write -",
-            "codex exec --sandbox read-only -",
-        ),
-        (
-            "codex",
-            "o3",
+            *("codex", "o3"),
             "codex exec --sandbox workspace-write --model o3 -",
-            "codex exec --sandbox read-only --model o3 -",
+            f"{CODEX} --model o3 -",
         ),
-        ("opencode", None, "opencode run", "opencode run --agent plan"),
-        ("opencode", "a/b", "opencode run --model a/b", "opencode run --agent plan --model a/b"),
+        ("opencode", None, "opencode run", OPENCODE),
+        ("opencode", "a/b", "opencode run --model a/b", f"{OPENCODE} --model a/b"),
         ("mine --x 'y z'", "m", "mine|--x|y z", "mine|--x|y z"),
         ("mine -m{model} {prompt}", "m", "mine|-mm|{prompt}", "mine|-mm|{prompt}"),
     ],
@@ -162,4 +166,45 @@ def test_what_is_no_command_line(tmp_path: Path) -> None:
 def test_a_link_that_leads_nowhere_is_no_missing_file(tmp_path: Path) -> None:
     (tmp_path / ".critic.toml").symlink_to("gone.toml")
     with pytest.raises(FileNotFoundError):
-        layers(layer("command line", {}), tmp_path, None)
+        layers(layer("command line", "command line", {}), tmp_path, None)
+
+
+def test_gates_and_protected_paths_of_all_layers_add_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    user, project = tmp_path / "xdg" / "critic" / "config.toml", tmp_path / ".critic.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text('agent = "a"\n[gate]\nprotected = ["tests/"]\ncommands = ["lint", "test"]\n')
+    project.write_text('[gate]\nprotected = ["/db", "!tests/"]\ncommands = ["test", "types"]\n')
+    given = {"gate": {"commands": ["true"], "protected": ["docs/"]}}
+    command = layer("command line", "command line", given)
+    result = resolve(layers(command, tmp_path, None))
+    assert result.gate.commands == (("test",), ("types",), ("lint",), ("true",))
+    # The pattern of the project that lifts a protection comes before those of the user.
+    assert result.gate.protected == ("/db", "!tests/", "tests/", "docs/")
+    origins = (f"project {project}", f"project {project}", f"user {user}", "command line")
+    assert result.protected_origins == origins
+    assert result.command_origins == origins
+    project.write_text("[gate]\nprotected = []\ncommands = []\n")
+    result = resolve(layers(command, tmp_path, None))
+    assert result.gate.protected == ("tests/", "docs/")
+    assert result.gate.commands == (("lint",), ("test",), ("true",))
+
+
+def test_the_user_may_let_the_actor_change_settings_of_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
+    user, named = tmp_path / "xdg" / "critic" / "config.toml", tmp_path / "named.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text('agent = "a"\n')
+    nothing = layer("command line", "command line", {})
+    assert resolve(layers(nothing, tmp_path, None)).allow_agent_settings is False
+    user.write_text('agent = "a"\n[gate]\nallow_agent_settings = true\n')
+    result = resolve(layers(nothing, tmp_path, None))
+    assert result.allow_agent_settings is True
+    assert result.origins["gate.allow_agent_settings"] == f"user {user}"
+    named.write_text("[gate]\nallow_agent_settings = true\n")
+    with pytest.raises(CodeLoopError, match="not allowed in this file: use --allow-agent-settings"):
+        layers(nothing, tmp_path, named)
