@@ -186,19 +186,36 @@ def _add_loop(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -
     )
     loop.add_argument("--dir", default=".", help="the folder to work in (default: this one)")
     loop.add_argument("--config", metavar="FILE", help="read this instead of .critic.toml")
+    _add_gate(loop)
+    loop.add_argument("--sessions", metavar="DIR", help="where to record the session")
+    loop.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
+
+
+def _add_gate(loop: argparse.ArgumentParser) -> None:
     loop.add_argument(
-        "--gate", action="append", metavar="CMD", help="a command that must pass before the critic"
+        "--gate",
+        action="append",
+        metavar="CMD",
+        help="a command that must pass before the critic; adds to those of config files",
     )
     loop.add_argument(
         "--protect",
         action="append",
         metavar="PATTERN",
-        help="paths that must not change, as in .gitignore",
+        help="paths that must not change, as in .gitignore; adds to those of config files",
     )
-    loop.add_argument("--max-lines", type=int, metavar="N", help="the largest diff, in lines")
+    loop.add_argument(
+        "--allow-agent-settings",
+        action="store_true",
+        help="let the actor change settings of agents and of git (CLAUDE.md, .claude/, hooks)",
+    )
+    loop.add_argument(
+        "--max-lines",
+        type=int,
+        metavar="N",
+        help="the largest diff, in lines; a line counts once for each 1,000 bytes that it begins",
+    )
     loop.add_argument("--max-files", type=int, metavar="N", help="the largest diff, in files")
-    loop.add_argument("--sessions", metavar="DIR", help="where to record the session")
-    loop.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
 
 
 def _add_sessions(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -13,6 +13,8 @@ from collections.abc import Awaitable, Iterator, Sequence
 from typing import Final, Literal, Protocol, TypeVar, assert_never
 
 from evals.escaping import escape_name
+from harness.codeloop.agents import agent_start
+from harness.codeloop.change import Change
 from harness.codeloop.decision import (
     Continue,
     Done,
@@ -21,7 +23,12 @@ from harness.codeloop.decision import (
     is_echo,
     parse_decision,
 )
-from harness.codeloop.gate import Fence, judge_change, run_commands
+from harness.codeloop.gate import (
+    ProtectedPaths,
+    judge_change,
+    judge_repository,
+    run_commands,
+)
 from harness.codeloop.git import GitFailed
 from harness.codeloop.prompt import (
     actor_prompt,
@@ -32,7 +39,7 @@ from harness.codeloop.prompt import (
 )
 from harness.codeloop.record import Diff, Ran, Refusal, SessionEnd
 from harness.codeloop.scribe import Clock, Job, Record, SessionRecorder, Turn, outcome_of, ran_of
-from harness.codeloop.workspace import Change, Workspace
+from harness.codeloop.workspace import Workspace
 from harness.errors import HarnessError
 from harness.process import CommandNotStarted, CommandResult, run_command
 from harness.runtime.revise import (
@@ -68,7 +75,7 @@ class CodeLoop:
     ) -> None:
         self._job, self._workspace, self._watch = job, workspace, watch
         self._scribe: Final = SessionRecorder(job, record, clock)
-        self._fence: Final = Fence(job.gate.protected, workspace)
+        self._protected: Final = ProtectedPaths(job.gate.protected, workspace)
         self._revision: Revision[Turn, str] = Revision(job.max_iterations)
 
     async def run(self) -> SessionEnd:
@@ -123,6 +130,7 @@ class CodeLoop:
         if not self._job.gate.commands:
             return
         self._watch.begin(turn.number, "gate")
+        await asyncio.to_thread(self._workspace.begin_checks)
         turn.refusals += await run_commands(self._job.gate, self._job.folder)
         self._watch.end(_told(turn.refusals) or "all checks passed")
 
@@ -131,7 +139,7 @@ class CodeLoop:
         self._watch.begin(turn.number, "diff")
         try:
             turn.change = change = await asyncio.to_thread(self._workspace.capture)
-            found = await asyncio.to_thread(judge_change, self._job.gate, self._fence, change)
+            found = await asyncio.to_thread(judge_change, self._job.gate, self._protected, change)
         except GitFailed as error:
             turn.refusals += (Refusal(kind="capture_failed", reason=str(error)),)
             self._watch.end(_told(turn.refusals[-1:]))
@@ -146,7 +154,7 @@ class CodeLoop:
             return _refused(turn)
         self._watch.begin(turn.number, "critic")
         try:
-            turn.decision = await self._ask(turn, turn.actor, turn.change.diff)
+            turn.decision = await self._ask(turn, turn.actor, turn.change)
         except CommandNotStarted as error:
             return Failed(f"critic: {error}")
         except MalformedReply as error:
@@ -163,14 +171,15 @@ class CodeLoop:
         turn.feedback = _feedback(turn.decision)
         return _judged(turn, "refused")
 
-    async def _ask(self, turn: Turn, actor: Ran, diff: Diff) -> Done | Continue | Error:
+    async def _ask(self, turn: Turn, actor: Ran, change: Change) -> Done | Continue | Error:
         fault = turn.critic[-1].fault if turn.critic else None
         prompt = critic_prompt(
             task=self._job.task,
             limit=self._job.max_iterations,
             number=turn.number,
             actor=actor,
-            diff=diff,
+            diff=change.diff,
+            notes=change.notes(),
             history=self._scribe.past,
             fault=fault,
         )
@@ -182,7 +191,7 @@ class CodeLoop:
             raise MalformedReply("the reply is too long to be a decision")
         decision = parse_decision(result.stdout)
         # The prompt is among it: it holds the form to answer in, and shows long texts cut.
-        heard = [prompt, *_written(actor, diff)]
+        heard = [prompt, *_written(actor, change.diff)]
         for past in self._scribe.past:
             heard += [past.feedback or "", *_written(past.actor, past.diff)]
         if isinstance(decision, Done) and is_echo(result.stdout, heard):
@@ -196,6 +205,7 @@ class CodeLoop:
             why = f"the actor {how_it_ended(actor)}: find out why, and end with 0"
             found.append(Refusal(kind="actor_failed", reason=why))
         try:
+            found += judge_repository(await asyncio.to_thread(self._workspace.git_changes))
             if await asyncio.to_thread(self._workspace.tree) != change.tree:
                 why = "files changed while they were judged: what is there now was not judged"
                 found.append(Refusal(kind="changed_while_judged", reason=why))
@@ -204,16 +214,24 @@ class CodeLoop:
         return tuple(found)
 
     async def _call(self, words: Sequence[str], prompt: str) -> CommandResult:
-        job = self._job
-        return await run_command(words, prompt=prompt, cwd=job.folder, timeout=job.timeout)
+        with agent_start(words, prompt, self._job.folder) as start:
+            return await run_command(
+                words,
+                prompt=start.prompt,
+                cwd=start.folder,
+                timeout=self._job.timeout,
+                environment=start.environment,
+            )
 
 
 async def _or_failed(step: Awaitable[CodeLoopEvent]) -> CodeLoopEvent | Failed:
-    """What comes of a step, also if this machine has run out of something on the way."""
+    """Return the result of a step, or a failure: no error leaves a session without its end."""
     try:
         return await step
     except (OSError, HarnessError) as error:
         return Failed(escape_name(str(error)))
+    except Exception as error:  # an error of this program
+        return Failed(f"internal error: {type(error).__name__}: {escape_name(str(error))}")
 
 
 def _refused(turn: Turn) -> JudgedDraft[str]:

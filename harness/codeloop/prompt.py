@@ -69,6 +69,7 @@ def critic_prompt(
     number: int,
     actor: Ran,
     diff: Diff,
+    notes: Sequence[str],
     history: Sequence[Iteration],
     fault: str | None,
 ) -> str:
@@ -78,7 +79,7 @@ def critic_prompt(
         "history": _cut(_history(history), "history"),
         "actor stdout": _cut(actor.stdout, "output"),
         "actor stderr": _cut(actor.stderr, "output"),
-        "changed files": _files(diff.files),
+        "changed files": "\n".join([_files(diff.files), *notes]),
         "git diff since the session began": _cut(_diff(diff), "diff"),
     }
     mark = sha256("\0".join(parts.values()).encode("utf-8", "replace")).hexdigest()[:32]

@@ -149,6 +149,10 @@ class Iteration(Envelope):
     time: Time
     actor: Ran
     diff: Annotated[Diff | None, OPTIONAL] = None
+    not_seen: Annotated[tuple[Text, ...], ARRAY] = ()
+    """Nested repositories: what is in them was not captured, and nobody reviewed it."""
+    by_checks: Annotated[tuple[Text, ...], ARRAY] = ()
+    """Files of the diff that the checks added, and not the actor."""
     refusals: Annotated[tuple[Refusal, ...], ARRAY] = ()
     critic: Annotated[tuple[Ran, ...], ARRAY] = ()
     decision: Annotated[CodeDecision | None, OPTIONAL] = None

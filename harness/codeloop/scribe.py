@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, assert_never
 
 from evals.envelope import Envelope
+from harness.codeloop.change import Change
 from harness.codeloop.decision import Continue, Done, Error
 from harness.codeloop.record import (
     GateRules,
@@ -16,7 +17,6 @@ from harness.codeloop.record import (
     SessionOutcome,
     SessionStart,
 )
-from harness.codeloop.workspace import Change
 from harness.process import CommandResult
 from harness.runtime.revise import StopReason
 
@@ -99,6 +99,8 @@ class SessionRecorder:
             number=turn.number,
             time=self._clock.now(),
             actor=turn.actor,
+            not_seen=turn.change.names(turn.change.nested) if turn.change else (),
+            by_checks=turn.change.names(turn.change.by_checks) if turn.change else (),
             refusals=turn.refusals,
             critic=tuple(turn.critic),
             **_present(facts),

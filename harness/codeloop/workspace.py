@@ -1,31 +1,45 @@
-"""What changed in a working directory since a session began, whoever changed it and however.
+"""What changed in a working directory since a session began: by whom and how does not matter.
 
-Rule 1: a capture is of the files as they are on disk: committed, staged, unstaged or untracked is
-        all one. What differed before the session began is not counted.
-Rule 2: what git ignores is left out by the ignore rules as they were at the start. A rule written
-        since then hides nothing. What is tracked, or named by a `watched` pattern, is seen though
-        it is ignored.
-Not seen: what is inside a submodule or another nested repository, except for its commit.
+Rule 1: a capture is of the files as they are on disk: it makes no difference whether they are
+        committed, staged, unstaged or untracked. Every file is read at every capture: no time or
+        size that a file shows is trusted. What differed before the session began is not counted.
+Rule 2: what git ignores is left out by the ignore rules as they were at the start, and so are the
+        caches of common checks (`CACHES`). A rule written since then hides nothing. What is
+        tracked, or named by a `watched` pattern, is seen although it is ignored.
+Rule 3: files that appear while the checks run are part of the change, but do not count towards its
+        size. Files that the checks change or remove are named.
+Not seen: what is inside a submodule or another nested repository, except for its commit. A capture
+names those repositories.
 """
 
 import os
 import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Literal, Self
 
 from evals.escaping import escape_name
+from harness.codeloop.agents import names_agent_settings
+from harness.codeloop.by_checks import CheckedFiles
+from harness.codeloop.change import Change, path_text
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.git import GitFailed, PrivateGit, git, surroundings
+from harness.codeloop.git import GitFailed, PrivateGit
+from harness.codeloop.git_guard import GitGuard
 from harness.codeloop.record import ChangedFile, Diff
+from harness.codeloop.repository import locate, tracked_paths
 
 # A line of a session must stay readable in one piece, whatever the escapes make of it.
 KEPT_DIFF_BYTES: Final = 4 << 20
 """A larger diff is recorded by its digest and size, and its content is left out."""
+
+MAX_FILE_BYTES: Final = 100 << 20
+"""A larger file cannot be reviewed: a change that contains one is refused."""
+
+CACHES: Final = (".mypy_cache/", ".pytest_cache/", ".ruff_cache/")
+"""Folders that checks leave behind, and that nobody imports or runs anything from."""
 
 _DIFF: Final = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color")
 _NESTED: Final = b"160000"  # the mode of another repository's commit
@@ -39,20 +53,6 @@ _STATUS: Final[dict[bytes, Literal["added", "deleted", "modified", "type_changed
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """All that differs from the start: the tree it led to, the paths, and the diff.
-
-    `places` are those of the paths where a symbolic link or a nested repository is or was, which
-    may stand for a folder.
-    """
-
-    tree: str
-    paths: tuple[bytes, ...]
-    places: frozenset[bytes]
-    diff: Diff
-
-
 class Workspace:
     """The work tree of a git repository, watched from the moment this is made.
 
@@ -62,34 +62,41 @@ class Workspace:
     """
 
     def __init__(
-        self, folder: Path, unseen: Sequence[Path] = (), watched: Sequence[str] = ()
+        self,
+        folder: Path,
+        unseen: Sequence[Path] = (),
+        watched: Sequence[str] = (),
+        *,
+        guard_git_settings: bool = True,
     ) -> None:
-        """Watch the repository that `folder` lies in, but for the `unseen` files and folders.
+        """Watch the repository that contains `folder`, except the `unseen` files and folders.
 
         What a pattern of `watched` names is seen even if it is ignored. A pattern with `*`, `?` or
-        `[` names nothing: it would name caches and logs as well.
+        `[` names nothing: it would name caches and logs as well. Settings of agents are seen with
+        everything in them, ignored or not. Unless `guard_git_settings`, the
+        settings and hooks of the repository may change.
 
         Raises:
             CodeLoopError: the folder does not exist or is not inside a git work tree.
         """
         if not folder.is_dir():
             raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
-        found = _locate(folder)
-        self.root, self._git_dir = found.root, found.git_dir
+        repository = locate(folder)
+        self.root, self._git_dir = repository.root, repository.git_dir
+        self._guard = GitGuard(self.root, self._git_dir, settings=guard_git_settings)
         # A git that an interrupt left behind may still be writing there.
         self._temporary = TemporaryDirectory(prefix="critic-", ignore_cleanup_errors=True)
         private = Path(self._temporary.name).resolve()
-        rules = found.exclude + "".join(
-            f"{ignore_rule(path, self.root)}\n" for path in (*unseen, private)
-        )
+        own = (ignore_rule(path, self.root) for path in (*unseen, private))
+        rules = repository.exclude + "".join(f"{line}\n" for line in (*CACHES, *own))
         try:
-            self._git = PrivateGit(private / "git", self.root, rules, format=found.format)
-            self._git.in_tree("update-index", "-z", "--index-info", stdin=found.index)
-            self._git.in_tree("add", "-A")
+            self._git = PrivateGit(private / "git", self.root, rules, format=repository.format)
+            self._git.in_tree("update-index", "-z", "--index-info", stdin=repository.index)
+            self._take_in(at_start=True)
             self._first_rules = self._keep_rules(private, rules)
-            named = [line for line in watched if not _GLOB.match(line)]
-            self._watched = self.scratch("watched", "".join(f"{line}\n" for line in named))
+            self._watch(watched)
             self.base = self.tree()
+            self._checked = CheckedFiles(self._entries())
         except BaseException:
             self._temporary.cleanup()
             raise
@@ -106,78 +113,161 @@ class Workspace:
         self._temporary.cleanup()
 
     def tree(self) -> str:
-        """The tree of all files as they are now.
+        """Return the id of the tree of all files as they are now.
 
         Raises:
-            GitFailed: git cannot take them in, as with a nested repository without a commit.
+            GitFailed: git cannot take them in, as with a nested repository without a commit, or a
+                file is too large.
         """
-        self._git.in_tree("add", "-A")
+        self._take_in()
         if hidden := self._hidden():
+            self._require_small(hidden)
             named = b"".join(path + b"\0" for path in sorted(hidden))
             from_stdin = ("--pathspec-from-file=-", "--pathspec-file-nul")
             self._git.in_tree("--literal-pathspecs", "add", "-f", *from_stdin, stdin=named)
-        return self._tree()
+        return self._write_tree()
+
+    def begin_checks(self) -> None:
+        """Note the files of now: what differs at the next capture is the work of the checks.
+
+        Files that git cannot take in are left for that capture to refuse.
+        """
+        self._checked.begin(None)
+        with suppress(GitFailed):
+            self.tree()
+            self._checked.begin(self._entries())
+
+    def git_changes(self) -> tuple[str, ...]:
+        """Return the parts of the user's repository itself that differ from the start.
+
+        Raises:
+            GitFailed: git cannot be run.
+        """
+        return self._guard.changes()
 
     def capture(self) -> Change:
-        """All that differs from the start.
+        """Return all that differs from the start.
 
         Raises:
             GitFailed: git cannot take in the files, or the repository lost its objects.
         """
+        git_changes = self.git_changes()
         tree = self.tree()
-        ends = (self.base, tree)
-        names = self._git.of_objects(*_DIFF, "-z", "--no-renames", "--raw", *ends)
-        parts = names.split(b"\0")[:-1]
+        entries = self._entries()
+        changed_by_checks = self._checked.end(entries)
+        raw = self._git.of_objects(*_DIFF, "-z", "--no-renames", "--raw", self.base, tree)
+        parts = raw.split(b"\0")[:-1]
+        modes = dict(zip(parts[1::2], parts[::2], strict=True))
+        self._require_small(modes, though_at_start=True)
+        shown = self._git.measure(KEPT_DIFF_BYTES, *_DIFF, "-p", "-M", self.base, tree)
         # In binary files too, or a single byte would take a file out of the count.
-        lines = self._git.count_lines(*_DIFF, "-M", *ends)
-        shown = self._git.measure(KEPT_DIFF_BYTES, *_DIFF, "-p", "-M", *ends)
+        lines = self._count_lines(tree)
         files = tuple(
-            ChangedFile(path=_text(path), status=_STATUS[raw[-1:]], nested=_NESTED in raw[:14])
-            for raw, path in zip(parts[::2], parts[1::2], strict=True)
+            ChangedFile(
+                path=path_text(path), status=_STATUS[mode[-1:]], nested=_NESTED in mode[:14]
+            )
+            for path, mode in modes.items()
         )
-        sha256, size, kept = shown
-        places = frozenset(
-            path
-            for raw, path in zip(parts[::2], parts[1::2], strict=True)
-            if _NESTED in raw[:14] or _LINK in raw[:14]
+        by_checks = self._checked.left_as_added(entries)
+        return Change(
+            tree=tree,
+            paths=tuple(modes),
+            places=frozenset(
+                path for path, mode in modes.items() if _NESTED in mode[:14] or _LINK in mode[:14]
+            ),
+            diff=Diff.of(*shown[:2], lines, files, shown[2]),
+            lines=self._count_lines(self._tree_without(by_checks)) if by_checks else lines,
+            files=len(modes.keys() - by_checks),
+            by_checks=tuple(sorted(by_checks)),
+            changed_by_checks=changed_by_checks,
+            nested=tuple(path for path, entry in entries.items() if entry.startswith(_NESTED)),
+            git_changes=git_changes,
         )
-        return Change(tree, tuple(parts[1::2]), places, Diff.of(sha256, size, lines, files, kept))
 
     def links(self) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
-        """The symbolic links of the start, each with the paths inside the tree it leads to."""
+        """Return the symbolic links of the start, each with the paths in the tree it leads to."""
         listed = self._git.of_objects("ls-tree", "-r", "-z", self.base).split(b"\0")
         names = [line.split(b"\t", 1)[1] for line in listed if line.startswith(_LINK)]
         return tuple((name, tuple(self._targets(name))) for name in names)
 
     def scratch(self, name: str, exclude: str) -> PrivateGit:
-        """An empty private repository with these ignore rules, gone with the workspace."""
+        """Return an empty private repository with these ignore rules; it ends with this one."""
         place = Path(self._temporary.name) / name
         (place / "tree").mkdir(parents=True)
         return PrivateGit(place / "git", place / "tree", exclude)
 
-    def _tree(self) -> str:
+    def _watch(self, patterns: Sequence[str]) -> None:
+        """Keep the patterns that name paths to see although they are ignored."""
+        settings = [line for line in patterns if names_agent_settings(line)]
+        named = [line for line in patterns if not _GLOB.match(line) and line not in settings]
+        self._watched = self.scratch("watched", "".join(f"{line}\n" for line in named))
+        self._always = self.scratch("always", "".join(f"{line}\n" for line in settings))
+
+    def _take_in(self, *, at_start: bool = False) -> None:
+        """Read every file into a new index, so that no earlier size or time is trusted."""
+        known = self._git.in_tree("ls-files", "-s", "-z")
+        (self._git.folder / "index").unlink(missing_ok=True)
+        self._git.in_tree("update-index", "-z", "--index-info", stdin=known)
+        listed = self._git.in_tree("ls-files", "-z", "-c", "-o", "--exclude-standard")
+        paths = listed.split(b"\0")[:-1]
+        if at_start:
+            self._large = frozenset(path for path in paths if self._size(path) > MAX_FILE_BYTES)
+        self._require_small(paths)
+        self._git.in_tree("add", "-A")
+
+    def _require_small(self, paths: Iterable[bytes], *, though_at_start: bool = False) -> None:
+        for path in paths:
+            size = self._size(path)
+            if size > MAX_FILE_BYTES and (though_at_start or path not in self._large):
+                raise GitFailed(
+                    f"{escape_name(path_text(path))} has {size >> 20} MiB, and a file of more than "
+                    f"{MAX_FILE_BYTES >> 20} MiB cannot be reviewed: remove it"
+                )
+
+    def _size(self, path: bytes) -> int:
+        try:
+            return (self.root / os.fsdecode(path)).lstat().st_size
+        except OSError:
+            return 0
+
+    def _write_tree(self) -> str:
         return self._git.in_tree("write-tree").decode().strip()
 
+    def _entries(self) -> dict[bytes, bytes]:
+        """Return what the last tree contains: the mode and object of each path."""
+        listed = self._git.in_tree("ls-files", "-s", "-z").split(b"\0")[:-1]
+        split = (line.split(b"\t", 1) for line in listed)
+        return {path: entry for entry, path in split}
+
+    def _tree_without(self, paths: Iterable[bytes]) -> str:
+        removed = b"".join(b"0 " + b"0" * len(self.base) + b"\t" + path + b"\0" for path in paths)
+        self._git.in_tree("update-index", "-z", "--index-info", stdin=removed)
+        return self._write_tree()
+
+    def _count_lines(self, tree: str) -> int:
+        return self._git.count_lines(*_DIFF, "-M", self.base, tree)
+
     def _hidden(self) -> set[bytes]:
-        """What the ignore rules of now leave out, and must not."""
+        """Return what the ignore rules of now leave out, and must not."""
         if not (ignored := self._ignored()):
             return set()
         left_out = self._first_rules.ignored(ignored)
         return (
             {*ignored} - left_out
-            | left_out & _tracked(self._git_dir, self.root)
+            | left_out & tracked_paths(self._git_dir, self.root)
             | self._named(left_out)
+            | self._always.ignored(left_out)
         )
 
     def _ignored(self) -> list[bytes]:
-        """Files that are ignored now; one that ends with / is a nested repository."""
-        said = self._git.in_tree("ls-files", "-z", "-o", "-i", "--exclude-standard")
-        return [path for path in said.split(b"\0") if path]
+        """Return the files that are ignored now; one with / at its end is a nested repository."""
+        listed = self._git.in_tree("ls-files", "-z", "-o", "-i", "--exclude-standard")
+        return [path for path in listed.split(b"\0") if path]
 
     def _named(self, ignored: Iterable[bytes]) -> set[bytes]:
-        """Those that a watched pattern names: themselves, or a folder that is ignored as a whole.
+        """Return those that a watched pattern names, or that are in an ignored folder it names.
 
-        That a folder is watched says nothing of the caches that are ignored in it.
+        A watched folder that is not ignored itself may still contain ignored caches.
         """
         chains = {path: _chain(path) for path in self._watched.ignored(ignored)}
         places = {place for chain in chains.values() for place in chain}
@@ -189,7 +279,7 @@ class Workspace:
         }
 
     def _keep_rules(self, private: Path, rules: str) -> PrivateGit:
-        """The ignore rules of this moment, in a tree of their own that nobody edits."""
+        """Keep the ignore rules of this moment, in a tree of their own that nobody edits."""
         tracked = self._git.in_tree("ls-files", "-z").split(b"\0")
         kept = private / "rules"
         kept.mkdir()
@@ -211,86 +301,26 @@ class Workspace:
 
 
 def top_of(folder: Path) -> Path:
-    """The top of the work tree that a folder lies in.
+    """Return the top of the work tree that contains a folder.
 
     Raises:
         CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
     if not folder.is_dir():
         raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
-    return _locate(folder).root
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A user's repository: where it is, what it tracks and ignores, without touching it."""
-
-    root: Path
-    git_dir: Path
-    format: str
-    index: bytes
-    exclude: str
-
-
-def _locate(folder: Path) -> _Found:
-    env = surroundings()
-    asked = ("--show-toplevel", "--git-dir", "--git-path", "info/exclude", "--show-object-format")
-    try:
-        said = git("rev-parse", "--path-format=absolute", *asked, cwd=folder, env=env)
-    except GitFailed as error:
-        raise CodeLoopError(
-            f"{escape_name(str(folder))} is not inside a git work tree ({error}): "
-            "run `git init` there, or name another folder with --dir"
-        ) from None
-    lines = os.fsdecode(said).removesuffix("\n").split("\n")
-    if len(lines) != len(asked) - 1:
-        raise CodeLoopError(f"{escape_name(str(folder))}: a path with a line end cannot be watched")
-    root, git_dir, exclude, form = lines
-    own = git("config", "--type=path", "--get", "core.excludesFile", cwd=folder, env=env, ok=1)
-    home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()
-    users = os.fsdecode(own).strip() or str(Path(home) / "git" / "ignore")
-    return _Found(
-        root=Path(root).resolve(),
-        git_dir=Path(git_dir),
-        format=form,
-        index=git("ls-files", "-s", "-z", cwd=Path(root), env=env),
-        exclude="".join(f"{_read(Path(place))}\n" for place in (users, exclude)),
-    )
-
-
-def _tracked(git_dir: Path, root: Path) -> frozenset[bytes]:
-    """What the index or the last commit of the user's repository tracks now."""
-    env = {**surroundings(), "GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(root)}
-    staged = git("-c", "core.fsmonitor=false", "ls-files", "-z", cwd=root, env=env)
-    # There may be no commit yet.
-    last = ("rev-parse", "-q", "--verify", "HEAD^{tree}")
-    tree = os.fsdecode(git(*last, cwd=root, env=env, ok=128)).strip()
-    listed = ("ls-tree", "-r", "-z", "--name-only", "--full-tree")
-    committed = git(*listed, tree, cwd=root, env=env) if tree else b""
-    return frozenset((staged + committed).split(b"\0"))
+    return locate(folder).root
 
 
 def _chain(path: bytes) -> list[bytes]:
-    """The folders that a path lies in, from the top, and the path itself."""
+    """Return the folders above a path, from the top, and the path itself."""
     parts = path.rstrip(b"/").split(b"/")
     return [*(b"/".join(parts[:end]) + b"/" for end in range(1, len(parts))), path]
 
 
-def _read(rules: Path) -> str:
-    try:
-        return rules.read_text("utf-8", "surrogateescape")
-    except OSError:
-        return ""
-
-
 def ignore_rule(place: Path, root: Path) -> str:
-    """The line of a .gitignore for a file or folder; empty if it lies not in the tree."""
+    """Return the line of a .gitignore for a file or folder; empty if it is not in the tree."""
     place = place.parent.resolve() / place.name
     if not place.is_relative_to(root) or place == root:
         return ""
     name = str(place.relative_to(root))
     return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)
-
-
-def _text(path: bytes) -> str:
-    return path.decode("utf-8", "backslashreplace")

@@ -12,9 +12,10 @@ from typing import Any
 
 from evals.escaping import escape_line
 from harness.clock import SystemClock
-from harness.codeloop.agents import require_program
+from harness.codeloop.agents import AGENT_SETTINGS, agent_settings, require_program
 from harness.codeloop.config import PROJECT_FILE, Layer, Settings, layer, layers, resolve
 from harness.codeloop.gate import check_patterns
+from harness.codeloop.lock import work_tree_lock
 from harness.codeloop.loop import CodeLoop
 from harness.codeloop.prompt import counted
 from harness.codeloop.record import EXIT_CODES, SessionEnd
@@ -24,6 +25,7 @@ from harness.codeloop.workspace import Workspace, ignore_rule, top_of
 from harness.commands.progress import Progress
 from harness.errors import UsageError
 
+_AGENT_SETTINGS = "always, unless --allow-agent-settings"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -34,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     named = Path(args.config) if args.config is not None else None
     settings = resolve(layers(_command_line(args), root, named))
     check_patterns(settings.gate.protected, root)
-    settings = _with_its_own_files_protected(settings, root, named)
+    settings = _with_settings_protected(settings, folder, root, named)
     task = _task(args.task)
     if args.dry_run:
         _tell_plan(task, folder, root, settings)
@@ -44,9 +46,13 @@ def run(args: argparse.Namespace) -> int:
     place = sessions_folder() if args.sessions is None else Path(args.sessions).resolve()
     job = _job(task, folder, settings)
     own = session_file(place, job.session)
+    guarded = not settings.allow_agent_settings
     with (
         _unwound_by_signals(),
-        Workspace(folder, unseen=(own,), watched=job.gate.protected) as workspace,
+        work_tree_lock(root, sessions_folder().parent / "locks"),
+        Workspace(
+            folder, unseen=(own,), watched=job.gate.protected, guard_git_settings=guarded
+        ) as workspace,
         SessionWriter(place, job.session) as record,
         Progress(sys.stderr, job.max_iterations) as progress,
     ):
@@ -105,9 +111,10 @@ def _command_line(args: argparse.Namespace) -> Layer:
             "protected": args.protect,
             "max_lines": args.max_lines,
             "max_files": args.max_files,
+            "allow_agent_settings": args.allow_agent_settings or None,
         },
     }
-    return layer("command line", _given(said))
+    return layer("command line", "command line", _given(said))
 
 
 def _given(values: dict[str, Any]) -> dict[str, Any]:
@@ -115,12 +122,15 @@ def _given(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if value is not None}
 
 
-def _with_its_own_files_protected(settings: Settings, root: Path, named: Path | None) -> Settings:
-    """This session has read its settings; the next one must not read what this actor wrote."""
-    for place in (root / PROJECT_FILE, named):
-        if place is not None and (rule := ignore_rule(place, root)):
-            settings = settings.protecting(rule)
-    return settings
+def _with_settings_protected(
+    settings: Settings, folder: Path, root: Path, named: Path | None
+) -> Settings:
+    """Protect the settings that the next session, or an agent that starts later, would read."""
+    own = (ignore_rule(place, root) for place in (root / PROJECT_FILE, named) if place is not None)
+    settings = settings.protecting([rule for rule in own if rule])
+    if settings.allow_agent_settings:
+        return settings
+    return settings.protecting(agent_settings(folder.resolve(), root), _AGENT_SETTINGS)
 
 
 def _job(task: str, folder: Path, settings: Settings) -> Job:
@@ -137,21 +147,7 @@ def _job(task: str, folder: Path, settings: Settings) -> Job:
 
 
 def _tell_plan(task: str, folder: Path, root: Path, settings: Settings) -> None:
-    """What would be run, and which setting comes from where."""
-    gate = settings.gate
-    values = {
-        "actor.agent": settings.actor.agent,
-        "actor.model": settings.actor.model,
-        "critic.agent": settings.critic.agent,
-        "critic.model": settings.critic.model,
-        "max_iterations": settings.max_iterations,
-        "timeout": f"{settings.timeout:g} s",
-        "gate.commands": ", ".join(map(join, gate.commands)) or "none",
-        "gate.protected": ", ".join(gate.protected) or "none",
-        "gate.max_lines": gate.max_lines,
-        "gate.max_files": gate.max_files,
-        "gate.timeout": f"{gate.timeout:g} s",
-    }
+    """Print what would be run, and the origin of each setting."""
     lines = [
         "dry run: nothing is run",
         f"task    {task.strip()}",
@@ -160,12 +156,36 @@ def _tell_plan(task: str, folder: Path, root: Path, settings: Settings) -> None:
         f"actor   {join(settings.actor.words)}",
         f"critic  {join(settings.critic.words)}",
         "settings, and where each is from:",
-        *(
-            f"  {name:<15} {'-' if value is None else value}  [{settings.origins[name]}]"
-            for name, value in values.items()
-        ),
+        *(f"  {name:<15} {value}  [{origin}]" for name, value, origin in _entries(settings)),
     ]
     sys.stdout.write("".join(f"{escape_line(line)}\n" for line in lines))
+
+
+def _entries(settings: Settings) -> Iterator[tuple[str, object, str]]:
+    """Yield each setting with its value and its origin; a list has one entry for each item."""
+    gate, origins = settings.gate, settings.origins
+    values = {
+        "actor.agent": settings.actor.agent,
+        "actor.model": settings.actor.model,
+        "critic.agent": settings.critic.agent,
+        "critic.model": settings.critic.model,
+        "max_iterations": settings.max_iterations,
+        "timeout": f"{settings.timeout:g} s",
+        "gate.max_lines": gate.max_lines,
+        "gate.max_files": gate.max_files,
+        "gate.timeout": f"{gate.timeout:g} s",
+        "gate.allow_agent_settings": "yes" if settings.allow_agent_settings else "no",
+    }
+    for name, value in values.items():
+        yield name, "-" if value is None else value, origins[name]
+    for words, origin in zip(gate.commands, settings.command_origins, strict=True):
+        yield "gate.commands", join(words), origin
+    for pattern, origin in zip(gate.protected, settings.protected_origins, strict=True):
+        if origin != _AGENT_SETTINGS:
+            yield "gate.protected", pattern, origin
+    if not settings.allow_agent_settings:
+        names = ", ".join((*AGENT_SETTINGS, "and settings and hooks of .git"))
+        yield "gate.protected", names, _AGENT_SETTINGS
 
 
 def _tell_end(session: str, end: SessionEnd) -> None:

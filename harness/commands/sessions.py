@@ -105,6 +105,8 @@ def _told_of(iteration: Iteration, limit: int) -> Iterator[str]:
     if diff is not None:
         yield f"  from the start differ: {extent(diff)}"
         yield from (f"    {file.status:<12} {escape_line(file.path)}" for file in diff.files)
+    yield from (f"  added by a check: {escape_line(path)}" for path in iteration.by_checks)
+    yield from (f"  not seen: nested repository {escape_line(path)}" for path in iteration.not_seen)
     yield from (
         f"  refused: {item.kind}: {escape_line(item.reason)}" for item in iteration.refusals
     )

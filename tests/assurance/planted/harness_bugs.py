@@ -20,6 +20,11 @@ _ECHO: Final = "harness/loops/echo.py"
 _JOURNAL: Final = "harness/agents/journal.py"
 _PYDANTIC_AI: Final = "harness/agents/pydantic_ai.py"
 _AUTHORITY: Final = "harness/testing/_laws/authority.py"
+_PROCESS: Final = "harness/process.py"
+_WORKSPACE: Final = "harness/codeloop/workspace.py"
+_GATE: Final = "harness/codeloop/gate.py"
+_GUARD: Final = "harness/codeloop/git_guard.py"
+_CONFIG: Final = "harness/codeloop/config.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -314,5 +319,45 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "the law of budgets never looks at tokens",
         '(("max_steps", "steps"), ("bucket_tokens", "tokens"))',
         '(("max_steps", "steps"),)',
+        "deaf-child-lives",
+        _PROCESS,
+        "a process that ignores SIGTERM and has closed its output is not killed",
+        "        pass\n    finally:\n        _send(process.pid, signal.SIGKILL)\n",
+        "        _send(process.pid, signal.SIGKILL)\n    finally:\n",
+    ),
+    slip(
+        "link-replaced-by-file",
+        _WORKSPACE,
+        "a protected link that a file replaces is not a place that may mean a folder",
+        "or _LINK in mode[:14]",
+        "or _LINK in mode[7:14]",
+    ),
+    slip(
+        "index-trusted",
+        _WORKSPACE,
+        "the size and the time of a file say whether it has changed",
+        '        (self._git.folder / "index").unlink(missing_ok=True)\n',
+        "",
+    ),
+    slip(
+        "check-changes-files",
+        _GATE,
+        "a check may change the files that the critic judges",
+        "_shown(change.changed_by_checks)",
+        "_shown(change.changed_by_checks[:0])",
+    ),
+    slip(
+        "repository-replaced",
+        _GUARD,
+        "another repository in the place of the first one is the same",
+        "return (content, *map(_inode, places))",
+        "return (content, len(places))",
+    ),
+    slip(
+        "project-lifts-protection",
+        _CONFIG,
+        "patterns of the project come after those of the user, and can lift them",
+        '*("default", "project", "config", "user", "command line"),',
+        '*("default", "user", "command line", "project", "config"),',
     ),
 )

@@ -1,14 +1,17 @@
 """What a capture sees: everything that changed on disk, and nothing of the user's is touched."""
 
+import os
 import shutil
 import zlib
 from pathlib import Path
 
 import pytest
 
+from harness.codeloop.change import Change
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.workspace import KEPT_DIFF_BYTES, Change, Workspace, top_of
+from harness.codeloop.workspace import KEPT_DIFF_BYTES, MAX_FILE_BYTES, Workspace, top_of
 from tests.harness.codeloop.scratch import git, repository, write
+from tests.support.examples import is_safe
 
 
 def seen(change: Change) -> dict[str, str]:
@@ -267,3 +270,102 @@ def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CodeLoopError, match="git is not installed"):
         top_of(tmp_path)
+
+
+def test_an_edit_of_the_same_size_in_the_same_instant_is_seen(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {"a.txt": "aaaa\n", "b.txt": "bbbb\n"})
+    long_ago = 1_000_000_000_000_000_000
+    for name in ("a.txt", "b.txt"):
+        os.utime(repo / name, ns=(long_ago, long_ago))
+    with Workspace(repo) as workspace:
+        for content in ("cccc\n", "dddd\n"):
+            with (repo / "a.txt").open("r+") as file:
+                file.write(content)
+            os.utime(repo / "a.txt", ns=(long_ago, long_ago))
+            # As if nobody could set the time of a change of the file: git may not look at it.
+            git(workspace._git.folder, "config", "core.trustctime", "false")
+            change = workspace.capture()
+            assert seen(change) == {"a.txt": "modified"}
+            assert f"+{content}" in text(change)
+
+
+def test_a_file_too_large_to_review_is_refused_unless_it_was_there_and_stays(
+    tmp_path: Path,
+) -> None:
+    repo = repository(tmp_path / "r")
+
+    def sparse(name: str, size: int) -> None:
+        with (repo / name).open("wb") as file:
+            file.truncate(size)
+
+    sparse("old", MAX_FILE_BYTES + 1)
+    with Workspace(repo) as workspace:
+        write(repo, {"new": "n\n"})
+        assert seen(workspace.capture()) == {"new": "added"}
+        sparse("big\x1b", 513 << 20)
+        with pytest.raises(
+            CodeLoopError, match=r"big\\u001b has 513 MiB, and a file of more"
+        ) as why:
+            workspace.capture()
+        assert is_safe(str(why.value))
+        (repo / "big\x1b").unlink()
+        sparse("old", MAX_FILE_BYTES + 2)
+        with pytest.raises(CodeLoopError, match="old has 100 MiB"):
+            workspace.capture()
+        sparse("old", 3)
+        assert seen(workspace.capture()) == {"new": "added", "old": "modified"}
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("x" * 999 + "\n", 1),
+        ("x" * 1000, 1),
+        ("x" * 1001, 2),
+        ("x" * 2_500_000, 2500),
+        ("\n" * 7, 7),
+        ("+++ b/x\n--- a/x\n@@ -1,9 +1,9 @@\n", 3),
+        ("\0" * 1001 + "\n-\n", 3),
+    ],
+)
+def test_a_long_line_counts_as_several(tmp_path: Path, text: str, lines: int) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        (repo / "x").write_text(text)
+        change = workspace.capture()
+        assert (change.lines, change.diff.lines) == (lines, lines)
+        (repo / "a.txt").unlink()
+        assert workspace.capture().lines == lines + 1
+
+
+def test_nested_repositories_are_named_as_not_seen(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    repository(repo / "vendor" / "\x1b")
+    with Workspace(repo) as workspace:
+        write(repo, {"vendor/\x1b/hidden": "h\n"})
+        change = workspace.capture()
+    assert seen(change) == {}
+    assert change.nested == (b"vendor/\x1b",)
+    assert change.notes() == ("not seen: nested repository 'vendor/\\x1b'",)
+
+
+def test_caches_of_common_checks_are_not_seen_unless_they_are_tracked(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {"a/.pytest_cache/kept": "k\n"})
+    with Workspace(repo) as workspace:
+        write(repo, {".pytest_cache/v/x": "x\n", "a/.mypy_cache/y": "y\n"})
+        assert seen(workspace.capture()) == {}
+        write(repo, {"a/.pytest_cache/kept": "other\n", "b/__pycache__/x.pyc": "p\n"})
+        assert seen(workspace.capture()) == {
+            "a/.pytest_cache/kept": "modified",
+            "b/__pycache__/x.pyc": "added",
+        }
+
+
+def test_what_was_seen_once_is_seen_again(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r", {".gitignore": "*.log\n"})
+    with Workspace(repo) as workspace:
+        write(repo, {"a.log": "a\n"})
+        git(repo, "add", "-f", "a.log")
+        assert seen(workspace.capture()) == {"a.log": "added"}
+        git(repo, "rm", "-q", "--cached", "a.log")
+        assert seen(workspace.capture()) == {"a.log": "added"}

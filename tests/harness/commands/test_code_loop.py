@@ -146,12 +146,13 @@ def test_a_dry_run_says_what_would_run_and_runs_nothing(
         "task    make it so",
         f"watched {repo}",
         "actor   opencode run --model sonnet",
-        "critic  claude -p --model opus",
+        "critic  claude -p --safe-mode --setting-sources user --strict-mcp-config --model opus",
         f"  actor.model     sonnet  {project} (model)]",
         f"  critic.agent    claude  {project} (agent)]",
         "  max_iterations  5  [command line]",
         f"  gate.commands   make -k 'a b'  {project}]",
-        "  gate.protected  tests/, /.critic.toml  [command line, and /.critic.toml always]",
+        "  gate.protected  tests/  [command line]",
+        "  gate.protected  /.critic.toml  [always]",
         "  gate.max_files  -  [not set]",
         "  gate.timeout    600 s  [default]",
     ):
@@ -190,11 +191,12 @@ def test_the_presets_are_run_as_they_are_documented(
         assert critic("loop", "make it so", *flags).status == 0
     assert (tmp_path / "log").read_text().splitlines() == [
         "claude -p --permission-mode acceptEdits True",
-        "codex exec --sandbox read-only --model big - True",
+        "codex exec --sandbox read-only --ignore-user-config --ignore-rules "
+        "-c project_doc_max_bytes=0 --model big - True",
         "codex exec --sandbox workspace-write - True",
         "opencode run --agent plan --model big True",
         "opencode run True",
-        "claude -p --model big True",
+        "claude -p --safe-mode --setting-sources user --strict-mcp-config --model big True",
     ]
 
 

@@ -1,0 +1,125 @@
+"""What an actor may do to the repository itself, and what is noticed."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness.codeloop.git_guard import GitGuard
+from tests.harness.codeloop.scratch import git, repository, write
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return repository(tmp_path / "r", {"a.txt": "a\n"})
+
+
+def guarded(repo: Path, *, settings: bool = True) -> GitGuard:
+    return GitGuard(repo, repo / ".git", settings=settings)
+
+
+def hook(repo: Path) -> None:
+    write(repo, {".git/hooks/post-commit": "#!/bin/sh\n"})
+
+
+def config(repo: Path) -> None:
+    git(repo, "config", "core.pager", "touch x")
+
+
+def exclude(repo: Path) -> None:
+    write(repo, {".git/info/exclude": "src/\n"})
+
+
+def objects(repo: Path) -> None:
+    write(repo, {".git/objects/info/alternates": "/other/objects\n"})
+
+
+def removal(repo: Path) -> None:
+    shutil.rmtree(repo / ".git")
+
+
+def replacement(repo: Path) -> None:
+    (repo / ".git").rename(repo.parent / "away")
+    shutil.copytree(repo.parent / "away", repo / ".git")
+
+
+def pointer(repo: Path) -> None:
+    (repo / ".git").rename(repo.parent / "away")
+    (repo / ".git").write_text(f"gitdir: {repo.parent / 'away'}\n")
+
+
+def lost_commit(repo: Path) -> None:
+    commit = git(repo, "rev-parse", "HEAD").strip()
+    (repo / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+
+
+def lost_head(repo: Path) -> None:
+    (repo / ".git" / "HEAD").unlink()
+
+
+@pytest.mark.parametrize(
+    ("act", "changes"),
+    [
+        (hook, (".git/hooks/post-commit",)),
+        (config, (".git/config",)),
+        (exclude, (".git/info/exclude",)),
+        (objects, (".git/objects/info/alternates",)),
+    ],
+)
+def test_settings_and_hooks_of_git_must_stay_unless_they_may_change(
+    repo: Path, act: object, changes: tuple[str, ...]
+) -> None:
+    strict, lenient = guarded(repo), guarded(repo, settings=False)
+    act(repo)  # type: ignore[operator] # one of the functions above
+    assert strict.changes() == changes
+    assert lenient.changes() == ()
+
+
+@pytest.mark.parametrize("settings", [True, False])
+@pytest.mark.parametrize("act", [removal, replacement, pointer, lost_commit, lost_head])
+def test_the_repository_must_stay_in_place(repo: Path, act: object, settings: bool) -> None:
+    guard = guarded(repo, settings=settings)
+    act(repo)  # type: ignore[operator] # one of the functions above
+    assert guard.changes() == (".git",)
+
+
+def test_an_executable_bit_or_a_link_is_a_change_of_a_hook(repo: Path) -> None:
+    hook(repo)
+    guard = guarded(repo)
+    (repo / ".git/hooks/post-commit").chmod(0o755)
+    assert guard.changes() == (".git/hooks/post-commit",)
+    (repo / ".git/hooks/post-commit").unlink()
+    (repo / ".git/hooks/post-commit").symlink_to("/bin/true")
+    assert guard.changes() == (".git/hooks/post-commit",)
+
+
+def test_the_work_of_an_actor_with_git_is_not_a_change(repo: Path) -> None:
+    guard = guarded(repo)
+    write(repo, {"b.txt": "b\n"})
+    git(repo, "checkout", "-qb", "mine")
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "work")
+    git(repo, "tag", "v1")
+    git(repo, "stash", "list")
+    git(repo, "commit", "-q", "--amend", "-m", "better")
+    git(repo, "gc", "-q")
+    assert guard.changes() == ()
+
+
+def test_a_repository_without_a_commit_and_a_linked_work_tree(tmp_path: Path, repo: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    git(empty, "init", "-q")
+    guard = guarded(empty)
+    write(empty, {"a": "a\n"})
+    git(empty, "add", "-A")
+    git(empty, "commit", "-qm", "first")
+    assert guard.changes() == ()
+    git(repo, "worktree", "add", "-q", "../linked")
+    linked = GitGuard(tmp_path / "linked", repo / ".git/worktrees/linked")
+    assert linked.changes() == ()
+    hook(repo)
+    assert linked.changes() == (".git/hooks/post-commit",)
+    (tmp_path / "linked" / ".git").write_text(f"gitdir: {os.fspath(empty / '.git')}\n")
+    assert linked.changes() == (".git",)
