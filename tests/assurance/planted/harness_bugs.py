@@ -336,8 +336,8 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "index-trusted",
         _WORKSPACE,
         "the size and the time of a file say whether it has changed",
-        '        (self._git.folder / "index").unlink(missing_ok=True)\n',
-        "",
+        "        self._take_in()\n        if hidden",
+        '        self._git.in_tree("add", "-A")\n        if hidden',
     ),
     slip(
         "check-changes-files",
