@@ -1,4 +1,49 @@
-"""The base of every error that the harness raises for a person to read."""
+"""The errors that the harness raises, all under one root.
+
+    HarnessError
+        AgentFailed
+            RecordedFailure
+            TransientFailure
+        CodeLoopError
+            DamagedSession
+            GitFailed
+            WorkTreeInUse
+        CommandNotStarted
+        Contradiction
+        ExecutionEnded
+        ExecutionFailed
+        InvalidInput
+        InvalidTransition
+        JournalError
+            JournalDamaged
+            JournalUnavailable
+            ReplayDivergence
+            UnrecordableReply
+        LawBroken
+        LogError
+            LogDamaged
+            LogUnavailable
+                LogBusy
+                LogWriteFailed
+                    LogFull
+            NotALog
+            Unrecordable
+        MalformedReply
+        NoPlan
+        NoSource
+        NoValue
+        NoVerdict
+        NotApproved
+        NotJson
+        NotRecorded
+        OutOfTime
+        PermitError
+        ToolNotRun
+        UsageError
+        _Crashed
+
+The message of each is one line, safe to print: what is wrong, where, and what to do.
+"""
 
 
 class HarnessError(Exception):

@@ -16,6 +16,7 @@ from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
 from evals.escaping import escape_name
+from harness.errors import HarnessError
 from harness.wire import NOT_BLANK, InvalidInput, build, parse_json
 
 NonBlankText = Annotated[str, Field(pattern=NOT_BLANK)]
@@ -92,7 +93,7 @@ _TAG = re.compile(r"<\s*/?\s*decision", re.IGNORECASE)
 _OPENING = re.compile(r"^[^\w\n]*(?i:decision)[^\w\n]*:|DECISION\s*:", re.MULTILINE)
 
 
-class MalformedReply(ValueError):
+class MalformedReply(HarnessError, ValueError):
     """A reply that is no decision. The message says why, on one line that is safe to print."""
 
 

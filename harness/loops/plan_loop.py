@@ -113,21 +113,24 @@ class PlanLoop:
         self._session: Final = ctx.trace_id if session is None else session
         self._budget: Final = options.get("budget", UNLIMITED)
         self._now: Final = (options.get("clock") or SystemClock()).now
-        self._calls: Final = PlanCalls(
-            self._inputs,
-            planner,
-            options.get("advisor"),
-            policy=options.get("calls", DEFAULT_CALLS),
-            journal=options.get("journal"),
-            session=self._session,
-            settings=options.get("settings"),
-            on_failure=self._note_failure,
-        )
+        self._calls: Final = self._plan_calls()
         self._began: datetime | None = None
         self._sequence = 0
         self._pending: list[PlanEvent] = []
         self._usage = NO_USAGE
         self._error: Exception | None = None
+
+    def _plan_calls(self) -> PlanCalls:
+        return PlanCalls(
+            self._inputs,
+            self._planner,
+            self._options.get("advisor"),
+            policy=self._options.get("calls", DEFAULT_CALLS),
+            journal=self._options.get("journal"),
+            session=self._session,
+            settings=self._options.get("settings"),
+            on_failure=self._note_failure,
+        )
 
     @property
     def revision(self) -> PlanRevision:

@@ -20,12 +20,13 @@ from pydantic_core import to_jsonable_python
 
 from evals.json_value import MAX_DEPTH, SAFE_INTEGER
 from harness.canonical import canonical_json
+from harness.errors import HarnessError
 from harness.runtime.failures import describe_error, type_name
 
 _EXACT_FROM: Final = 1e21  # a whole float from here on has an exponent, so it is read back as it is
 
 
-class NotJson(ValueError):
+class NotJson(HarnessError, ValueError):
     """A value has no JSON form. The message says why, on one line that is safe to print."""
 
 

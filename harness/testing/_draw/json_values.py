@@ -16,6 +16,7 @@ from hypothesis.errors import InvalidArgument
 
 from evals.json_value import SAFE_INTEGER
 from evals.schemas import compile_schema
+from harness.errors import HarnessError
 from harness.testing._draw.primitives import Json, chance, pick
 
 _TRIES: Final = 3
@@ -39,7 +40,7 @@ _TELLING: Final = {
 }
 
 
-class NoValue(Exception):
+class NoValue(HarnessError):
     """The schema has no value that this module can find."""
 
 

@@ -37,7 +37,7 @@ class LawBroken(HarnessError, AssertionError):
     """
 
 
-class NoVerdict(Exception):
+class NoVerdict(HarnessError):
     """Verify raised. That breaks `totality`, and leaves nothing for the other laws to compare."""
 
 

@@ -11,6 +11,7 @@ from critic import Finding, Run
 from evals.canonical import canonical_bytes
 from evals.scorecard import run_evaluator
 from evals.verdict import Status, status_of
+from harness.errors import HarnessError
 from harness.testing._laws.context import LawBroken
 from harness.testing.strategies import runs
 
@@ -36,7 +37,7 @@ def engine_guard(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
     return run_evaluator("policy", evaluator, run)  # type: ignore[arg-type]
 
 
-class _Crashed(Exception):
+class _Crashed(HarnessError):
     """The evaluator raised: a matter of one law, on which the others are silent."""
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from evals.escaping import escape_name
+from harness.errors import HarnessError
 
 # The first bytes of every SQLite file, and the mark of a decision log at byte 68: see
 # https://www.sqlite.org/fileformat.html and `harness.log.schema`. The text of a table of a log is
@@ -17,7 +18,7 @@ _TABLE: Final = b"CREATE TABLE log_format"
 _LARGEST_PAGE: Final = 65536
 
 
-class NoSource(ValueError):
+class NoSource(HarnessError, ValueError):
     """There is nothing to replay at a path. The message is one line, safe to print."""
 
 

@@ -314,11 +314,15 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "a fraction of a micro that was spent is not counted",
         "to_integral_value(ROUND_CEILING)",
         'to_integral_value("ROUND_FLOOR")',
+    ),
+    slip(
         "tokens-never-lowered",
         _AUTHORITY,
         "the law of budgets never looks at tokens",
         '(("max_steps", "steps"), ("bucket_tokens", "tokens"))',
         '(("max_steps", "steps"),)',
+    ),
+    slip(
         "deaf-child-lives",
         _PROCESS,
         "a process that ignores SIGTERM and has closed its output is not killed",
