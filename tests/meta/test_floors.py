@@ -44,8 +44,8 @@ PURE = words("""
     harness.codeloop.decision harness.codeloop.prompt
 """)
 PURE_IMPORTS = words("""
-    collections collections.abc contextlib copy dataclasses datetime functools hashlib itertools math
-    operator re string types typing
+    collections collections.abc contextlib copy dataclasses datetime functools hashlib itertools
+    math operator re string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for.
