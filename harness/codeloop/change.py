@@ -50,3 +50,9 @@ class Change:
 def path_text(path: bytes) -> str:
     """Return a path as the record has it."""
     return path.decode("utf-8", "backslashreplace")
+
+
+def path_chain(path: bytes) -> list[bytes]:
+    """Return the folders above a path, from the top, and the path itself."""
+    parts = path.rstrip(b"/").split(b"/")
+    return [*(b"/".join(parts[:end]) + b"/" for end in range(1, len(parts))), path]

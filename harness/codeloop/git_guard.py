@@ -7,7 +7,8 @@ not replace the repository, nor write what git runs or obeys afterwards.
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,19 +20,33 @@ _OWN_SETTINGS: Final = ("config.worktree", "commondir", "gitdir")
 _HARMLESS: Final = frozenset({"info/refs"})
 
 
+@dataclass(frozen=True, slots=True)
+class GitState:
+    """A repository as a session found it: its last commit, and its settings by name."""
+
+    commit: str
+    contents: Mapping[str, str]
+
+
 class GitGuard:
     """The repository of a work tree, as it was when this was made."""
 
-    def __init__(self, root: Path, git_dir: Path, *, settings: bool = True) -> None:
-        """Remember the repository of the work tree at `root`.
+    def __init__(
+        self, root: Path, git_dir: Path, *, settings: bool = True, start: GitState | None = None
+    ) -> None:
+        """Remember the repository of the work tree at `root`, or compare it with an earlier start.
 
         With `settings` false, its settings and hooks may change, and it must only stay in place.
         """
         self._root, self._git_dir, self._settings = root, git_dir, settings
         self._common = _common_folder(git_dir)
         self._identity = self._identify()
-        self._commit = self._last_commit()
-        self._contents = self._read() if settings else {}
+        self._commit = start.commit if start else self._last_commit()
+        self._contents = start.contents if start and settings else self._read() if settings else {}
+
+    def start(self) -> GitState:
+        """Return the state at the start, to be kept for a later guard."""
+        return GitState(self._commit, self._contents)
 
     def changes(self) -> tuple[str, ...]:
         """Return the names of what has changed since the start, below `.git`; sorted."""

@@ -32,8 +32,10 @@ def locate(folder: Path) -> Repository:
     """Find the repository that contains `folder`. Nothing in it is changed.
 
     Raises:
-        CodeLoopError: the folder is not inside a git work tree.
+        CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
+    if not folder.is_dir():
+        raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
     env = clean_env()
     questions = (
         "--show-toplevel",

@@ -1,16 +1,17 @@
-"""Sessions as files: one JSON Lines file each, only ever appended to.
+"""Session files: one JSON Lines file for each session, only ever appended to.
 
-Rule 1: a line is on disk before the loop goes on. A crash can tear the last line and no other, so a
-        torn last line is dropped; damage anywhere else is an error that names the line.
+Rule 1: a line is on disk before the loop goes on. So a crash can tear only the last line. A torn
+        last line is dropped; damage anywhere else is an error that names the line.
 Rule 2: a session without an end is incomplete: it is still running, or it crashed.
-Rule 3: an id names a file only after it was found in the folder.
+Rule 3: an id becomes a file name only after it was found in the folder.
 """
 
+import fcntl
 import os
 import re
 import secrets
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Self, get_args
@@ -20,81 +21,154 @@ import orjson
 from evals.envelope import OPTIONAL, Count, Envelope
 from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.record import LINES, Iteration, SessionEnd, SessionOutcome, SessionStart
+from harness.codeloop.record import (
+    LINES,
+    Iteration,
+    SessionEnd,
+    SessionLine,
+    SessionOutcome,
+    SessionResumed,
+    SessionStart,
+)
 from harness.wire import InvalidInput, build, parse_json
 
 _SUFFIX: Final = ".jsonl"
 _ID: Final = re.compile(r"[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}")
-_NAMED: Final = 5
+_LISTED_IDS: Final = 5
 # Diff and outputs are capped when they are recorded; escapes can make six characters of one.
 _LONGEST_LINE: Final = 128 << 20
 
 
 class DamagedSession(CodeLoopError):
-    """A session file that does not hold what this program wrote."""
+    """A session file that cannot be read, or does not hold what this program wrote."""
+
+
+class SessionRunning(CodeLoopError):
+    """The session is running in another process."""
+
+
+def data_folder() -> Path:
+    """Return the folder of this program's data: the user's, so that no diff reaches it."""
+    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    return Path(home).expanduser() / "critic"
 
 
 def sessions_folder() -> Path:
-    """Where sessions are kept: in the user's data folder, out of reach of every diff."""
-    home = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(home).expanduser() / "critic" / "sessions"
+    """Return the folder where sessions are recorded unless another one is named."""
+    return data_folder() / "sessions"
 
 
 def new_id(moment: datetime) -> str:
-    """An id of its own for a session; ids sort by time."""
+    """Return a new id for a session. Ids sort by time."""
     in_utc = moment.astimezone(UTC)
     millis = in_utc.microsecond // 1000
     return f"{in_utc:%Y%m%dT%H%M%S}.{millis:03}Z-{secrets.token_hex(2)}"
 
 
 def session_file(folder: Path, session: str) -> Path:
-    """The file of a session."""
+    """Return the path of a session's file."""
     return folder / f"{session}{_SUFFIX}"
 
 
 class SessionWriter:
-    """One session being written. Every line is on disk when `write` returns."""
+    """Appends lines to a session file. When `write` returns, the line is on disk.
 
-    def __init__(self, folder: Path, session: str) -> None:
-        """Begin the file of a session.
+    The file is locked while it is written, so that no second process goes on with the session.
+    """
+
+    def __init__(self, folder: Path, session: str, *, resume: bool = False) -> None:
+        """Create the file of a session, or open it again to `resume` the session.
 
         Raises:
-            OSError: it cannot be made, or it is there already.
+            SessionRunning: another process is writing it.
+            OSError: it cannot be created (it may exist already), or it cannot be opened.
         """
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-        self._file = os.open(session_file(folder, session), flags, 0o600)
-        self._size = 0
+        self._path = session_file(folder, session)
+        if not resume:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        create = 0 if resume else os.O_CREAT | os.O_EXCL
+        self._file = os.open(self._path, os.O_RDWR | os.O_APPEND | create, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._size = self._drop_torn_line()
+            _sync_folder(folder)
+        except BlockingIOError:
+            os.close(self._file)
+            raise SessionRunning(f"session {session} is running: wait until it ends") from None
+        except BaseException:
+            os.close(self._file)
+            raise
 
     def write(self, line: Envelope) -> None:
         """Append one line.
 
         Raises:
-            OSError: it cannot be written, or somebody else removed or changed the file.
+            OSError: it cannot be written, or another process removed or changed the file.
         """
         data = orjson.dumps(line.wire()) + b"\n"
         while data:
             written = os.write(self._file, data)
             self._size, data = self._size + written, data[written:]
         os.fsync(self._file)
-        found = os.fstat(self._file)
-        if not found.st_nlink or found.st_size != self._size:
+        status = os.fstat(self._file)
+        if not status.st_nlink or status.st_size != self._size:
             raise OSError("the session file was removed or changed while the session was running")
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and remove it if no line was written."""
+        if self._size == 0 and os.fstat(self._file).st_size == 0:
+            self._path.unlink(missing_ok=True)
         os.close(self._file)
+
+    def _drop_torn_line(self) -> int:
+        """Cut off what follows the last line end, on disk too; return the size that is left."""
+        whole = _size_of_whole_lines(self._file)
+        if whole != os.fstat(self._file).st_size:
+            os.ftruncate(self._file, whole)
+            os.fsync(self._file)
+        return whole
+
+
+def _size_of_whole_lines(file: int) -> int:
+    end = os.fstat(file).st_size
+    while end:
+        start = max(0, end - (1 << 16))
+        if (found := os.pread(file, end - start, start).rfind(b"\n")) >= 0:
+            return start + found + 1
+        end = start
+    return 0
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the name of a new file survive a crash too."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session as read back. `end` is None while it runs, and for ever if it crashed."""
+    """A session as read back.
+
+    Attributes:
+        start: the first line.
+        iterations: all iterations, those after a resumption too.
+        end: the last line; None while the session runs, and if it crashed.
+        max_iterations: the limit, as it was set last.
+    """
 
     start: SessionStart
     iterations: tuple[Iteration, ...]
     end: SessionEnd | None
+    max_iterations: int
 
     @property
     def state(self) -> str:
@@ -103,49 +177,52 @@ class Session:
 
 
 def identifiers(folder: Path) -> list[str]:
-    """The ids of all sessions in the folder, newest first."""
+    """Return the ids of all sessions in the folder, newest first."""
     try:
-        names = [path.name.removesuffix(_SUFFIX) for path in folder.iterdir() if _is_ours(path)]
+        names = [path.name.removesuffix(_SUFFIX) for path in folder.iterdir() if _is_session(path)]
     except FileNotFoundError:
         return []
     return sorted(names, reverse=True)
 
 
-def _is_ours(path: Path) -> bool:
-    named = path.suffix == _SUFFIX and _ID.fullmatch(path.stem)
-    return bool(named) and path.is_file()
+def _is_session(path: Path) -> bool:
+    return path.suffix == _SUFFIX and bool(_ID.fullmatch(path.stem)) and path.is_file()
 
 
 def find(folder: Path, prefix: str) -> str:
-    """The one id that begins so.
+    """Return the one id that begins with `prefix`.
 
     Raises:
-        CodeLoopError: none does, or several do.
+        CodeLoopError: no id begins with it, or several do.
     """
-    known = identifiers(folder)
-    matching = [name for name in known if prefix and name.startswith(prefix)]
+    ids = identifiers(folder)
+    matching = [name for name in ids if prefix and name.startswith(prefix)]
     if len(matching) == 1:
         return matching[0]
-    named = ", ".join((matching or known)[:_NAMED])
+    listed = ", ".join((matching or ids)[:_LISTED_IDS])
     if matching:
-        raise CodeLoopError(f"{escape_name(prefix)} is not unique: it begins {named}")
-    there = f"the newest are {named}" if known else f"there is none in {escape_name(str(folder))}"
-    raise CodeLoopError(f"there is no session {escape_name(prefix)}: {there}")
+        raise CodeLoopError(f"{escape_name(prefix)} is not unique: it begins {listed}")
+    hint = f"the newest are {listed}" if ids else f"there is none in {escape_name(str(folder))}"
+    raise CodeLoopError(f"there is no session {escape_name(prefix)}: {hint}")
 
 
 def load(folder: Path, session: str) -> Session:
-    """The session of an id that `identifiers` or `find` gave.
+    """Read the session of an id that `identifiers` or `find` returned.
 
     Raises:
-        DamagedSession: a line other than a torn last one is not what was written.
+        DamagedSession: the file cannot be read, or a line other than a torn last one is damaged.
     """
-    data = session_file(folder, session).read_bytes()
+    try:
+        data = session_file(folder, session).read_bytes()
+    except OSError as error:
+        reason = escape_name(error.strerror or str(error))
+        raise DamagedSession(f"session {session} cannot be read: {reason}") from None
     *whole, _torn = data.split(b"\n")
     lines = [_line(session, number, line) for number, line in enumerate(whole, start=1)]
     return _assembled(session, lines)
 
 
-def _line(session: str, number: int, data: bytes) -> SessionStart | Iteration | SessionEnd:
+def _line(session: str, number: int, data: bytes) -> SessionLine:
     try:
         value: Any = parse_json(data, _LONGEST_LINE)
         kind = value.get("type") if isinstance(value, dict) else None
@@ -157,42 +234,53 @@ def _line(session: str, number: int, data: bytes) -> SessionStart | Iteration | 
         raise DamagedSession(f"session {session} is damaged: line {number}: {error}") from None
 
 
-def _assembled(session: str, lines: list[SessionStart | Iteration | SessionEnd]) -> Session:
-    def damaged(number: int, why: str) -> DamagedSession:
-        return DamagedSession(f"session {session} is damaged: line {number}: {why}")
+def _assembled(session: str, lines: list[SessionLine]) -> Session:
+    def damaged(number: int, reason: str) -> DamagedSession:
+        return DamagedSession(f"session {session} is damaged: line {number}: {reason}")
 
     if not lines or not isinstance(lines[0], SessionStart):
         raise damaged(1, "a session begins with its session_start")
     if lines[0].session != session:
-        raise damaged(1, "it is of another session")
-    iterations: list[Iteration] = []
-    end: SessionEnd | None = None
+        raise damaged(1, "it belongs to another session")
+    read = Session(lines[0], (), None, lines[0].max_iterations)
     for number, line in enumerate(lines[1:], start=2):
-        if end is not None:
-            raise damaged(number, "there is a line after the session_end")
-        if isinstance(line, SessionStart):
-            raise damaged(number, "a session begins once")
-        if isinstance(line, SessionEnd):
-            end = line
-        elif fault := _fault(line, len(iterations) + 1):
-            raise damaged(number, fault)
-        else:
-            iterations.append(line)
-    if end is not None and end.iterations != len(iterations):
-        raise damaged(len(lines), "the session_end counts other iterations than there are")
-    return Session(lines[0], tuple(iterations), end)
+        if problem := _problem(line, read):
+            raise damaged(number, problem)
+        read = _extended(read, line)
+    return read
 
 
-def _fault(line: Iteration, due: int) -> str | None:
-    if line.number != due:
-        return f"iteration {line.number} is not the next one"
-    if line.diff is not None and not line.diff.is_whole():
-        return "the diff is not what its SHA-256 says"
-    return None
+def _problem(line: SessionLine, before: Session) -> str | None:
+    """Return why a line cannot follow what was read before it, or None."""
+    match line:
+        case SessionStart():
+            return "a session begins once"
+        case Iteration() | SessionEnd() if before.end is not None:
+            return "there is a line after the session_end"
+        case SessionEnd() if line.iterations != len(before.iterations):
+            return "the session_end counts other iterations than there are"
+        case Iteration() if line.number != len(before.iterations) + 1:
+            return f"iteration {line.number} is not the next one"
+        case Iteration() if line.diff is not None and not line.diff.is_whole():
+            return "the diff does not match its SHA-256"
+        case _:
+            return None
+
+
+def _extended(session: Session, line: SessionLine) -> Session:
+    match line:
+        case Iteration():
+            return replace(session, iterations=(*session.iterations, line))
+        case SessionEnd():
+            return replace(session, end=line)
+        case SessionResumed():
+            return replace(session, end=None, max_iterations=line.max_iterations)
+        case _:
+            return session
 
 
 class Stats(Envelope):
-    """Many sessions in numbers. The averages and the rate are over those that ended."""
+    """Many sessions in numbers. The averages and the rate count only sessions that ended."""
 
     sessions: Count
     incomplete: Count
@@ -204,7 +292,7 @@ class Stats(Envelope):
 
 
 def statistics(ends: Iterable[SessionEnd | None]) -> Stats:
-    """The numbers of the sessions that have these ends; None is one without."""
+    """Return the numbers of the sessions with these ends; None is a session without an end."""
     everything = list(ends)
     ended = [end for end in everything if end is not None]
     outcomes = {
@@ -223,7 +311,7 @@ def statistics(ends: Iterable[SessionEnd | None]) -> Stats:
 
 
 def load_all(folder: Path) -> Iterator[tuple[str, Session | DamagedSession]]:
-    """Every session, newest first; in place of a damaged one, what is wrong with it."""
+    """Yield every session, newest first; for one that cannot be read, the error."""
     for session in identifiers(folder):
         try:
             yield session, load(folder, session)

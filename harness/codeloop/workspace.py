@@ -23,9 +23,9 @@ from typing import Final, Literal, Self
 
 from evals.escaping import escape_name
 from harness.codeloop.agents import names_agent_settings
+from harness.codeloop.base import Base, KeptBase
 from harness.codeloop.by_checks import CheckedFiles
-from harness.codeloop.change import Change, path_text
-from harness.codeloop.errors import CodeLoopError
+from harness.codeloop.change import Change, path_chain, path_text
 from harness.codeloop.git import GitFailed, PrivateGit
 from harness.codeloop.git_guard import GitGuard
 from harness.codeloop.record import ChangedFile, Diff
@@ -68,35 +68,50 @@ class Workspace:
         watched: Sequence[str] = (),
         *,
         guard_git_settings: bool = True,
+        keep: Path | None = None,
+        kept: KeptBase | None = None,
     ) -> None:
         """Watch the repository that contains `folder`, except the `unseen` files and folders.
 
         What a pattern of `watched` names is seen even if it is ignored. A pattern with `*`, `?` or
         `[` names nothing: it would name caches and logs as well. Settings of agents are seen with
-        everything in them, ignored or not. Unless `guard_git_settings`, the
-        settings and hooks of the repository may change.
+        everything in them, ignored or not. Unless `guard_git_settings`, the settings and hooks of
+        the repository may change. With `keep`, that folder keeps the objects of the start. With
+        `kept`, the start is that of an earlier session.
 
         Raises:
             CodeLoopError: the folder does not exist or is not inside a git work tree.
+            GitFailed: the objects of the earlier start are missing or damaged.
         """
-        if not folder.is_dir():
-            raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
         repository = locate(folder)
         self.root, self._git_dir = repository.root, repository.git_dir
-        self._guard = GitGuard(self.root, self._git_dir, settings=guard_git_settings)
+        self._guard = GitGuard(
+            self.root,
+            self._git_dir,
+            settings=guard_git_settings,
+            start=kept.base.git if kept else None,
+        )
         # A git that an interrupt left behind may still be writing there.
         self._temporary = TemporaryDirectory(prefix="critic-", ignore_cleanup_errors=True)
         private = Path(self._temporary.name).resolve()
         own = (ignore_rule(path, self.root) for path in (*unseen, private))
-        rules = repository.exclude + "".join(f"{line}\n" for line in (*CACHES, *own))
+        self._exclude = kept.base.exclude if kept else repository.exclude
+        rules = self._exclude + "".join(f"{line}\n" for line in (*CACHES, *own))
         try:
-            self._git = PrivateGit(private / "git", self.root, rules, format=repository.format)
-            self._git.in_tree("update-index", "-z", "--index-info", stdin=repository.index)
+            place = (keep or private) / "git"
+            self._git = PrivateGit(place, self.root, rules, format=repository.format)
+            if kept is None:
+                self._git.in_tree("update-index", "-z", "--index-info", stdin=repository.index)
+            else:
+                self._git.restore(kept.objects, kept.base.tree)
+            entries = self._entries()
             self._take_in(at_start=True)
+            self._rules = self._read_rules() if kept is None else kept.base.rules
             self._first_rules = self._keep_rules(private, rules)
             self._watch(watched)
-            self.base = self.tree()
-            self._checked = CheckedFiles(self._entries())
+            self.base = self.tree() if kept is None else kept.base.tree
+            self._links = self._read_links() if kept is None else kept.base.links
+            self._checked = CheckedFiles(self._entries() if kept is None else entries)
         except BaseException:
             self._temporary.cleanup()
             raise
@@ -184,8 +199,15 @@ class Workspace:
             git_changes=git_changes,
         )
 
+    def start(self) -> Base:
+        """Return the state at the start, to be kept for a later workspace."""
+        return Base(self.base, self._exclude, self._rules, self._links, self._guard.start())
+
     def links(self) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
         """Return the symbolic links of the start, each with the paths in the tree it leads to."""
+        return self._links
+
+    def _read_links(self) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
         listed = self._git.of_objects("ls-tree", "-r", "-z", self.base).split(b"\0")
         names = [line.split(b"\t", 1)[1] for line in listed if line.startswith(_LINK)]
         return tuple((name, tuple(self._targets(name))) for name in names)
@@ -269,7 +291,7 @@ class Workspace:
 
         A watched folder that is not ignored itself may still contain ignored caches.
         """
-        chains = {path: _chain(path) for path in self._watched.ignored(ignored)}
+        chains = {path: path_chain(path) for path in self._watched.ignored(ignored)}
         places = {place for chain in chains.values() for place in chain}
         watched, left_out = self._watched.ignored(places), self._first_rules.ignored(places)
         return {
@@ -278,17 +300,24 @@ class Workspace:
             if next(place for place in chain if place in watched) in left_out
         }
 
-    def _keep_rules(self, private: Path, rules: str) -> PrivateGit:
-        """Keep the ignore rules of this moment, in a tree of their own that nobody edits."""
+    def _read_rules(self) -> dict[bytes, bytes]:
+        """Return the content of every .gitignore file, by path."""
         tracked = self._git.in_tree("ls-files", "-z").split(b"\0")
-        kept = private / "rules"
-        kept.mkdir()
+        rules = {}
         for path in (*tracked, *self._ignored()):
             source = self.root / os.fsdecode(path)
             if source.name == ".gitignore" and source.is_file() and not source.is_symlink():
-                copy = kept / os.fsdecode(path)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                copy.write_bytes(source.read_bytes())
+                rules[path] = source.read_bytes()
+        return rules
+
+    def _keep_rules(self, private: Path, rules: str) -> PrivateGit:
+        """Keep the ignore rules of the start, in a tree of their own that nobody edits."""
+        kept = private / "rules"
+        kept.mkdir()
+        for path, content in self._rules.items():
+            copy = kept / os.fsdecode(path)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes(content)
         return PrivateGit(private / "rules.git", kept, rules)
 
     def _targets(self, link: bytes) -> Iterable[bytes]:
@@ -306,15 +335,7 @@ def top_of(folder: Path) -> Path:
     Raises:
         CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
-    if not folder.is_dir():
-        raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
     return locate(folder).root
-
-
-def _chain(path: bytes) -> list[bytes]:
-    """Return the folders above a path, from the top, and the path itself."""
-    parts = path.rstrip(b"/").split(b"/")
-    return [*(b"/".join(parts[:end]) + b"/" for end in range(1, len(parts))), path]
 
 
 def ignore_rule(place: Path, root: Path) -> str:

@@ -1,5 +1,6 @@
 """Session files: what is written is read back, a crash is told from damage."""
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -10,17 +11,19 @@ import pytest
 
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import (
+    AgentRun,
     ChangedFile,
     Diff,
     GateRules,
     Iteration,
-    Ran,
     SessionEnd,
     SessionOutcome,
+    SessionResumed,
     SessionStart,
 )
 from harness.codeloop.sessions import (
     DamagedSession,
+    SessionRunning,
     SessionWriter,
     Stats,
     find,
@@ -46,7 +49,7 @@ START = SessionStart(
     gate=GateRules(timeout=1.5, commands=(("a", "b"),)),
     base_tree="0" * 40,
 )
-RAN = Ran(exit_code=-9, duration_ms=3, stdout=HOSTILE, stderr="")
+RUN = AgentRun(exit_code=-9, duration_ms=3, stdout=HOSTILE, stderr="")
 END = SessionEnd(time=NOW, outcome="success", iterations=1, duration_ms=60_000)
 
 
@@ -55,7 +58,7 @@ def diff(content: bytes) -> Diff:
     return Diff.of(sha256(content).hexdigest(), len(content), 1, files, content)
 
 
-ITERATION = Iteration(number=1, time=NOW, actor=RAN, diff=diff(b"+x\n"))
+ITERATION = Iteration(number=1, time=NOW, actor=RUN, diff=diff(b"+x\n"))
 
 
 def written(folder: Path, *lines: SessionStart | Iteration | SessionEnd) -> Path:
@@ -86,6 +89,51 @@ def test_a_file_that_others_removed_or_changed_is_no_record(
             record.write(ITERATION)
 
 
+def test_a_torn_line_is_cut_off_on_disk_before_the_session_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = written(tmp_path, START, ITERATION)
+    whole = place.read_bytes()
+    place.write_bytes(whole + b'{"type":"iterat' * 20_000)
+    synced: list[int] = []
+
+    def sync(file: int) -> None:
+        synced.append(os.fstat(file).st_size)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with SessionWriter(tmp_path, SESSION, resume=True) as record:
+        assert synced[0] == len(whole), "the cut is on disk before anything else is written"
+        record.write(SessionResumed(time=NOW, max_iterations=4))
+        assert synced[-1] == place.stat().st_size, "a line is on disk when it is written"
+    session = load(tmp_path, SESSION)
+    assert (session.iterations, session.max_iterations) == ((ITERATION,), 4)
+
+
+def test_a_session_goes_on_after_a_crash_at_any_byte(tmp_path: Path) -> None:
+    place = written(tmp_path, START, ITERATION)
+    whole = place.read_bytes()
+    first = whole.index(b"\n") + 1
+    for size in range(first, len(whole) + 1, 7):
+        place.write_bytes(whole[:size])
+        with SessionWriter(tmp_path, SESSION, resume=True) as record:
+            record.write(SessionResumed(time=NOW, max_iterations=4))
+        count = whole[:size].count(b"\n") - 1
+        assert len(load(tmp_path, SESSION).iterations) == count
+
+
+def test_a_session_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with SessionWriter(tmp_path, SESSION) as record:
+        record.write(START)
+        with pytest.raises(SessionRunning):
+            SessionWriter(tmp_path, SESSION, resume=True)
+    SessionWriter(tmp_path, SESSION, resume=True).close()
+
+
+def test_a_session_without_any_line_leaves_no_file(tmp_path: Path) -> None:
+    SessionWriter(tmp_path, SESSION).close()
+    assert identifiers(tmp_path) == []
+
+
 @pytest.mark.parametrize("content", [b"", b"+text\n", "ü\0".encode(), b"\xff\n"])
 def test_a_diff_gives_back_its_bytes(content: bytes) -> None:
     assert diff(content).content() == content
@@ -111,14 +159,21 @@ def test_a_crash_at_any_byte_is_incomplete_and_loses_one_line_at_most(tmp_path: 
         (lambda lines: [lines[0], lines[0]], "line 2: a session begins once"),
         (lambda lines: [lines[0], lines[1], lines[1]], "line 3: iteration 1 is not the next one"),
         (lambda lines: [lines[0], lines[2]], "line 2: the session_end counts other iterations"),
+        (lambda lines: [*lines, lines[2]], "line 4: there is a line after the session_end"),
         (lambda lines: [*lines, lines[1]], "line 4: there is a line after the session_end"),
         (lambda lines: [lines[0], b"{}", lines[2]], "line 2: /type: is none of session_start, "),
         (lambda lines: [lines[0], b"[]"], "line 2: /type: is none of"),
         (lambda lines: [lines[0], b'{"type":["x"]}'], "line 2: /type: is none of"),
         (lambda lines: [lines[0], lines[1][:-9]], "line 2: the document: not strict JSON"),
-        (lambda lines: [lines[0].replace(b"c0de", b"beef")], "line 1: it is of another session"),
+        (
+            lambda lines: [lines[0].replace(b"c0de", b"beef")],
+            "line 1: it belongs to another session",
+        ),
         (lambda lines: [lines[0], lines[1].replace(b"-9", b"true")], "line 2: /actor/exit_code: "),
-        (lambda lines: [lines[0], lines[1].replace(b"+x", b"+y")], "line 2: the diff is not what"),
+        (
+            lambda lines: [lines[0], lines[1].replace(b"+x", b"+y")],
+            "line 2: the diff does not match",
+        ),
         (lambda lines: [lines[0], lines[1].replace(b'"text"', b'"base64"')], "line 2: the diff"),
         (lambda lines: [lines[0].replace(b'"base', b'"x\\u001b":1,"base')], "line 1: /x\\u001b: "),
     ],
@@ -135,6 +190,25 @@ def test_damage_is_told_with_its_line(
     assert is_safe(str(caught.value))
     ((_, found),) = load_all(tmp_path)
     assert isinstance(found, DamagedSession)
+
+
+def test_a_session_that_cannot_be_read_does_not_hide_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(tmp_path, START, ITERATION, END)
+    unreadable = tmp_path / f"{new_id(NOW.replace(year=2030))}.jsonl"
+    unreadable.write_bytes(b"")
+    read_bytes = Path.read_bytes
+
+    def denied(place: Path) -> bytes:
+        if place == unreadable:
+            raise PermissionError(13, "Permission denied")
+        return read_bytes(place)
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    (_, first), (_, second) = load_all(tmp_path)
+    assert str(first) == f"session {unreadable.stem} cannot be read: Permission denied"
+    assert not isinstance(second, DamagedSession)
 
 
 def test_ids_are_found_by_their_beginning_and_never_used_as_paths(tmp_path: Path) -> None:
