@@ -62,19 +62,20 @@ async def run_command(
     cwd: Path,
     timeout: float | None = None,
     on_output: Callable[[str], None] | None = None,
+    on_error_output: Callable[[str], None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> CommandResult:
     """Run `argv` in `cwd` and wait for its end, at most `timeout` seconds.
 
     The prompt is given on stdin, or in place of `{prompt}` where an argument holds that. A command
     that does not read its stdin is not an error. `on_output` gets the pieces of stdout as they
-    come. `environment` is added to the environment of this process.
+    come, `on_error_output` those of stderr. `environment` is added to that of this process.
 
     Raises:
         CommandNotStarted: the command or the folder does not exist, or may not be used.
     """
     words, stdin = _place_prompt(argv, prompt)
-    outputs = _Output(on_output), _Output(None)
+    outputs = _Output(on_output), _Output(on_error_output)
     started = time.monotonic()
     process = await _start(words, stdin, cwd, outputs, environment or {})
     timed_out = False

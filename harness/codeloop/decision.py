@@ -1,11 +1,12 @@
-"""The critic's decision, read strictly: the reply ends with one decision, and holds no other.
+"""Parse the critic's decision strictly: a reply ends with one decision and contains no other.
 
-Rule 1: remarks may come before the decision, and nothing after it: so a critic that quotes what
-        the actor wrote and then says what it thinks of it approves nothing. A decision that only
-        repeats what the critic was shown is an echo; see `is_echo`.
-Rule 2: the words that open a decision stand in a reply once. A second one, in either form, in a
-        quote or in a stray tag, makes it malformed. So does one inside a code fence.
-Rule 3: a decision says what its kind says and no more. `done` with remaining issues is malformed.
+Rule 1: remarks may come before the decision, but nothing after it. So a critic that quotes what the
+        actor wrote and then comments on it approves nothing. A decision that only repeats what the
+        critic was shown is an echo; see `is_echo`.
+Rule 2: the words that open a decision appear in a reply once. A second opening, in either form, in
+        a quote or in a stray tag, makes the reply malformed. So does one inside a code fence.
+Rule 3: a decision has the fields of its kind and no others. `done` with remaining issues is
+        malformed.
 """
 
 import re
@@ -20,13 +21,13 @@ from harness.errors import HarnessError
 from harness.wire import NOT_BLANK, InvalidInput, build, parse_json
 
 NonBlankText = Annotated[str, Field(pattern=NOT_BLANK)]
-"""Text that says something."""
+"""Text that is not blank."""
 
 Confidence = Annotated[float, Field(ge=0, le=1)]
 
 
 class Done(Envelope):
-    """The task is complete. The confidence is recorded and decides nothing."""
+    """The task is complete. The confidence is recorded; it does not affect the outcome."""
 
     type: Literal["done"] = "done"
     summary: NonBlankText
@@ -43,7 +44,7 @@ class Continue(Envelope):
 
 
 class Error(Envelope):
-    """Something went wrong, and this is how to recover."""
+    """Something went wrong; `recovery` says how to recover."""
 
     type: Literal["error"] = "error"
     analysis: NonBlankText
@@ -72,7 +73,7 @@ DECISION: ERROR
 ANALYSIS: what went wrong
 RECOVERY: how the actor can recover
 """
-"""The text form, one decision of the three, its parts in this order. CONFIDENCE may end any."""
+"""The text form: one of the three, with its parts in this order. CONFIDENCE may end any."""
 
 _FIELDS: Final = {
     "SUMMARY": "summary",
@@ -87,21 +88,21 @@ _BLOCK = re.compile(r"^<decision>(.*)</decision>\Z", re.DOTALL | re.MULTILINE)
 _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 _NUMBER = re.compile(r"0(\.[0-9]{1,17})?|1(\.0{1,17})?")
 
-# Whatever a person could take for the opening of a decision: in the exact spelling anywhere, in
-# other spellings where a line begins, and any tag of that name.
+# Everything that a person could take for the opening of a decision: the exact spelling anywhere,
+# other spellings at the beginning of a line, and any tag of that name.
 _TAG = re.compile(r"<\s*/?\s*decision", re.IGNORECASE)
 _OPENING = re.compile(r"^[^\w\n]*(?i:decision)[^\w\n]*:|DECISION\s*:", re.MULTILINE)
 
 
 class MalformedReply(HarnessError, ValueError):
-    """A reply that is no decision. The message says why, on one line that is safe to print."""
+    """A reply that is not a decision. The message is one line, safe to print, and says why."""
 
 
 def parse_decision(reply: str) -> Done | Continue | Error:
-    """The one decision that the reply ends with.
+    """Return the one decision that the reply ends with.
 
     Raises:
-        MalformedReply: it does not end with exactly one well-formed decision.
+        MalformedReply: the reply does not end with exactly one well-formed decision.
     """
     text = _text_of(reply)
     tags, openings = len(_TAG.findall(text)), len(_OPENING.findall(text))
@@ -109,29 +110,29 @@ def parse_decision(reply: str) -> Done | Continue | Error:
         raise MalformedReply("no decision in the reply")
     if tags > 2 or openings > 1 or (tags and openings):
         raise MalformedReply("more than one decision, a quoted one, or a stray tag in the reply")
-    remarks, decision = _parted(text)
+    remarks, decision = _split_remarks(text)
     if len(_FENCE.findall(remarks)) % 2:
-        raise MalformedReply("the decision stands in a code fence")
+        raise MalformedReply("the decision is in a code fence")
     block = _BLOCK.fullmatch(decision)
     if tags and not block:
         raise MalformedReply(
-            "the decision block does not stand alone at the end of the reply, on lines of its own"
+            "the decision block is not alone at the end of the reply, on lines of its own"
         )
     return _decision(_from_json(block[1]) if block else _from_text(decision))
 
 
-def is_echo(reply: str, heard: Sequence[str]) -> bool:
-    """Whether the decision of a reply stands word for word in something the critic was shown."""
-    said = " ".join(_parted(_text_of(reply))[1].split())
-    return any(said in " ".join(text.split()) for text in heard)
+def is_echo(reply: str, shown: Sequence[str]) -> bool:
+    """Return whether the decision appears word for word in a text that the critic was shown."""
+    decision = " ".join(_split_remarks(_text_of(reply))[1].split())
+    return any(decision in " ".join(text.split()) for text in shown)
 
 
 def _text_of(reply: str) -> str:
     return reply.replace("\r\n", "\n").strip()
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """The remarks, and the rest from the line in which a decision opens."""
+def _split_remarks(text: str) -> tuple[str, str]:
+    """Return the remarks, and the rest from the line in which a decision opens."""
     opened = _TAG.search(text) or _OPENING.search(text)
     start = 0 if opened is None else text.rfind("\n", 0, opened.start() + 1) + 1
     return text[:start], text[start:]
@@ -143,7 +144,7 @@ def _from_json(content: str) -> dict[str, Any]:
     except InvalidInput as error:
         raise MalformedReply(f"the decision block: {error.message}") from None
     if not isinstance(value, dict):
-        raise MalformedReply("the decision block is no JSON object")
+        raise MalformedReply("the decision block is not a JSON object")
     return value
 
 
@@ -151,20 +152,21 @@ def _from_text(text: str) -> dict[str, Any]:
     before, *parts = _LABEL.split(text)
     if before or parts[0] != "DECISION":
         raise MalformedReply(
-            "the decision does not begin its line: write DECISION: in capitals, no mark before it"
+            "the decision is not at the beginning of its line: write DECISION: in capitals, with "
+            "no mark before it"
         )
     values: dict[str, Any] = {}
     for label, value in zip(parts[2::2], parts[3::2], strict=True):
         field = _FIELDS[label]
         if field in values:
-            raise MalformedReply(f"{label} stands in the reply twice")
+            raise MalformedReply(f"{label} appears in the reply twice")
         values[field] = _value(field, value.strip())
     # In a `DONE` the number comes last, so that no remark can follow a decision that was quoted.
     if list(values) != [field for field in _FIELDS.values() if field in values]:
-        raise MalformedReply("the parts of the decision are not in the order of the form")
+        raise MalformedReply("the parts of the decision are not in the required order")
     kind = parts[1].strip()
     if kind not in ("DONE", "CONTINUE", "ERROR"):
-        raise MalformedReply(f"DECISION is {escape_name(kind)}: it is DONE, CONTINUE or ERROR")
+        raise MalformedReply(f"DECISION is {escape_name(kind)}: it must be DONE, CONTINUE or ERROR")
     return {"type": kind.lower(), **values}
 
 
@@ -173,7 +175,9 @@ def _value(field: str, text: str) -> Any:
         case "confidence" if _NUMBER.fullmatch(text):
             return float(text)
         case "confidence":
-            raise MalformedReply(f"CONFIDENCE is {escape_name(text)}: it is a number from 0 to 1")
+            raise MalformedReply(
+                f"CONFIDENCE is {escape_name(text)}: it must be a number from 0 to 1"
+            )
         case "remaining_issues":
             return [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip()]
         case _:
@@ -184,10 +188,10 @@ def _decision(value: dict[str, Any]) -> Done | Continue | Error:
     kind = value.get("type")
     model = KINDS.get(kind) if isinstance(kind, str) else None
     if model is None:
-        raise MalformedReply("the type of a decision is done, continue or error")
+        raise MalformedReply("the type of a decision must be done, continue or error")
     if model is Done and "remaining_issues" in value:
         if value["remaining_issues"] != []:
-            raise MalformedReply("done with remaining issues is a contradiction: then continue")
+            raise MalformedReply("done with remaining issues is a contradiction: use continue")
         value = {name: part for name, part in value.items() if name != "remaining_issues"}
     try:
         return build(model, value)

@@ -1,27 +1,31 @@
 """The code loop: the actor works, the gate and the critic judge, until one of them ends it.
 
 Rule 1: success takes a `done` of the critic, an actor that exited with 0, a gate that refuses
-        nothing, and files that are still those which were judged.
-Rule 2: a reply that is no decision is asked for once more; then the session has failed.
-Rule 3: whatever ends the loop, what was done until then and the end are on record, unless it was
-        the record that could not be written.
+        nothing, and files that are still the ones that were judged.
+Rule 2: a reply that is not a decision is asked for once more; then the session has failed.
+Rule 3: however the loop ends, what happened until then and the end are on record, unless the
+        record itself could not be written.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Iterator, Sequence
-from typing import Final, Literal, Protocol, TypeVar, assert_never
+from collections.abc import Awaitable
+from typing import Final, TypeVar
 
 from evals.escaping import escape_name
-from harness.codeloop.agents import agent_start
+from harness.codeloop.agent_output import failure_text, last_words, read_reply
+from harness.codeloop.agent_runner import AgentNotStarted, AgentRunner
 from harness.codeloop.change import Change
-from harness.codeloop.decision import (
-    Continue,
-    Done,
-    Error,
-    MalformedReply,
-    is_echo,
-    parse_decision,
+from harness.codeloop.decision import Continue, Done, Error, MalformedReply
+from harness.codeloop.events import (
+    ChangeRefused,
+    CriticReplied,
+    DecisionMade,
+    DiffCaptured,
+    EventStream,
+    GateCommandEnded,
+    SessionEnded,
+    SessionStarted,
 )
 from harness.codeloop.gate import (
     ProtectedPaths,
@@ -30,18 +34,26 @@ from harness.codeloop.gate import (
     run_commands,
 )
 from harness.codeloop.git import GitFailed
-from harness.codeloop.prompt import (
-    actor_prompt,
-    critic_prompt,
-    extent,
-    how_it_ended,
-    refusal_feedback,
+from harness.codeloop.prompt import actor_prompt, critic_prompt, refusal_feedback
+from harness.codeloop.record import (
+    EXIT_CODES,
+    AgentRun,
+    Diff,
+    GateRules,
+    Refusal,
+    SessionEnd,
+    SessionOutcome,
 )
-from harness.codeloop.record import Diff, Ran, Refusal, SessionEnd
-from harness.codeloop.scribe import Clock, Job, Record, SessionRecorder, Turn, outcome_of, ran_of
+from harness.codeloop.review import decision_in, feedback_text, texts_of_actor
+from harness.codeloop.session_recorder import (
+    CodeLoopJob,
+    SessionRecorder,
+    Turn,
+    judged_iterations,
+    outcome_of,
+)
 from harness.codeloop.workspace import Workspace
 from harness.errors import HarnessError
-from harness.process import CommandNotStarted, CommandResult, run_command
 from harness.runtime.revise import (
     Cancelled,
     Drafted,
@@ -49,188 +61,277 @@ from harness.runtime.revise import (
     JudgedDraft,
     Judgement,
     Malformed,
+    OverBudget,
     Revision,
     Ruling,
 )
 
-CodeLoopPhase = Literal["actor", "gate", "diff", "critic"]
-CodeLoopEvent = TypeVar("CodeLoopEvent")
-
-
-class Watch(Protocol):
-    """Whoever looks on."""
-
-    def begin(self, number: int, phase: CodeLoopPhase) -> None:
-        """A phase of an iteration begins."""
-
-    def end(self, said: str) -> None:
-        """It is over, with this to say: text of agents among it, not safe to print."""
+StepResult = TypeVar("StepResult")
 
 
 class CodeLoop:
-    """One session from its start to its end."""
+    """One session, from its first line to its last.
+
+    Attributes:
+        job: what the session is to do.
+        session: the id of the session.
+    """
 
     def __init__(
-        self, job: Job, workspace: Workspace, record: Record, clock: Clock, watch: Watch
+        self,
+        job: CodeLoopJob,
+        workspace: Workspace,
+        recorder: SessionRecorder,
+        events: EventStream,
     ) -> None:
-        self._job, self._workspace, self._watch = job, workspace, watch
-        self._scribe: Final = SessionRecorder(job, record, clock)
+        """Work on `job` in `workspace`; iterations that `recorder` knows count towards the limit.
+
+        Raises:
+            ValueError: the recorded iterations used up the limit.
+        """
+        self.job: Final = job
+        self.session: Final = recorder.session
+        self._workspace = workspace
+        self._recorder, self._events = recorder, events
         self._protected: Final = ProtectedPaths(job.gate.protected, workspace)
-        self._revision: Revision[Turn, str] = Revision(job.max_iterations)
+        self._agents: Final = AgentRunner(job, events)
+        left = job.max_iterations - judged_iterations(recorder.past)
+        self._revision: Revision[Turn, str] = Revision(left)
+        self._last_number: Final = len(recorder.past) + left
+        self._turn = Turn(len(recorder.past) + 1)
+        self._capturing: asyncio.Future[Change] | None = None
+        self._began = 0.0
 
     async def run(self) -> SessionEnd:
-        """Run to the end. A cancellation ends what runs, and the session is ended in order.
+        """Run the session to its end. A cancellation stops what runs and ends the session.
 
         Raises:
             OSError: the record cannot be written.
         """
-        began = time.monotonic()
-        self._scribe.start(self._workspace.base)
-        turn = Turn(1)
+        self._began = time.monotonic()
+        self._recorder.begin()
+        self._events.emit(
+            SessionStarted,
+            session=self.session,
+            task=self.job.task,
+            recorded_iterations=len(self._recorder.past),
+            last_iteration=self._last_number,
+        )
         try:
-            while self._revision.state != "stopped":
-                if self._revision.state == "drafting":
-                    turn = Turn(self._revision.round + 1)
-                    self._revision.feed(await _or_failed(self._draft(turn)))
-                    continue
-                event = await _or_failed(self._judge(turn))
-                self._revision.feed(event)
-                if isinstance(event, JudgedDraft):
-                    self._scribe.keep(turn)
-        except asyncio.CancelledError:
-            self._revision.feed(Cancelled())
-        if turn.number > len(self._scribe.past):
-            self._scribe.keep(turn)  # as far as it came
-        return self._end(turn, round((time.monotonic() - began) * 1000))
-
-    def _end(self, turn: Turn, duration_ms: int) -> SessionEnd:
+            await self._run_to_a_stop()
+            if self._is_unrecorded():
+                await self._keep_unfinished()
+        except OSError:
+            raise
+        except Exception as error:  # of this program: the session still gets its end
+            problem = f"internal error: {type(error).__name__}: {escape_name(str(error))}"
+            return self._end_early("failed", problem)
+        except BaseException:
+            self._end_early("user_interrupted", "")
+            raise
         reason = self._revision.stop_reason
-        outcome = outcome_of(reason) if reason else "failed"
-        done = turn.decision if isinstance(turn.decision, Done) else None
-        approved = done if outcome == "success" else None
-        return self._scribe.end(outcome, duration_ms, approved, self._revision.detail)
+        return self._end(outcome_of(reason) if reason else "failed", self._revision.detail)
+
+    async def _run_to_a_stop(self) -> None:
+        limit = self.job.time_limit
+        try:
+            async with asyncio.timeout(limit):
+                await self._iterate()
+        except TimeoutError:
+            self._stop(OverBudget(f"the time limit of {limit or 0:g} s is over"))
+        except asyncio.CancelledError:
+            self._stop(Cancelled())
+
+    def _stop(self, event: OverBudget | Cancelled) -> None:
+        if self._revision.state != "stopped":  # a stop in the last instant comes too late
+            self._revision.feed(event)
+
+    async def _iterate(self) -> None:
+        while self._revision.state != "stopped":
+            if self._revision.state == "drafting":
+                self._turn = Turn(len(self._recorder.past) + 1)
+                self._revision.feed(await _or_failed(self._draft(self._turn)))
+                continue
+            event = await _or_failed(self._judge(self._turn))
+            self._revision.feed(event)
+            if isinstance(event, JudgedDraft):
+                self._recorder.keep(self._turn)
+
+    # --- the end ------------------------------------------------------------------------------
+
+    def _is_unrecorded(self) -> bool:
+        return self._turn.number > len(self._recorder.past)
+
+    async def _keep_unfinished(self) -> None:
+        """Record the last iteration as far as it came, with the files as the actor left them."""
+        turn = self._turn
+        turn.interrupted = self._revision.stop_reason in ("cancelled", "budget")
+        if turn.interrupted and turn.actor is not None and turn.change is None:
+            try:
+                turn.change = await self._captured()
+            except Exception as error:  # the output of the actor is recorded all the same
+                reason = escape_name(str(error))
+                turn.refusals += (Refusal(kind="capture_failed", reason=reason),)
+            except asyncio.CancelledError:
+                pass  # stopped a second time: the rest is recorded without the diff
+        self._recorder.keep(turn)
+
+    def _end_early(self, outcome: SessionOutcome, problem: str) -> SessionEnd:
+        if self._is_unrecorded():
+            self._turn.interrupted = True
+            self._recorder.keep(self._turn)
+        return self._end(outcome, problem)
+
+    def _end(self, outcome: SessionOutcome, reason: str) -> SessionEnd:
+        decision = self._turn.decision
+        approval = decision if outcome == "success" and isinstance(decision, Done) else None
+        duration_ms = round((time.monotonic() - self._began) * 1000)
+        end = self._recorder.end(outcome, duration_ms, approval, reason)
+        status = EXIT_CODES[outcome]
+        self._events.emit(SessionEnded, session=self.session, exit_code=status, end=end)
+        return end
 
     # --- the actor ----------------------------------------------------------------------------
 
     async def _draft(self, turn: Turn) -> Drafted[Turn] | Failed:
-        past = self._scribe.past
-        prompt = actor_prompt(self._job.task, past[-1].feedback if past else None)
-        self._watch.begin(turn.number, "actor")
+        past = reversed(self._recorder.past)
+        feedback = next((entry.feedback for entry in past if entry.feedback is not None), None)
         try:
-            turn.actor = ran_of(await self._call(self._job.actor, prompt))
-        except CommandNotStarted as error:
-            return Failed(f"actor: {error}")
-        self._watch.end(how_it_ended(turn.actor))
+            await self._agents.run("actor", actor_prompt(self.job.task, feedback), turn)
+        except AgentNotStarted as error:
+            return Failed(str(error))
         await self._check_commands(turn)
         await self._capture(turn)
-        # The number keeps a change that came before from ending the loop: it runs to its limit.
+        # The number makes every draft a new one: a loop without changes runs to its limit.
         return Drafted(turn, f"{turn.number}:{turn.change.tree if turn.change else ''}")
 
     async def _check_commands(self, turn: Turn) -> None:
-        if not self._job.gate.commands:
-            return
-        self._watch.begin(turn.number, "gate")
-        await asyncio.to_thread(self._workspace.begin_checks)
-        turn.refusals += await run_commands(self._job.gate, self._job.folder)
-        self._watch.end(_told(turn.refusals) or "all checks passed")
+        if self.job.gate.commands:
+            await asyncio.to_thread(self._workspace.begin_checks)
+        for words in self.job.gate.commands:
+            began = time.monotonic()
+            rules = GateRules(commands=(words,), timeout=self.job.gate.timeout)
+            refusals = await run_commands(rules, self.job.folder)
+            self._events.emit(
+                GateCommandEnded,
+                iteration=turn.number,
+                command=words,
+                passed=not refusals,
+                duration_ms=round((time.monotonic() - began) * 1000),
+                refusals=refusals,
+            )
+            turn.refusals += refusals
 
     async def _capture(self, turn: Turn) -> None:
-        """Last before the judgement, so that what is judged is what all of the above left."""
-        self._watch.begin(turn.number, "diff")
+        """Capture the change. It is the last step before the critic, so nothing escapes it."""
+        refusals: tuple[Refusal, ...] = ()
         try:
-            turn.change = change = await asyncio.to_thread(self._workspace.capture)
-            found = await asyncio.to_thread(judge_change, self._job.gate, self._protected, change)
+            turn.change = change = await self._captured()
+            self._tell_diff(turn, change.diff)
+            refusals = await asyncio.to_thread(judge_change, self.job.gate, self._protected, change)
         except GitFailed as error:
-            turn.refusals += (Refusal(kind="capture_failed", reason=str(error)),)
-            self._watch.end(_told(turn.refusals[-1:]))
-            return
-        turn.refusals += found
-        self._watch.end("; ".join(filter(None, [extent(change.diff), _told(found)])))
+            refusals = (Refusal(kind="capture_failed", reason=str(error)),)
+        turn.refusals += refusals
+        if turn.refusals:
+            self._events.emit(ChangeRefused, iteration=turn.number, refusals=turn.refusals)
+
+    async def _captured(self) -> Change:
+        """Return the change. Only one capture runs at a time, also after a cancellation."""
+        if self._capturing is None or self._capturing.done():
+            self._capturing = asyncio.ensure_future(asyncio.to_thread(self._workspace.capture))
+        return await asyncio.shield(self._capturing)
+
+    def _tell_diff(self, turn: Turn, diff: Diff) -> None:
+        self._events.emit(
+            DiffCaptured,
+            iteration=turn.number,
+            files=len(diff.files),
+            lines=diff.lines,
+            size=diff.size,
+            sha256=diff.sha256,
+        )
 
     # --- the critic ---------------------------------------------------------------------------
 
     async def _judge(self, turn: Turn) -> JudgedDraft[str] | Malformed | Failed:
         if turn.refusals or turn.actor is None or turn.change is None:
             return _refused(turn)
-        self._watch.begin(turn.number, "critic")
         try:
-            turn.decision = await self._ask(turn, turn.actor, turn.change)
-        except CommandNotStarted as error:
-            return Failed(f"critic: {error}")
+            decision = await self._ask(turn, turn.actor, turn.change)
+        except AgentNotStarted as error:
+            return Failed(str(error))
         except MalformedReply as error:
-            turn.critic[-1] = turn.critic[-1].model_copy(update={"fault": str(error)})
-            self._watch.end(f"malformed reply: {error}")
-            return Malformed(f"the critic gave no decision when asked twice: {error}")
-        if isinstance(turn.decision, Done):
-            turn.refusals = await self._objections(turn.actor, turn.change)
-        self._watch.end("; ".join(filter(None, [_gist(turn.decision), _told(turn.refusals)])))
-        if turn.refusals:
-            return _refused(turn)
-        if isinstance(turn.decision, Done):
+            return self._malformed(turn, error)
+        turn.decision = decision
+        self._events.emit(DecisionMade, iteration=turn.number, decision=decision)
+        if not isinstance(decision, Done):
+            turn.feedback = feedback_text(decision)
+            return _judged(turn, "refused")
+        turn.refusals = await self._objections(turn.actor, turn.change)
+        if not turn.refusals:
             return _judged(turn, "approved")
-        turn.feedback = _feedback(turn.decision)
-        return _judged(turn, "refused")
+        self._events.emit(ChangeRefused, iteration=turn.number, refusals=turn.refusals)
+        return _refused(turn)
 
-    async def _ask(self, turn: Turn, actor: Ran, change: Change) -> Done | Continue | Error:
-        fault = turn.critic[-1].fault if turn.critic else None
+    def _malformed(self, turn: Turn, error: MalformedReply) -> Malformed:
+        run = turn.critic[-1]
+        turn.critic[-1] = run.model_copy(update={"fault": str(error)})
+        # For a person. A prompt must not hold these words: the actor may have written them.
+        words = f": {last_words(run)}" if run.exit_code != 0 and last_words(run) else ""
+        return Malformed(f"the critic gave no decision when asked twice: {error}{words}")
+
+    async def _ask(self, turn: Turn, actor: AgentRun, change: Change) -> Done | Continue | Error:
+        past = self._recorder.past
         prompt = critic_prompt(
-            task=self._job.task,
-            limit=self._job.max_iterations,
+            task=self.job.task,
+            limit=self._last_number,
             number=turn.number,
             actor=actor,
             diff=change.diff,
             notes=change.notes(),
-            history=self._scribe.past,
-            fault=fault,
+            history=past,
+            problem=turn.critic[-1].fault if turn.critic else None,
         )
-        result = await self._call(self._job.critic, prompt)
-        turn.critic.append(ran_of(result))
-        if result.exit_code != 0:
-            raise MalformedReply(f"the critic {how_it_ended(turn.critic[-1])}")
-        if result.truncated:
-            raise MalformedReply("the reply is too long to be a decision")
-        decision = parse_decision(result.stdout)
-        # The prompt is among it: it holds the form to answer in, and shows long texts cut.
-        heard = [prompt, *_written(actor, change.diff)]
-        for past in self._scribe.past:
-            heard += [past.feedback or "", *_written(past.actor, past.diff)]
-        if isinstance(decision, Done) and is_echo(result.stdout, heard):
-            raise MalformedReply("the reply repeats word for word what the actor wrote")
+        run = await self._agents.run("critic", prompt, turn)
+        # The prompt is included: it shows the form of an answer, and long texts only in part.
+        shown = [prompt, *texts_of_actor(actor, change.diff)]
+        for earlier in past:
+            shown += [earlier.feedback or "", *texts_of_actor(earlier.actor, earlier.diff)]
+        reply = read_reply(run.stdout).text
+        try:
+            decision = decision_in(run, reply, shown)
+        except MalformedReply as error:
+            self._tell_reply(turn, reply, str(error))
+            raise
+        self._tell_reply(turn, reply, None)
         return decision
 
-    async def _objections(self, actor: Ran, change: Change) -> tuple[Refusal, ...]:
-        """Facts that stand against a `done`."""
-        found = []
+    def _tell_reply(self, turn: Turn, reply: str, problem: str | None) -> None:
+        self._events.emit(CriticReplied, iteration=turn.number, reply=reply, problem=problem)
+
+    async def _objections(self, actor: AgentRun, change: Change) -> tuple[Refusal, ...]:
+        """Return the facts that overrule a `done`."""
+        refusals = []
         if actor.exit_code != 0:
-            why = f"the actor {how_it_ended(actor)}: find out why, and end with 0"
-            found.append(Refusal(kind="actor_failed", reason=why))
+            reason = f"the actor {failure_text(actor)}: find out why, and exit with 0"
+            refusals.append(Refusal(kind="actor_failed", reason=reason))
         try:
-            found += judge_repository(await asyncio.to_thread(self._workspace.git_changes))
+            refusals += judge_repository(await asyncio.to_thread(self._workspace.git_changes))
             if await asyncio.to_thread(self._workspace.tree) != change.tree:
-                why = "files changed while they were judged: what is there now was not judged"
-                found.append(Refusal(kind="changed_while_judged", reason=why))
+                reason = "files changed during the review: the files as they are were not judged"
+                refusals.append(Refusal(kind="changed_while_judged", reason=reason))
         except GitFailed as error:
-            found.append(Refusal(kind="capture_failed", reason=str(error)))
-        return tuple(found)
-
-    async def _call(self, words: Sequence[str], prompt: str) -> CommandResult:
-        with agent_start(words, prompt, self._job.folder) as start:
-            return await run_command(
-                words,
-                prompt=start.prompt,
-                cwd=start.folder,
-                timeout=self._job.timeout,
-                environment=start.environment,
-            )
+            refusals.append(Refusal(kind="capture_failed", reason=str(error)))
+        return tuple(refusals)
 
 
-async def _or_failed(step: Awaitable[CodeLoopEvent]) -> CodeLoopEvent | Failed:
-    """Return the result of a step, or a failure: no error leaves a session without its end."""
+async def _or_failed(step: Awaitable[StepResult]) -> StepResult | Failed:
+    """Return the result of a step; a failure if this machine or this program let it down."""
     try:
         return await step
     except (OSError, HarnessError) as error:
         return Failed(escape_name(str(error)))
-    except Exception as error:  # an error of this program
+    except Exception as error:  # a failing guard must end the session, on record
         return Failed(f"internal error: {type(error).__name__}: {escape_name(str(error))}")
 
 
@@ -240,36 +341,5 @@ def _refused(turn: Turn) -> JudgedDraft[str]:
 
 
 def _judged(turn: Turn, ruling: Ruling) -> JudgedDraft[str]:
-    # Of two refused attempts the later is the better: it is what the files are.
+    # Of two refused attempts the later one ranks higher: it is what the files contain.
     return JudgedDraft(Judgement(ruling, (turn.number,), turn.feedback or ""))
-
-
-def _told(refusals: Sequence[Refusal]) -> str:
-    return "; ".join(f"refused: {refusal.kind}: {refusal.reason}" for refusal in refusals)
-
-
-def _gist(decision: Done | Continue | Error) -> str:
-    match decision:
-        case Done():
-            return f"DONE ({decision.confidence:g}): {decision.summary}"
-        case Continue():
-            return f"CONTINUE: {decision.feedback}"
-        case Error():
-            return f"ERROR: {decision.analysis}"
-        case _:
-            assert_never(decision)
-
-
-def _feedback(decision: Continue | Error) -> str:
-    if isinstance(decision, Error):
-        return f"{decision.analysis}\n\nHow to recover: {decision.recovery}"
-    return "\n".join([decision.feedback, *(f"- {issue}" for issue in decision.remaining_issues)])
-
-
-def _written(actor: Ran, diff: Diff | None) -> Iterator[str]:
-    """What an actor printed, and the lines of its diff: both sides together, and each alone."""
-    yield from (actor.stdout, actor.stderr)
-    lines = ((diff and diff.content()) or b"").decode("utf-8", "replace").split("\n")
-    for signs in ("", "+", "-"):
-        side = (line for line in lines if not signs or line[:1] in ("", " ", signs))
-        yield "\n".join(line[1:] for line in side)

@@ -1,4 +1,4 @@
-"""Show the progress of long work: one line for each phase, live on a terminal only."""
+"""Progress of a code loop: a line for each step, live on a terminal, plain in a pipe."""
 
 import asyncio
 import os
@@ -7,54 +7,136 @@ from contextlib import suppress
 from typing import Final, Self, TextIO
 
 from evals.escaping import escape_line
+from harness.codeloop.decision import Continue, Done, Error
+from harness.codeloop.events import (
+    AgentEnded,
+    AgentOutput,
+    AgentStarted,
+    ChangeRefused,
+    CodeLoopEvent,
+    CriticReplied,
+    DecisionMade,
+    DiffCaptured,
+    GateCommandEnded,
+    SessionStarted,
+)
+from harness.codeloop.prompt import pluralize
+from harness.codeloop.record import Refusal
+from harness.commands.output import ascii_json
 
 _LONGEST: Final = 160
+_LONGEST_OUTPUT: Final = 500
 
 
 class Progress:
-    """Prints the phases of a code loop as they begin and end.
+    """Prints the events of a session for a person.
 
-    If the stream closes, progress stops; the loop goes on.
+    If the reader closes the stream, the output stops and the session goes on.
     """
 
-    def __init__(self, stream: TextIO, limit: int) -> None:
-        """Print to `stream` the phases of a loop of at most `limit` iterations."""
-        self._stream, self._limit = stream, limit
-        self._live = stream.isatty()
-        self._began, self._title = 0.0, ""
+    def __init__(self, stream: TextIO, *, verbose: bool = False) -> None:
+        """Print to `stream`; what agents print too if it is a terminal or `verbose` is set."""
+        self._stream, self._live = stream, stream.isatty()
+        self._shows_output = self._live or verbose
+        self._began, self._title, self._limit = time.monotonic(), "", 0
         self._ticker: asyncio.Task[None] | None = None
+        self._partial: dict[str, str] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._title and self._live:  # a phase that was interrupted
-            self._put("\r\x1b[K")
-        self._title = ""
+        self._finish()
 
-    def say(self, line: str) -> None:
-        """Print a line, which must be safe to print."""
-        self._put(f"{line}\n")
+    def on_event(self, event: CodeLoopEvent) -> None:
+        """Print one event."""
+        match event:
+            case SessionStarted():
+                self._limit = event.last_iteration
+                past = event.recorded_iterations
+                note = f" goes on after {pluralize(past, 'iteration')}" if past else ""
+                self._line(f"session {event.session}{note}")
+            case AgentStarted():
+                self._start(event.iteration, event.role)
+            case AgentOutput():
+                self._output(event.role, event.text)
+            case AgentEnded():
+                self._agent_ended(event)
+            case GateCommandEnded(iteration=number, duration_ms=duration_ms):
+                result = _reasons(event.refusals) or f"passed: {' '.join(event.command)}"
+                self._step(number, "gate", result, duration_ms / 1000)
+            case _:
+                self._judged(event)
 
-    def begin(self, number: int, phase: str) -> None:
-        """Report that a phase of iteration `number` begins."""
-        self._began, self._title = time.monotonic(), f"[{number}/{self._limit}] {phase:<6}"
+    def _judged(self, event: CodeLoopEvent) -> None:
+        match event:
+            case DiffCaptured(iteration=number):
+                size = f"{pluralize(event.files, 'file')}, {pluralize(event.lines, 'line')}"
+                self._step(number, "diff", size, time.monotonic() - self._began)
+                self._finish()
+            case ChangeRefused(iteration=number):
+                self._finish()
+                self._step(number, "judged", f"refused: {_reasons(event.refusals)}")
+            case CriticReplied(iteration=number, problem=str(problem)) if self._title:
+                self._step(number, "critic", f"malformed reply: {problem}", self._elapsed())
+                self._finish()
+            case DecisionMade(iteration=number):
+                self._step(number, "critic", _gist(event.decision), self._elapsed())
+                self._finish()
+            case _:
+                self._finish()
+
+    def _agent_ended(self, event: AgentEnded) -> None:
+        for role in [*self._partial]:
+            self._output(role, "\n")
+        self._partial.clear()
+        if event.role == "critic" and event.exit_code == 0:
+            return  # its reply is printed, as soon as it is read
+        self._step(event.iteration, event.role, event.summary, event.duration_ms / 1000)
+        self._finish()
+        if event.role == "actor" and not event.interrupted:
+            self._start(event.iteration, "checks")
+
+    # --- the stream -------------------------------------------------------------------------------
+
+    def _start(self, number: int, step: str) -> None:
+        self._finish()
+        self._began, self._title = time.monotonic(), f"[{number}/{self._limit}] {step:<6}"
         if self._live:
             self._ticker = asyncio.get_running_loop().create_task(self._tick())
 
-    def end(self, summary: str) -> None:
-        """Report that the phase ended. `summary` may be any text, of any length."""
+    def _finish(self) -> None:
+        """Stop the clock of the step that is running, and clear its line."""
         if self._ticker is not None:
             self._ticker.cancel()
-        # Cut before escaping: it may be megabytes long.
-        cut = summary if len(summary) <= _LONGEST else f"{summary[:_LONGEST]}..."
-        start = "\r\x1b[K" if self._live else ""
-        self._put(f"{start}{self._title} {self._elapsed()} {escape_line(cut)}\n")
+            self._ticker = None
+            self._put("\r\x1b[K")
         self._title = ""
+
+    def _step(self, number: int, step: str, text: str, seconds: float | None = None) -> None:
+        # Cut before it is escaped: there may be megabytes of it.
+        cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+        took = " " * 8 if seconds is None else f"{seconds:6.1f} s"
+        self._line(f"[{number}/{self._limit}] {step:<6} {took} {escape_line(cut)}")
+
+    def _output(self, role: str, text: str) -> None:
+        if not self._shows_output:
+            return
+        *lines, rest = (self._partial.pop(role, "") + text).split("\n")
+        if len(rest) > _LONGEST_OUTPUT:
+            lines, rest = [*lines, rest], ""
+        for line in filter(str.strip, lines):
+            cut = line if len(line) <= _LONGEST_OUTPUT else f"{line[:_LONGEST_OUTPUT]}..."
+            self._line(f"{role:>6}| {escape_line(cut.rstrip())}")
+        if rest:
+            self._partial[role] = rest
+
+    def _line(self, line: str) -> None:
+        self._put(f"\r\x1b[K{line}\n" if self._ticker is not None else f"{line}\n")
 
     async def _tick(self) -> None:
         while True:
-            self._put(f"\r\x1b[K{self._title} {self._elapsed()}")
+            self._put(f"\r\x1b[K{self._title} {self._elapsed():6.1f} s")
             await asyncio.sleep(1)
 
     def _put(self, text: str) -> None:
@@ -66,5 +148,33 @@ class Progress:
             with suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
-    def _elapsed(self) -> str:
-        return f"{time.monotonic() - self._began:6.1f} s"
+    def _elapsed(self) -> float:
+        return time.monotonic() - self._began
+
+
+class JsonEvents:
+    """Prints every event as one line of JSON, then passes it to another listener."""
+
+    def __init__(self, stream: TextIO, then: Progress) -> None:
+        """Print to `stream`, and pass each event on to `then`."""
+        self._stream, self._then = stream, then
+
+    def on_event(self, event: CodeLoopEvent) -> None:
+        """Print one event. The line is written at once."""
+        self._then.on_event(event)
+        self._stream.write(f"{ascii_json(event.wire())}\n")
+        self._stream.flush()
+
+
+def _reasons(refusals: tuple[Refusal, ...]) -> str:
+    return "; ".join(f"{refusal.kind}: {refusal.reason}" for refusal in refusals)
+
+
+def _gist(decision: Done | Continue | Error) -> str:
+    match decision:
+        case Done():
+            return f"DONE ({decision.confidence:g}): {decision.summary}"
+        case Continue():
+            return f"CONTINUE: {decision.feedback}"
+        case Error():
+            return f"ERROR: {decision.analysis}"

@@ -1,14 +1,14 @@
 """The loop as a whole: scripted agents in real repositories."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import get_args
 
 import pytest
 
-from harness.codeloop.loop import CodeLoopPhase
 from harness.codeloop.record import EXIT_CODES, SessionOutcome
-from harness.codeloop.scribe import outcome_of
+from harness.codeloop.session_recorder import outcome_of
 from harness.codeloop.workspace import Workspace
 from harness.runtime.revise import StopReason
 from tests.harness.codeloop.scratch import (
@@ -17,17 +17,20 @@ from tests.harness.codeloop.scratch import (
     Ended,
     asked,
     git,
+    lines_of,
     python,
     repository,
     run_loop,
     says,
 )
+from tests.support.examples import is_safe
 
 ERROR = "DECISION: ERROR\nANALYSIS: it broke\nRECOVERY: mend it\n"
 
 
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
+def repo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     return repository(tmp_path / "r")
 
 
@@ -60,10 +63,6 @@ def test_feedback_goes_to_the_next_actor_until_the_critic_is_content(repo: Path)
     last = (repo / "got.txt").read_text()
     assert last.startswith("make it so\n")
     assert "it broke\n\nHow to recover: mend it" in last
-    assert ended.told[:3] == [
-        *("1 actor: exited with 0", "1 diff: 1 file, 1 line", "1 critic: CONTINUE: go on")
-    ]
-    assert {told.split()[1].strip(":") for told in ended.told} <= {*get_args(CodeLoopPhase)}
 
 
 def test_the_critic_sees_it_all_in_fences(repo: Path) -> None:
@@ -146,8 +145,8 @@ def test_the_second_time_the_fault_is_named(repo: Path) -> None:
     ended = go(repo, critic=says("hm", DONE))
     assert ended.end.outcome == "success"
     first, second = asked(repo)
-    assert "was not taken" not in first
-    assert "Your last answer was not taken: no decision in the reply." in second
+    assert "was rejected" not in first
+    assert "Your last answer was rejected: no decision in the reply." in second
 
 
 @pytest.mark.parametrize("to", ["sys.stdout", "sys.stderr", "open('note.md', 'w')"])
@@ -246,8 +245,9 @@ def test_what_git_cannot_take_in_is_refused(repo: Path) -> None:
 
 def test_a_command_that_is_gone_fails_the_session(repo: Path) -> None:
     ended = go(repo, actor=("./gone",), critic=says(DONE))
-    assert (ended.end.outcome, ended.end.iterations) == ("failed", 0)
+    assert (ended.end.outcome, ended.end.iterations) == ("failed", 1)
     assert (ended.end.reason or "").startswith("actor: command not found: ./gone")
+    assert ended.session.iterations[0].actor.not_started
     ended = go(repository(repo / "other"), critic=("./gone",))
     assert (ended.end.outcome, ended.end.iterations) == ("failed", 1)
     assert (ended.end.reason or "").startswith("critic: command not found: ./gone")
@@ -269,6 +269,232 @@ def test_an_actor_that_commits_and_switches_is_seen(repo: Path) -> None:
 
 def test_every_stop_has_an_outcome_and_every_outcome_a_status() -> None:
     assert {outcome_of(reason) for reason in get_args(StopReason)} == {*get_args(SessionOutcome)}
-    outcomes = ("success", "max_iterations_reached", "failed", "user_interrupted")
-    assert [EXIT_CODES[outcome] for outcome in get_args(SessionOutcome)] == [0, 1, 2, 130]
+    outcomes = (
+        *("success", "max_iterations_reached", "time_limit_reached"),
+        *("failed", "user_interrupted"),
+    )
+    assert [EXIT_CODES[outcome] for outcome in get_args(SessionOutcome)] == [0, 1, 1, 2, 130]
     assert get_args(SessionOutcome) == outcomes
+
+
+# --- what is recorded and told, however it ends -----------------------------------------------
+
+
+def test_the_events_of_a_session_come_in_order_with_number_and_time(repo: Path) -> None:
+    ended = go(repo, critic=says("hm", MORE, DONE), commands=(("true",),))
+    judged = ("critic_started", "critic_ended", "critic_replied")
+    acted = ("actor_started", "actor_ended", "gate_command_ended", "diff_captured")
+    assert ended.listener.kinds() == [
+        "session_started",
+        *(*acted, *judged, *judged, "decision"),
+        *(*acted, *judged, "decision"),
+        "session_ended",
+    ]
+    events = ended.listener.events
+    assert [event.seq for event in events] == [*range(1, len(events) + 1)]
+    times = [event.time for event in events]
+    assert times == sorted(times)
+    output = "".join(event.text for event in events if event.kind == "agent_output")
+    assert output.startswith("made it\n")
+    replied = [event for event in events if event.kind == "critic_replied"]
+    assert [event.problem is None for event in replied] == [False, True, True]
+    assert events[-1].end == ended.end
+    assert events[-1].exit_code == 0
+
+
+def test_refusals_are_events_too(repo: Path) -> None:
+    ended = go(repo, critic=says(DONE), max_iterations=1, commands=(("false",),), max_files=0)
+    (refused,) = [event for event in ended.listener.events if event.kind == "change_refused"]
+    assert [refusal.kind for refusal in refused.refusals] == ["command_failed", "diff_too_large"]
+    (check,) = [event for event in ended.listener.events if event.kind == "gate_command_ended"]
+    assert (check.passed, check.command) == (False, ("false",))
+
+
+def test_a_listener_that_fails_ends_the_notifications_and_not_the_session(repo: Path) -> None:
+    class Broken:
+        calls = 0
+
+        def on_event(self, event: object) -> None:
+            del event
+            self.calls += 1
+            raise RuntimeError("the display is gone")
+
+    listener = Broken()
+    assert go(repo, critic=says(DONE), listener=listener).end.outcome == "success"
+    assert listener.calls == 1
+
+
+def test_the_words_of_an_agent_that_failed_reach_the_person_but_no_critic(repo: Path) -> None:
+    critic = python(
+        "pathlib.Path('../prompts').open('a').write(sys.stdin.read())\n"
+        "print('Not logged in \\x1b[31m: run /login'); sys.exit(1)"
+    )
+    ended = go(repo, critic=critic)
+    assert ended.end.reason == (
+        "the critic gave no decision when asked twice: the critic exited with 1: "
+        "Not logged in \\u001b[31m: run /login"
+    )
+    assert "/login" not in (repo.parent / "prompts").read_text()
+    ends = [event for event in ended.listener.events if event.kind == "agent_ended"]
+    assert ends[-1].summary == "exited with 1: Not logged in \\u001b[31m: run /login"
+
+
+def test_the_words_of_an_actor_that_failed_are_in_the_refusal(repo: Path) -> None:
+    actor = python("print('no credit left', file=sys.stderr); sys.exit(2)")
+    ended = go(repo, actor=actor, critic=says(DONE), max_iterations=1)
+    assert "exited with 2: no credit left" in ended.session.iterations[0].refusals[0].reason
+
+
+def test_output_and_diff_of_an_interrupted_actor_are_recorded(repo: Path) -> None:
+    actor = python(
+        "import time; open('half.txt', 'w').write('half'); print('so far', flush=True)\n"
+        "print('aside', file=sys.stderr, flush=True); time.sleep(60)"
+    )
+
+    async def interrupt() -> Ended:
+        task = asyncio.ensure_future(run_loop(repo, actor=actor, critic=says(DONE)))
+        while not (repo / "half.txt").exists():
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+        task.cancel()
+        return await task
+
+    ended = asyncio.run(interrupt())
+    assert (ended.end.outcome, ended.end.iterations) == ("user_interrupted", 1)
+    (turn,) = ended.session.iterations
+    assert (turn.interrupted, turn.actor.interrupted, turn.actor.exit_code) == (True, True, 130)
+    assert (turn.actor.stdout, turn.actor.stderr) == ("so far\n", "aside\n")
+    assert turn.diff is not None
+    assert "+half" in (turn.diff.text or "")
+    assert ended.listener.kinds()[-2:] == ["actor_ended", "session_ended"]
+
+
+def test_an_interruption_during_a_capture_waits_for_it(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    capture, running = Workspace.capture, []
+
+    def slow(workspace: Workspace) -> object:
+        running.append(1)
+        time.sleep(0.5)
+        return capture(workspace)
+
+    monkeypatch.setattr(Workspace, "capture", slow)
+
+    async def interrupt() -> Ended:
+        task = asyncio.ensure_future(run_loop(repo, critic=says(DONE)))
+        while not running:
+            await asyncio.sleep(0.01)
+        task.cancel()
+        return await task
+
+    ended = asyncio.run(interrupt())
+    assert (ended.end.outcome, len(running)) == ("user_interrupted", 1)
+    assert ended.session.iterations[0].diff is not None
+
+
+def test_the_time_limit_ends_the_session_as_a_limit(repo: Path) -> None:
+    actor = python("import time; print('so far', flush=True); time.sleep(60)")
+    ended = go(repo, actor=actor, critic=says(DONE), time_limit=1.0)
+    assert ended.end.outcome == "time_limit_reached"
+    assert ended.end.reason == "the time limit of 1 s is over"
+    (turn,) = ended.session.iterations
+    assert (turn.interrupted, turn.actor.stdout) == (True, "so far\n")
+    assert EXIT_CODES[ended.end.outcome] == 1
+
+
+@pytest.mark.parametrize("role", ["actor", "critic"])
+def test_an_agent_that_timed_out_is_tried_again_and_both_runs_are_recorded(
+    repo: Path, role: str
+) -> None:
+    answer = f"print({DONE!r})" if role == "critic" else "print('worked')"
+    slow_once = python(
+        "import time; place = pathlib.Path('../tried')\n"
+        "if not place.exists(): place.touch(); print('slow', flush=True); time.sleep(60)\n" + answer
+    )
+    agents = {"actor": ("true",), "critic": says(DONE), role: slow_once}
+    ended = go(repo, retries=1, timeout=1, **agents)
+    assert ended.end.outcome == "success"
+    (turn,) = ended.session.iterations
+    (retried,) = turn.retried
+    assert (retried.role, retried.run.timed_out, retried.run.stdout) == (role, True, "slow\n")
+    starts = [event for event in ended.listener.events if event.kind == "agent_started"]
+    assert [event.attempt for event in starts if event.role == role] == [1, 2]
+
+
+def test_only_what_may_pass_is_tried_again_and_only_as_often_as_allowed(repo: Path) -> None:
+    ended = go(repo, actor=("./gone",), critic=says(DONE), retries=2)
+    assert ended.end.outcome == "failed"
+    (turn,) = ended.session.iterations
+    assert [retried.run.exit_code for retried in turn.retried] == [127, 127]
+    assert turn.actor.not_started
+    assert "command not found: ./gone" in turn.actor.stderr
+    failing = repository(repo / "other")
+    ended = go(failing, actor=("false",), critic=says(DONE), retries=2, max_iterations=1)
+    assert ended.session.iterations[0].retried == ()
+
+
+def test_tokens_and_cost_that_agents_report_are_recorded_and_summed(repo: Path) -> None:
+    def reports(reply: str) -> tuple[str, ...]:
+        usage = {"input_tokens": 10, "output_tokens": 5}
+        value = {"type": "result", "result": reply, "usage": usage, "total_cost_usd": 0.5}
+        return python(f"import json; print(json.dumps({value!r}))")
+
+    ended = go(repo, actor=reports("worked"), critic=reports(DONE))
+    assert (ended.end.outcome, ended.end.tokens, ended.end.cost_micros) == ("success", 30, 1000000)
+    (turn,) = ended.session.iterations
+    assert (turn.actor.tokens, turn.critic[0].cost_micros) == (15, 500000)
+    ended = go(repository(repo / "other"), actor=("true",), critic=reports(DONE))
+    assert (ended.end.tokens, ended.end.cost_micros) == (None, None)
+
+
+def test_a_decision_that_an_actor_wrote_into_its_json_reply_is_an_echo(repo: Path) -> None:
+    value = {"type": "result", "result": DONE}
+    actor = python(f"import json; print(json.dumps({value!r}))")
+    ended = go(repo, actor=actor, critic=says(DONE))
+    assert ended.end.outcome == "failed"
+    assert "repeats word for word" in (ended.end.reason or "")
+
+
+@pytest.mark.parametrize("error", [ValueError("odd \x1b value"), RuntimeError()])
+def test_an_error_of_this_program_ends_the_session_on_record(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Workspace, "capture", fail)
+    ended = go(repo, critic=says(DONE))
+    assert ended.end.outcome == "failed"
+    assert (ended.end.reason or "").startswith(f"internal error: {type(error).__name__}: ")
+    assert is_safe(ended.end.reason or "")
+    assert ended.session.iterations[0].actor.stdout == "made it\n"
+    monkeypatch.undo()
+    monkeypatch.setenv("XDG_DATA_HOME", str(repo.parent / "data"))
+    monkeypatch.setattr("harness.codeloop.loop.CodeLoop._iterate", fail)
+    assert go(repository(repo / "other"), critic=says(DONE)).end.outcome == "failed"
+
+
+def test_a_keyboard_interrupt_outside_of_the_loop_leaves_an_end_too(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness.codeloop.loop.judge_change", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        go(repo, critic=says(DONE))
+    (place,) = (repo.parent / "sessions").iterdir()
+    kinds = [(entry["type"], entry.get("outcome")) for entry in lines_of(place)]
+    assert kinds[1:] == [("iteration", None), ("session_end", "user_interrupted")]
+
+
+def test_a_diff_too_large_to_keep_is_recorded_by_its_digest(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.codeloop.workspace.KEPT_DIFF_BYTES", 10)
+    ended = go(repo, critic=says(DONE))
+    assert ended.end.outcome == "success"
+    diff = ended.session.iterations[0].diff
+    assert diff is not None
+    assert (diff.content(), diff.size > 10) == (None, True)

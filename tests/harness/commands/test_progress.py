@@ -1,13 +1,33 @@
-"""Progress: live on a terminal, plain lines in a pipe."""
+"""Progress: live on a terminal, plain lines in a pipe; agents are heard on a terminal only."""
 
 import asyncio
 import io
+import json
 import re
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from harness.commands.progress import Progress
-from tests.support.examples import HOSTILE
+from harness.codeloop.decision import Continue, Done, Error
+from harness.codeloop.events import (
+    AgentEnded,
+    AgentOutput,
+    AgentStarted,
+    ChangeRefused,
+    CodeLoopEvent,
+    CriticReplied,
+    DecisionMade,
+    DiffCaptured,
+    GateCommandEnded,
+    SessionStarted,
+)
+from harness.codeloop.record import Refusal
+from harness.commands.progress import JsonEvents, Progress
+from tests.harness.codeloop.scratch import SESSION
+from tests.support.examples import HOSTILE, is_safe
+
+NOW = datetime(2026, 5, 9, 9, 35, tzinfo=UTC)
 
 
 class Terminal(io.StringIO):
@@ -17,33 +37,115 @@ class Terminal(io.StringIO):
         return True
 
 
-def told(stream: io.StringIO, said: str | None) -> str:
-    async def phase() -> None:
-        with Progress(stream, 3) as progress:
-            progress.begin(2, "actor")
-            await asyncio.sleep(0.01)
-            if said is not None:
-                progress.end(said)
+def made(event: Any, **fields: Any) -> CodeLoopEvent:
+    numbered = {} if event is SessionStarted else {"iteration": 2}
+    return event(seq=1, time=NOW, **numbered, **fields)  # type: ignore[no-any-return]
 
-    asyncio.run(phase())
+
+def ended(role: str, summary: str = "exited with 0", exit_code: int = 0) -> CodeLoopEvent:
+    flags = dict.fromkeys(("timed_out", "interrupted", "not_started"), False)
+    fields = {"exit_code": exit_code, "duration_ms": 1200, "summary": summary, **flags}
+    return made(AgentEnded, role=role, **fields)
+
+
+STARTED = made(SessionStarted, session=SESSION, task="x", recorded_iterations=0, last_iteration=3)
+
+
+def shown(stream: io.StringIO, *events: CodeLoopEvent, verbose: bool = False) -> str:
+    async def session() -> None:
+        with Progress(stream, verbose=verbose) as progress:
+            for event in (STARTED, *events):
+                progress.on_event(event)
+                await asyncio.sleep(0.01)
+
+    asyncio.run(session())
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("said", ["exited with 0", HOSTILE, "x" * 1_000_000])
-def test_a_pipe_gets_one_plain_line_for_each_phase(said: str) -> None:
-    (line,) = told(io.StringIO(), said).splitlines()
-    assert re.match(r"\[2/3\] actor +[0-9]+\.[0-9] s ", line)
-    assert line.isascii()
-    assert line.isprintable()
-    assert len(line) < 1000
+def agent(role: str, *pieces: str) -> list[CodeLoopEvent]:
+    outputs = [made(AgentOutput, role=role, stream="stdout", text=text) for text in pieces]
+    return [made(AgentStarted, role=role, attempt=1), *outputs, ended(role)]
 
 
-def test_a_terminal_sees_the_time_pass_and_then_the_same_line() -> None:
-    shown = told(Terminal(), "exited with 0")
-    live = r"\r\x1b\[K\[2/3\] actor +[0-9]+\.[0-9] s"
-    assert re.fullmatch(f"({live})+ exited with 0\n", shown)
+REFUSAL = Refusal(kind="diff_too_large", reason="changed files: 1, allowed: 0")
+WHOLE = [
+    *agent("actor", "hel", "lo\nbye\n"),
+    made(GateCommandEnded, command=("make", "all"), passed=True, duration_ms=100),
+    made(DiffCaptured, files=1, lines=2, size=3, sha256="0" * 64),
+    *agent("critic", "DECISION"),
+    made(CriticReplied, reply="x"),
+    made(DecisionMade, decision=Continue(feedback="go on")),
+    made(ChangeRefused, refusals=(REFUSAL,)),
+]
 
 
-def test_a_phase_that_was_interrupted_leaves_no_half_line() -> None:
-    assert told(Terminal(), None).endswith("\r\x1b[K")
-    assert told(io.StringIO(), None) == ""
+def test_a_pipe_gets_one_plain_line_for_each_step_and_nothing_of_the_agents() -> None:
+    lines = shown(io.StringIO(), *WHOLE).splitlines()
+    assert [re.sub(r" +[0-9.]+ s", "", line) for line in lines] == [
+        f"session {SESSION}",
+        "[2/3] actor exited with 0",
+        "[2/3] gate passed: make all",
+        "[2/3] diff 1 file, 2 lines",
+        "[2/3] critic CONTINUE: go on",
+        "[2/3] judged          refused: diff_too_large: changed files: 1, allowed: 0",
+    ]
+
+
+def test_verbose_prints_what_agents_print_line_by_line_with_their_names() -> None:
+    lines = shown(io.StringIO(), *WHOLE, verbose=True).splitlines()
+    assert lines[1:3] == [" actor| hello", " actor| bye"]
+    assert "critic| DECISION" in lines
+
+
+def test_a_terminal_sees_the_time_pass_and_what_agents_print() -> None:
+    text = shown(Terminal(), *WHOLE)
+    assert re.search(r"\r\x1b\[K\[2/3\] actor +[0-9]+\.[0-9] s", text)
+    left = [line.rpartition("\x1b[K")[2] for line in text.split("\n")]
+    assert " actor| hello" in left
+    assert left[-1] == ""
+
+
+@pytest.mark.parametrize("decision", [Done(summary="s", confidence=0.5), Continue(feedback="f")])
+def test_every_decision_has_a_line(decision: Done | Continue) -> None:
+    assert shown(io.StringIO(), made(DecisionMade, decision=decision)).count("\n") == 2
+
+
+def test_other_ends_have_a_line_too() -> None:
+    error = Error(analysis="a", recovery="r")
+    assert "ERROR: a\n" in shown(io.StringIO(), made(DecisionMade, decision=error))
+    fault = made(CriticReplied, reply="x", problem="no decision")
+    text = shown(io.StringIO(), *agent("critic"), fault)
+    assert text.endswith("malformed reply: no decision\n")
+    start = made(AgentStarted, role="critic", attempt=1)
+    failed = ended("critic", "exited with 1: log in", 1)
+    text = shown(io.StringIO(), start, failed, fault)
+    assert text.endswith("exited with 1: log in\n")
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+@pytest.mark.parametrize("text", [HOSTILE, "x" * 1_000_000, "y\n" * 100])
+def test_what_agents_print_is_cut_and_escaped(stream: Any, text: str) -> None:
+    events = [*agent("actor", text), made(DecisionMade, decision=Continue(feedback=f"f{text}"))]
+    output = shown(stream(), *events, verbose=True)
+    lines = [line.rpartition("\x1b[K")[2] for line in output.splitlines()]
+    assert all(map(is_safe, lines))
+    assert all(len(line) < 6 * 520 for line in lines)
+
+
+def test_a_step_that_was_interrupted_leaves_no_half_line() -> None:
+    start = made(AgentStarted, role="actor", attempt=1)
+    assert shown(Terminal(), start).endswith("\r\x1b[K")
+    assert shown(io.StringIO(), start) == f"session {SESSION}\n"
+
+
+def test_json_events_are_one_line_each_and_go_to_the_display_too() -> None:
+    out, err = io.StringIO(), io.StringIO()
+    hostile = made(AgentOutput, role="actor", stream="stderr", text=HOSTILE)
+    listener = JsonEvents(out, Progress(err))
+    for event in (STARTED, hostile):
+        listener.on_event(event)
+    first, second = out.getvalue().splitlines()
+    assert json.loads(first)["kind"] == "session_started"
+    assert json.loads(second)["text"] == HOSTILE
+    assert out.getvalue().isascii()
+    assert err.getvalue() == f"session {SESSION}\n"
