@@ -19,7 +19,8 @@ _MODULES = {"loop": "code_loop"}
 """The modules of commands that are not named as their command."""
 
 _LOOP_EXITS = (
-    "Exit status: 0 success; 1 the limit of iterations was reached; 2 an error; 130 interrupted."
+    "Exit status: 0 success; 1 a limit of iterations or time was reached; 2 an error; "
+    "130 interrupted."
 )
 _EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 
@@ -171,27 +172,61 @@ def _add_log(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
 def _add_loop(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     summary = "let an actor change code until a critic finds the task done"
     loop = _add(commands, "loop", summary, _LOOP_EXITS)
-    loop.add_argument("task", metavar="TASK", help="what is to be done; - is standard input")
+    loop.add_argument("task", metavar="TASK", nargs="?", help="the task; - reads standard input")
+    loop.add_argument("--resume", metavar="ID", help="go on with an unfinished session")
+    _add_loop_agents(loop)
+    _add_loop_gate(loop)
+    loop.add_argument(
+        "-n", "--max-iterations", type=int, metavar="N", help="maximum iterations (default: 3)"
+    )
+    loop.add_argument(
+        "--max-minutes",
+        type=float,
+        metavar="N",
+        help="maximum time of this run (default: no limit)",
+    )
+    loop.add_argument("--dir", help="the folder to work in (default: this one)")
+    loop.add_argument("--config", metavar="FILE", help="read this file instead of .critic.toml")
+    loop.add_argument("--sessions", metavar="DIR", help="the folder to record the session in")
+    loop.add_argument(
+        "--accept-unreviewed",
+        action="store_true",
+        help="start although an unfinished session left changes; the record says so",
+    )
+    loop.add_argument("--dry-run", action="store_true", help="print what would run; run nothing")
+    loop.add_argument(
+        "--verbose", action="store_true", help="print what the agents print, not only to a terminal"
+    )
+    loop.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="json: one event a line, each with seq, time and kind: session_started, "
+        "agent_started, agent_output, agent_ended, gate_command_ended, diff_captured, "
+        "change_refused, critic_replied, decision, session_ended",
+    )
+
+
+def _add_loop_agents(loop: argparse.ArgumentParser) -> None:
     agent = "claude, codex, opencode, or a command line"
     loop.add_argument("--actor", metavar="CMD", help=f"the agent that works: {agent}")
-    loop.add_argument("--critic", metavar="CMD", help="the agent that judges, likewise")
-    loop.add_argument("--model", metavar="NAME", help="the model of both")
+    loop.add_argument("--critic", metavar="CMD", help=f"the agent that reviews: {agent}")
+    loop.add_argument("--model", metavar="NAME", help="the model of both agents")
     loop.add_argument("--actor-model", metavar="NAME", help="the model of the actor alone")
     loop.add_argument("--critic-model", metavar="NAME", help="the model of the critic alone")
     loop.add_argument(
-        "-n", "--max-iterations", type=int, metavar="N", help="how often to try (default: 3)"
-    )
-    loop.add_argument(
         "--timeout", type=float, metavar="SECONDS", help="for each run of an agent (default: 3600)"
     )
-    loop.add_argument("--dir", default=".", help="the folder to work in (default: this one)")
-    loop.add_argument("--config", metavar="FILE", help="read this instead of .critic.toml")
-    _add_gate(loop)
-    loop.add_argument("--sessions", metavar="DIR", help="where to record the session")
-    loop.add_argument("--dry-run", action="store_true", help="say what would run, and run nothing")
+    loop.add_argument(
+        "--retries",
+        type=int,
+        metavar="N",
+        help="run an agent again that could not be started or timed out, at most N times "
+        "(default: 0)",
+    )
 
 
-def _add_gate(loop: argparse.ArgumentParser) -> None:
+def _add_loop_gate(loop: argparse.ArgumentParser) -> None:
     loop.add_argument(
         "--gate",
         action="append",
@@ -213,24 +248,24 @@ def _add_gate(loop: argparse.ArgumentParser) -> None:
         "--max-lines",
         type=int,
         metavar="N",
-        help="the largest diff, in lines; a line counts once for each 1,000 bytes that it begins",
+        help="maximum changed lines; a line counts once for each 1,000 bytes that it begins",
     )
-    loop.add_argument("--max-files", type=int, metavar="N", help="the largest diff, in files")
+    loop.add_argument("--max-files", type=int, metavar="N", help="maximum changed files")
 
 
 def _add_sessions(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     sessions = _add(commands, "sessions", "look at the sessions of `critic loop`")
     actions = sessions.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = _add(actions, "list", "one line per session, the newest first")
-    show = _add(actions, "show", "one session with its iterations")
-    diff = _add(actions, "diff", "what an iteration changed since the session began")
-    stats = _add(actions, "stats", "success rate, average iterations and duration")
+    listing = _add(actions, "list", "list the sessions, one per line, newest first")
+    show = _add(actions, "show", "show one session with its iterations")
+    diff = _add(actions, "diff", "print what an iteration had changed since the session began")
+    stats = _add(actions, "stats", "print success rate, average iterations and duration")
     for action in (show, diff):
-        action.add_argument("session", metavar="ID", help="its id, or the beginning of it")
+        action.add_argument("session", metavar="ID", help="the id, or the beginning of it")
     diff.add_argument("--iteration", type=int, metavar="N", help="which one (default: the last)")
     for action in (listing, show, diff, stats):
         action.add_argument("--format", choices=("text", "json"), default="text")
-        action.add_argument("--sessions", metavar="DIR", help="where they are recorded")
+        action.add_argument("--sessions", metavar="DIR", help="the folder they are recorded in")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

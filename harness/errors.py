@@ -4,9 +4,13 @@
         AgentFailed
             RecordedFailure
             TransientFailure
+        AgentNotStarted
         CodeLoopError
+            BaseLost
             DamagedSession
             GitFailed
+            SessionRunning
+            UnreviewedChanges
             WorkTreeInUse
         CommandNotStarted
         Contradiction

@@ -4,73 +4,108 @@ import argparse
 import asyncio
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from shlex import join
-from typing import Any
+from typing import Any, Final
 
 from evals.escaping import escape_line
-from harness.clock import SystemClock
 from harness.codeloop.agents import AGENT_SETTINGS, agent_settings, require_program
 from harness.codeloop.config import PROJECT_FILE, Layer, Settings, layer, layers, resolve
+from harness.codeloop.events import ProgressListener
 from harness.codeloop.gate import check_patterns
-from harness.codeloop.lock import work_tree_lock
 from harness.codeloop.loop import CodeLoop
-from harness.codeloop.prompt import counted
+from harness.codeloop.opening import open_session, resume_session
+from harness.codeloop.prompt import pluralize
 from harness.codeloop.record import EXIT_CODES, SessionEnd
-from harness.codeloop.scribe import Job
-from harness.codeloop.sessions import SessionWriter, new_id, session_file, sessions_folder
-from harness.codeloop.workspace import Workspace, ignore_rule, top_of
-from harness.commands.progress import Progress
+from harness.codeloop.session_recorder import CodeLoopJob
+from harness.codeloop.sessions import find, sessions_folder
+from harness.codeloop.workspace import ignore_rule, top_of
+from harness.commands.progress import JsonEvents, Progress
 from harness.errors import UsageError
 
-_AGENT_SETTINGS = "always, unless --allow-agent-settings"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGENT_SETTINGS: Final = "always, unless --allow-agent-settings"
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_NOT_WITH_RESUME: Final = (
+    *("task", "actor", "critic", "model", "actor_model", "critic_model", "timeout", "retries"),
+    *("max_minutes", "dir", "config", "gate", "protect", "max_lines", "max_files"),
+    *("allow_agent_settings", "accept_unreviewed", "dry_run"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run one session, or say what would be run. Exit status as `critic loop --help` has it."""
-    folder = Path(args.dir).resolve()
-    root = top_of(folder)
-    named = Path(args.config) if args.config is not None else None
-    settings = resolve(layers(_command_line(args), root, named))
-    check_patterns(settings.gate.protected, root)
-    settings = _with_settings_protected(settings, folder, root, named)
-    task = _task(args.task)
-    if args.dry_run:
-        _tell_plan(task, folder, root, settings)
-        return 0
-    for words in (settings.actor.words, settings.critic.words, *settings.gate.commands):
-        require_program(words, folder)
-    place = sessions_folder() if args.sessions is None else Path(args.sessions).resolve()
-    job = _job(task, folder, settings)
-    own = session_file(place, job.session)
-    guarded = not settings.allow_agent_settings
-    with (
-        _unwound_by_signals(),
-        work_tree_lock(root, sessions_folder().parent / "locks"),
-        Workspace(
-            folder, unseen=(own,), watched=job.gate.protected, guard_git_settings=guarded
-        ) as workspace,
-        SessionWriter(place, job.session) as record,
-        Progress(sys.stderr, job.max_iterations) as progress,
-    ):
-        progress.say(f"session {job.session}")
-        loop = CodeLoop(job, workspace, record, SystemClock(), progress)
+    """Run one session, or print what would run. Exit status as in `critic loop --help`."""
+    with Progress(sys.stderr, verbose=args.verbose) as progress:
+        as_json = args.format == "json"
+        listener = JsonEvents(sys.stdout, progress) if as_json else progress
+        if args.resume is not None:
+            return _run_session(_resumed(args, listener), as_json)
+        folder = Path("." if args.dir is None else args.dir).resolve()
+        root = top_of(folder)
+        config = Path(args.config) if args.config is not None else None
+        settings = resolve(layers(_command_line(args), root, config))
+        check_patterns(settings.gate.protected, root)
+        settings = _with_settings_protected(settings, folder, root, config)
+        job = _job(args, folder, settings)
+        if args.dry_run:
+            _print_plan(job, root, settings)
+            return 0
+        _require_programs(job)
+        opened = open_session(
+            job,
+            sessions=_sessions(args),
+            listener=listener,
+            accept_unreviewed=args.accept_unreviewed,
+        )
+        return _run_session(opened, as_json)
+
+
+def _run_session(opened: AbstractContextManager[CodeLoop], as_json: bool) -> int:
+    with _unwound_by_signals(), opened as loop:
+        _require_programs(loop.job)
         end = asyncio.run(_interruptible(loop))
-    _tell_end(job.session, end)
+        session = loop.session
+    if not as_json:
+        _print_end(session, end)
     return EXIT_CODES[end.outcome]
 
 
+def _resumed(
+    args: argparse.Namespace, listener: ProgressListener
+) -> AbstractContextManager[CodeLoop]:
+    """Open the session that --resume names; it has its settings on record."""
+    given = [name for name in _NOT_WITH_RESUME if getattr(args, name) not in (None, False)]
+    if given:
+        flags = ", ".join(
+            "TASK" if name == "task" else f"--{name.replace('_', '-')}" for name in given
+        )
+        raise UsageError(f"--resume goes on with the settings on record: leave out {flags}")
+    folder = _sessions(args)
+    session = find(folder, args.resume)
+    return resume_session(
+        session, sessions=folder, listener=listener, max_iterations=args.max_iterations
+    )
+
+
+def _sessions(args: argparse.Namespace) -> Path:
+    return sessions_folder() if args.sessions is None else Path(args.sessions).resolve()
+
+
+def _require_programs(job: CodeLoopJob) -> None:
+    commands: Sequence[Sequence[str]] = (job.actor, job.critic, *job.gate.commands)
+    for words in commands:
+        require_program(words, job.folder)
+
+
 async def _interruptible(loop: CodeLoop) -> SessionEnd:
-    """Run the loop; a signal that ends programs ends it in order."""
+    """Run the loop; a signal that ends programs cancels it, so that it records its end."""
     running, task = asyncio.get_running_loop(), asyncio.current_task()
     for number in _SIGNALS:
         # A hangup that is ignored stays so: that is how nohup keeps a program at work.
-        kept_out = number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
-        if task is not None and not kept_out:
-            # Only the main thread may; elsewhere whoever started this ends it.
+        ignored = number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN
+        if task is not None and not ignored:
+            # Only the main thread may do this; elsewhere the caller ends the loop.
             with suppress(RuntimeError, ValueError):
                 running.add_signal_handler(number, task.cancel)
     return await loop.run()
@@ -78,7 +113,7 @@ async def _interruptible(loop: CodeLoop) -> SessionEnd:
 
 @contextmanager
 def _unwound_by_signals() -> Iterator[None]:
-    """Outside of the loop too, a signal that ends programs lets this one clean up."""
+    """Outside of the loop too, clean up before a signal ends this program."""
     before = {}
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:
@@ -91,16 +126,18 @@ def _unwound_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _task(text: str) -> str:
+def _task(text: str | None) -> str:
+    if text is None:
+        raise UsageError("no task: name one, or go on with a session with --resume ID")
     task = sys.stdin.read() if text == "-" else text
     if not task.strip():
-        raise UsageError("the task is empty: say what is to be done")
+        raise UsageError("the task is empty: describe what to do")
     return task.encode("utf-8", "replace").decode()
 
 
 def _command_line(args: argparse.Namespace) -> Layer:
-    """What the flags say, as the highest layer of settings."""
-    said: dict[str, Any] = {
+    """Return the flags as the highest layer of settings."""
+    flags: dict[str, Any] = {
         "model": args.model,
         "max_iterations": args.max_iterations,
         "timeout": args.timeout,
@@ -114,47 +151,54 @@ def _command_line(args: argparse.Namespace) -> Layer:
             "allow_agent_settings": args.allow_agent_settings or None,
         },
     }
-    return layer("command line", "command line", _given(said))
+    return layer("command line", "command line", _present(flags))
 
 
-def _given(values: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: _given(v) if isinstance(v, dict) else v for name, v in values.items()}
-    return {name: value for name, value in kept.items() if value is not None}
+def _present(values: dict[str, Any]) -> dict[str, Any]:
+    present = {name: _present(v) if isinstance(v, dict) else v for name, v in values.items()}
+    return {name: value for name, value in present.items() if value is not None}
 
 
 def _with_settings_protected(
-    settings: Settings, folder: Path, root: Path, named: Path | None
+    settings: Settings, folder: Path, root: Path, config: Path | None
 ) -> Settings:
     """Protect the settings that the next session, or an agent that starts later, would read."""
-    own = (ignore_rule(place, root) for place in (root / PROJECT_FILE, named) if place is not None)
+    own = (ignore_rule(place, root) for place in (root / PROJECT_FILE, config) if place is not None)
     settings = settings.protecting([rule for rule in own if rule])
     if settings.allow_agent_settings:
         return settings
     return settings.protecting(agent_settings(folder.resolve(), root), _AGENT_SETTINGS)
 
 
-def _job(task: str, folder: Path, settings: Settings) -> Job:
-    return Job(
-        session=new_id(SystemClock().now()),
-        task=task,
+def _job(args: argparse.Namespace, folder: Path, settings: Settings) -> CodeLoopJob:
+    retries = 0 if args.retries is None else args.retries
+    if retries < 0:
+        raise UsageError(f"--retries {retries}: must be 0 or more")
+    if args.max_minutes is not None and not 0 < args.max_minutes < float("inf"):
+        raise UsageError(f"--max-minutes {args.max_minutes:g}: must be more than 0")
+    return CodeLoopJob(
+        task=_task(args.task),
         folder=folder,
         actor=settings.actor.words,
         critic=settings.critic.words,
         max_iterations=settings.max_iterations,
         timeout=settings.timeout,
         gate=settings.gate,
+        allow_agent_settings=settings.allow_agent_settings,
+        retries=retries,
+        time_limit=None if args.max_minutes is None else args.max_minutes * 60,
     )
 
 
-def _tell_plan(task: str, folder: Path, root: Path, settings: Settings) -> None:
+def _print_plan(job: CodeLoopJob, root: Path, settings: Settings) -> None:
     """Print what would be run, and the origin of each setting."""
     lines = [
         "dry run: nothing is run",
-        f"task    {task.strip()}",
-        f"folder  {folder}",
+        f"task    {job.task.strip()}",
+        f"folder  {job.folder}",
         f"watched {root}",
-        f"actor   {join(settings.actor.words)}",
-        f"critic  {join(settings.critic.words)}",
+        f"actor   {join(job.actor)}",
+        f"critic  {join(job.critic)}",
         "settings, and where each is from:",
         *(f"  {name:<15} {value}  [{origin}]" for name, value, origin in _entries(settings)),
     ]
@@ -188,11 +232,13 @@ def _entries(settings: Settings) -> Iterator[tuple[str, object, str]]:
         yield "gate.protected", names, _AGENT_SETTINGS
 
 
-def _tell_end(session: str, end: SessionEnd) -> None:
-    tries = counted(end.iterations, "iteration")
-    sys.stdout.write(f"{end.outcome} after {tries}, {end.duration_ms / 1000:.1f} s\n")
+def _print_end(session: str, end: SessionEnd) -> None:
+    iterations = pluralize(end.iterations, "iteration")
+    sys.stdout.write(f"{end.outcome} after {iterations}, {end.duration_ms / 1000:.1f} s\n")
     if end.summary is not None:
         sys.stdout.write(f"confidence {end.confidence:g}: {escape_line(end.summary)}\n")
     if end.reason is not None:
         sys.stdout.write(f"{escape_line(end.reason)}\n")
     sys.stdout.write(f"see: critic sessions show {session}\n")
+    if end.outcome != "success":
+        sys.stdout.write(f"go on: critic loop --resume {session}\n")

@@ -9,8 +9,9 @@ from typing import Any
 
 from evals.escaping import escape_line
 from evals.timestamps import format_time
-from harness.codeloop.prompt import extent, how_it_ended
-from harness.codeloop.record import Diff, Iteration
+from harness.codeloop.agent_output import failure_text
+from harness.codeloop.prompt import diff_size_text, pluralize
+from harness.codeloop.record import AgentRun, Diff, Iteration
 from harness.codeloop.sessions import (
     DamagedSession,
     Session,
@@ -28,7 +29,7 @@ _TASK_SHOWN = 60
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked. Exit status 2 when a session is damaged."""
+    """Run the action. The exit status is 2 if a session cannot be read."""
     folder = sessions_folder() if args.sessions is None else Path(args.sessions)
     actions = {"list": _list, "show": _show, "diff": _diff, "stats": _stats}
     return actions[args.action](args, folder)
@@ -39,7 +40,8 @@ def _list(args: argparse.Namespace, folder: Path) -> int:
     for name, session in load_all(folder):
         if isinstance(session, DamagedSession):
             status = EXIT_INVALID
-        _say(ascii_json(_row(name, session)) if args.format == "json" else _line(name, session))
+        as_json = args.format == "json"
+        _print(ascii_json(_row(name, session)) if as_json else _line(name, session))
     return status
 
 
@@ -72,56 +74,72 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
             "iterations": [iteration.wire() for iteration in session.iterations],
             **({"end": session.end.wire()} if session.end else {}),
         }
-        _say(ascii_json(wire, indent=2))
+        _print(ascii_json(wire, indent=2))
         return 0
-    for line in _told(session):
-        _say(line)
+    for line in _session_lines(session):
+        _print(line)
     return 0
 
 
-def _told(session: Session) -> Iterator[str]:
+def _session_lines(session: Session) -> Iterator[str]:
     start, end = session.start, session.end
     yield f"session  {start.session}  {session.state}"
     yield f"began    {format_time(start.time)} in {escape_line(start.folder)}"
     yield f"actor    {escape_line(join(start.actor))}"
     yield f"critic   {escape_line(join(start.critic))}"
-    yield from _text("task", start.task)
+    if start.accepted_unreviewed:
+        whose = f" of session {start.accepted_session}" if start.accepted_session else ""
+        yield f"accepted unreviewed changes{whose}"
+    yield from _text_lines("task", start.task)
     for iteration in session.iterations:
-        yield from _told_of(iteration, start.max_iterations)
+        yield from _iteration_lines(iteration)
     if end is None:
-        yield "no end: it is still running, or it crashed"
+        yield "no end: the session is still running, or it crashed"
         return
     yield f"ended    {format_time(end.time)} after {end.duration_ms / 1000:.1f} s: {end.outcome}"
     if end.summary is not None:
-        yield from _text(f"summary (confidence {end.confidence:g})", end.summary)
+        yield from _text_lines(f"summary (confidence {end.confidence:g})", end.summary)
     if end.reason is not None:
-        yield from _text("reason", end.reason)
+        yield from _text_lines("reason", end.reason)
 
 
-def _told_of(iteration: Iteration, limit: int) -> Iterator[str]:
+def _iteration_lines(iteration: Iteration) -> Iterator[str]:
     actor, diff = iteration.actor, iteration.diff
-    yield f"iteration {iteration.number} of {limit}"
-    yield f"  actor {how_it_ended(actor)} after {actor.duration_ms / 1000:.1f} s"
+    yield f"iteration {iteration.number}{', interrupted' if iteration.interrupted else ''}"
+    yield from (
+        f"  {failed.role} {failure_text(failed.run)}; it was tried again"
+        for failed in iteration.retried
+    )
+    yield f"  actor {failure_text(actor)} ({_usage(actor)})"
     if diff is not None:
-        yield f"  from the start differ: {extent(diff)}"
+        yield f"  changed since the session began: {diff_size_text(diff)}"
         yield from (f"    {file.status:<12} {escape_line(file.path)}" for file in diff.files)
     yield from (f"  added by a check: {escape_line(path)}" for path in iteration.by_checks)
     yield from (f"  not seen: nested repository {escape_line(path)}" for path in iteration.not_seen)
     yield from (
         f"  refused: {item.kind}: {escape_line(item.reason)}" for item in iteration.refusals
     )
-    yield from (
-        f"  malformed reply of the critic: {escape_line(reply.fault)}"
-        for reply in iteration.critic
-        if reply.fault is not None
-    )
+    for review in iteration.critic:
+        yield f"  critic {failure_text(review)} ({_usage(review)})"
+        if review.fault is not None:
+            yield f"  malformed reply of the critic: {escape_line(review.fault)}"
     if iteration.decision is not None:
         yield f"  critic: {iteration.decision.type.upper()}"
     if iteration.feedback is not None:
-        yield from (f"  {line}" for line in _text("feedback", iteration.feedback))
+        yield from (f"  {line}" for line in _text_lines("feedback", iteration.feedback))
 
 
-def _text(title: str, text: str) -> Iterator[str]:
+def _usage(run: AgentRun) -> str:
+    """Return the time of a run, and the tokens and money it reported."""
+    parts = [f"{run.duration_ms / 1000:.1f} s"]
+    if run.tokens is not None:
+        parts.append(pluralize(run.tokens, "token"))
+    if run.cost_micros is not None:
+        parts.append(f"${run.cost_micros / 1_000_000:.2f}")
+    return ", ".join(parts)
+
+
+def _text_lines(title: str, text: str) -> Iterator[str]:
     yield f"{title}:"
     yield from (f"    {escape_line(line)}" for line in text.splitlines())
 
@@ -130,7 +148,7 @@ def _diff(args: argparse.Namespace, folder: Path) -> int:
     session = load(folder, find(folder, args.session))
     diff = _chosen(session, args.iteration)
     if args.format == "json":
-        _say(ascii_json(diff.wire()))
+        _print(ascii_json(diff.wire()))
         return 0
     content = diff.content()
     if content is None:
@@ -146,18 +164,18 @@ def _diff(args: argparse.Namespace, folder: Path) -> int:
 
 
 def _chosen(session: Session, number: int | None) -> Diff:
-    kept = {one.number: one.diff for one in session.iterations if one.diff is not None}
-    chosen = max(kept, default=0) if number is None else number
-    if chosen not in kept:
-        if not kept:
-            raise UsageError("this session has no diff: no iteration came so far")
-        there = ", ".join(map(str, kept))
-        raise UsageError(f"this session has no diff of iteration {chosen}: there are {there}")
-    return kept[chosen]
+    diffs = {entry.number: entry.diff for entry in session.iterations if entry.diff is not None}
+    chosen = max(diffs, default=0) if number is None else number
+    if chosen not in diffs:
+        if not diffs:
+            raise UsageError("this session has no diff: no iteration got that far")
+        numbers = ", ".join(map(str, diffs))
+        raise UsageError(f"this session has no diff of iteration {chosen}: there are {numbers}")
+    return diffs[chosen]
 
 
 def _escaped(text: str) -> str:
-    """A diff that a terminal shows as it stands: no control character but tab and line end."""
+    """Return a diff that is safe on a terminal: the only control characters are tab and newline."""
     lines = text.split("\n")
     return "\n".join("\t".join(map(escape_line, line.split("\t"))) for line in lines)
 
@@ -170,19 +188,19 @@ def _stats(args: argparse.Namespace, folder: Path) -> int:
             sys.stderr.write(f"not counted: {session}\n")
         else:
             ends.append(session.end)
-    counted = statistics(ends)
+    numbers = statistics(ends)
     if args.format == "json":
-        _say(ascii_json(counted.wire()))
+        _print(ascii_json(numbers.wire()))
         return EXIT_INVALID if damaged else 0
-    _say(f"sessions        {counted.sessions}, of which {counted.incomplete} incomplete")
-    for outcome, count in counted.outcomes.items():
-        _say(f"  {outcome:<24}{count}")
-    if counted.success_rate is not None:
-        _say(f"success rate    {counted.success_rate:.1%}")
-        _say(f"avg iterations  {counted.avg_iterations:.1f}")
-        _say(f"avg duration    {counted.avg_duration:.1f} s")
+    _print(f"sessions        {numbers.sessions}, of which {numbers.incomplete} incomplete")
+    for outcome, count in numbers.outcomes.items():
+        _print(f"  {outcome:<24}{count}")
+    if numbers.success_rate is not None:
+        _print(f"success rate    {numbers.success_rate:.1%}")
+        _print(f"avg iterations  {numbers.avg_iterations:.1f}")
+        _print(f"avg duration    {numbers.avg_duration:.1f} s")
     return EXIT_INVALID if damaged else 0
 
 
-def _say(line: str) -> None:
+def _print(line: str) -> None:
     sys.stdout.write(line + "\n")

@@ -41,7 +41,8 @@ PURE = words("""
     harness.loops.actor_critic harness.agents.agent harness.loops.critique
     harness.agents.journal harness.agents.journaled harness.loops.model_loop
     harness.loops.self_refine harness.agents.invocation harness.loops.templates
-    harness.codeloop.decision harness.codeloop.prompt
+    harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
+    harness.codeloop.review
 """)
 PURE_IMPORTS = words("""
     collections collections.abc contextlib copy dataclasses datetime functools hashlib itertools

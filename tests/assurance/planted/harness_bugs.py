@@ -25,6 +25,8 @@ _WORKSPACE: Final = "harness/codeloop/workspace.py"
 _GATE: Final = "harness/codeloop/gate.py"
 _GUARD: Final = "harness/codeloop/git_guard.py"
 _CONFIG: Final = "harness/codeloop/config.py"
+_SESSIONS: Final = "harness/codeloop/sessions.py"
+_OPENING: Final = "harness/codeloop/opening.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -363,5 +365,40 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "patterns of the project come after those of the user, and can lift them",
         '*("default", "project", "config", "user", "command line"),',
         '*("default", "user", "command line", "project", "config"),',
+    ),
+    slip(
+        "torn-line-kept",
+        _SESSIONS,
+        "a session goes on behind a torn line, which makes two lines one",
+        "            os.ftruncate(self._file, whole)\n",
+        "",
+    ),
+    slip(
+        "torn-line-not-synced",
+        _SESSIONS,
+        "a torn line is cut off, and a crash may bring it back",
+        "            os.ftruncate(self._file, whole)\n            os.fsync(self._file)\n",
+        "            os.ftruncate(self._file, whole)\n",
+    ),
+    slip(
+        "line-not-synced",
+        _SESSIONS,
+        "the loop goes on before a line of its session is on disk",
+        "        os.fsync(self._file)\n        status",
+        "        status",
+    ),
+    slip(
+        "unreviewed-base",
+        _OPENING,
+        "an unfinished session's changes become the base of the next one",
+        "or _is_success(kept) or _is_unchanged(root, kept):",
+        "or not _is_success(kept) or _is_unchanged(root, kept):",
+    ),
+    slip(
+        "forged-base",
+        _OPENING,
+        "a session is resumed with a base that is not the one on record",
+        "if (kept.digest, kept.base.tree) != (start.base_digest, start.base_tree):",
+        "if kept.base.tree != start.base_tree:",
     ),
 )

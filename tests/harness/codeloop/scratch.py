@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.clock import SystemClock
-from harness.codeloop.loop import CodeLoop
+from harness.codeloop.events import CodeLoopEvent, ProgressListener
+from harness.codeloop.opening import open_session
 from harness.codeloop.record import GateRules, SessionEnd
-from harness.codeloop.scribe import Job
-from harness.codeloop.sessions import Session, SessionWriter, load
-from harness.codeloop.workspace import Workspace
+from harness.codeloop.session_recorder import CodeLoopJob
+from harness.codeloop.sessions import Session, load
 
 SESSION = "20260509T093500.000Z-c0de"
 DONE = "DECISION: DONE\nSUMMARY: all is there\nCONFIDENCE: 0.9\n"
@@ -94,26 +93,33 @@ def line(words: Sequence[str]) -> str:
     return shlex.join(words)
 
 
-class Silent:
-    """Somebody who looks on and remembers what was told."""
+class Collector:
+    """A listener that keeps all events, and their gist as text."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.events: list[Any] = []
 
-    def begin(self, number: int, phase: str) -> None:
-        self.told.append(f"{number} {phase}")
+    def on_event(self, event: CodeLoopEvent) -> None:
+        self.events.append(event)
 
-    def end(self, said: str) -> None:
-        self.told[-1] += f": {said}"
+    def kinds(self) -> list[str]:
+        """The kinds of the events; agents with their role, and their output left out."""
+        return [
+            f"{event.role}_{event.kind.removeprefix('agent_')}"
+            if event.kind.startswith("agent_")
+            else event.kind
+            for event in self.events
+            if event.kind != "agent_output"
+        ]
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a session came out, on the wire and to those who looked on."""
+    """The end of a session, its record, and what its listener received."""
 
     end: SessionEnd
     session: Session
-    told: list[str]
+    listener: Collector
 
 
 async def run_loop(
@@ -123,25 +129,35 @@ async def run_loop(
     critic: Sequence[str],
     max_iterations: int = 3,
     timeout: float = 20,
+    retries: int = 0,
+    time_limit: float | None = None,
+    listener: ProgressListener | None = None,
+    accept_unreviewed: bool = False,
     **gate: Any,
 ) -> Ended:
-    """One session in a repository; its file lies above it."""
-    rules = GateRules(**{"timeout": 20.0, **gate})
-    job = Job(
-        session=SESSION,
+    """One session in a repository; its record and its base lie above it."""
+    job = CodeLoopJob(
         task="make it so",
         folder=folder,
         actor=tuple(actor),
         critic=tuple(critic),
         max_iterations=max_iterations,
         timeout=timeout,
-        gate=rules,
+        gate=GateRules(**{"timeout": 20.0, **gate}),
+        retries=retries,
+        time_limit=time_limit,
     )
-    watch = Silent()
+    collector = Collector()
     place = folder.parent / "sessions"
-    with Workspace(folder) as workspace, SessionWriter(place, SESSION) as record:
-        end = await CodeLoop(job, workspace, record, SystemClock(), watch).run()
-    return Ended(end, load(place, SESSION), watch.told)
+    opened = open_session(
+        job,
+        sessions=place,
+        listener=listener or collector,
+        accept_unreviewed=accept_unreviewed,
+    )
+    with opened as loop:
+        end = await loop.run()
+    return Ended(end, load(place, loop.session), collector)
 
 
 def lines_of(place: Path) -> list[dict[str, Any]]:

@@ -51,7 +51,7 @@ def test_its_own_settings_are_protected_though_ignored_and_though_others_are_nam
     assert "protected_path_changed: .critic.toml" in refused(repo, actor=actor)
     (repo / "other.toml").write_text("max_iterations = 1\n")
     (repo / ".critic.toml").unlink()
-    flags = ("--config", "other.toml")
+    flags = ("--config", "other.toml", "--accept-unreviewed")
     assert "protected_path_changed: .critic.toml" in refused(repo, *flags, actor=actor)
     actor = python("open('other.toml', 'w').write('')")
     assert "protected_path_changed: " in refused(repo, *flags, actor=actor)

@@ -8,9 +8,11 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from harness.codeloop.events import CodeLoopEvent
 from tests.harness.codeloop.scratch import (
     DONE,
     MORE,
@@ -77,7 +79,7 @@ def test_success(loop: Loop, critic: Critic, repo: Path) -> None:
 def test_the_limit_and_a_failure_have_their_own_status(loop: Loop) -> None:
     said = loop("-n", "1", replies=(MORE,))
     assert (said.status, said.lines[0][:38]) == (1, "max_iterations_reached after 1 iterati")
-    said = loop(replies=("No issues remain.",))
+    said = loop("--accept-unreviewed", replies=("No issues remain.",))
     assert (said.status, said.lines[0][:24]) == (2, "failed after 1 iteration")
     assert said.lines[1] == "the critic gave no decision when asked twice: no decision in the reply"
 
@@ -200,6 +202,121 @@ def test_the_presets_are_run_as_they_are_documented(
     ]
 
 
+# --- resuming, limits and formats ---------------------------------------------------------------
+
+
+def test_the_same_command_again_is_refused_and_names_both_ways_on(
+    loop: Loop, critic: Critic, repo: Path
+) -> None:
+    flags = ("-n", "1", "--protect", "made.txt")
+    said = loop(*flags, replies=(DONE,))
+    session = session_file(repo).stem
+    assert said.status == 1
+    assert said.lines[-1] == f"go on: critic loop --resume {session}"
+    said = loop(*flags, replies=(DONE,))
+    assert (said.status, said.out) == (2, "")
+    assert said.err == (
+        f"critic: session {session} is unfinished and its changes are not reviewed: go on with "
+        f"`critic loop --resume {session}`, or look at the changes yourself and then add "
+        "--accept-unreviewed to this command\n"
+    )
+    said = critic("loop", "--resume", session[:12])
+    assert "used up its limit of iterations (1 of 1): allow more" in said.err
+    said = critic("loop", "--resume", session, "-n", "2")
+    assert (said.status, said.err.splitlines()[0]) == (
+        1,
+        f"session {session} goes on after 1 iteration",
+    )
+    assert "protected_path_changed: made.txt" in said.err
+    said = loop("--accept-unreviewed", replies=(DONE,))
+    assert said.status == 0
+    assert f"accepted unreviewed changes of session {session}" in (
+        critic("sessions", "show", critic("sessions", "list").lines[0].split()[0]).lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "named"),
+    [
+        (("make it so",), "TASK"),
+        (("--actor", "x", "--protect", "y"), "--actor, --protect"),
+        (("--accept-unreviewed", "--max-minutes", "1"), "--max-minutes, --accept-unreviewed"),
+    ],
+)
+def test_a_resumed_session_takes_no_other_settings(
+    critic: Critic, repo: Path, flags: tuple[str, ...], named: str
+) -> None:
+    said = critic("loop", "--resume", "2026", *flags)
+    expected = f"--resume goes on with the settings on record: leave out {named}"
+    assert (said.status, said.err) == (2, f"critic: {expected}\n")
+
+
+def test_neither_a_task_nor_a_session_is_an_error(critic: Critic, repo: Path) -> None:
+    said = critic("loop", "--dir", repo, "--actor", "true", "--critic", "true")
+    assert "no task: name one, or go on with a session with --resume ID" in said.err
+    assert "there is no session 2026" in critic("loop", "--resume", "2026").err
+
+
+@pytest.mark.parametrize(
+    ("flags", "why"),
+    [
+        (("--retries", "-1"), "--retries -1: must be 0 or more"),
+        (("--max-minutes", "0"), "--max-minutes 0: must be more than 0"),
+        (("--max-minutes", "nan"), "--max-minutes nan: must be more than 0"),
+    ],
+)
+def test_a_limit_that_is_none_is_refused(loop: Loop, flags: tuple[str, ...], why: str) -> None:
+    said = loop(*flags, replies=(DONE,))
+    assert (said.status, said.err) == (2, f"critic: {why}\n")
+
+
+def test_the_time_limit_ends_with_status_1(loop: Loop) -> None:
+    slow = python("import time; print('so far', flush=True); time.sleep(60)")
+    said = loop("--max-minutes", "0.02", actor=slow, replies=(DONE,))
+    assert said.status == 1
+    assert said.lines[0].startswith("time_limit_reached after 1 iteration, ")
+    assert said.lines[1] == "the time limit of 1.2 s is over"
+
+
+def test_json_prints_one_event_a_line_and_nothing_else(loop: Loop, repo: Path) -> None:
+    said = loop("--format", "json", replies=(MORE, DONE))
+    assert said.status == 0
+    events = [json.loads(entry) for entry in said.lines]
+    assert [event["seq"] for event in events] == [*range(1, len(events) + 1)]
+    assert {"time", "kind"} <= {*events[0]}
+    assert (events[0]["kind"], events[-1]["kind"]) == ("session_started", "session_ended")
+    assert events[0]["session"] == events[-1]["session"] == session_file(repo).stem
+    assert (events[-1]["exit_code"], events[-1]["end"]["outcome"]) == (0, "success")
+    assert "made it\n" in "".join(event.get("text", "") for event in events)
+
+
+def test_every_kind_of_event_is_in_the_help(critic: Critic) -> None:
+    text = " ".join(critic("loop", "--help").out.split())
+    (union, _) = get_args(CodeLoopEvent)
+    kinds = [event.model_fields["kind"].default for event in get_args(union)]
+    assert len(kinds) == 10
+    assert all(kind in text for kind in kinds)
+
+
+def test_what_agents_print_stays_out_of_a_pipe_unless_asked_for(loop: Loop) -> None:
+    assert "made it" not in loop(replies=(MORE, DONE)).err
+    said = loop("--verbose", replies=(DONE,))
+    assert " actor| made it" in said.err.splitlines()
+
+
+def test_an_agent_that_is_not_logged_in_says_so(loop: Loop, critic: Critic, repo: Path) -> None:
+    broken = python("print('Invalid API key: run /login', file=sys.stderr); sys.exit(1)")
+    said = critic(*("loop", "x", "--dir", repo, "--actor", line(broken), "--critic", line(broken)))
+    assert said.status == 2
+    assert said.lines[1] == (
+        "the critic gave no decision when asked twice: the critic exited with 1: "
+        "Invalid API key: run /login"
+    )
+    assert "actor  " in said.err
+    shown = critic("sessions", "show", session_file(repo).stem).out
+    assert "actor exited with 1: Invalid API key: run /login" in shown
+
+
 # --- signals ----------------------------------------------------------------------------------
 
 
@@ -230,7 +347,10 @@ def test_an_interrupt_ends_the_children_and_the_session(
     assert all(ends(int(pid)) for pid in pids.read_text().split())
     lines = lines_of(session_file(repo))
     assert lines[-1]["outcome"] == "user_interrupted"
-    assert lines[-1]["iterations"] == len(lines) - 2 == (0 if phase == "actor" else 1)
+    assert lines[-1]["iterations"] == len(lines) - 2 == 1
+    assert lines[1]["interrupted"] is True
+    assert lines[1]["actor"]["interrupted"] is (phase == "actor")
+    assert "diff" in lines[1]
 
 
 # --- looking at sessions ----------------------------------------------------------------------
@@ -248,7 +368,7 @@ def test_sessions_are_listed_shown_and_counted(loop: Loop, critic: Critic, repo:
     rows = [json.loads(row) for row in critic("sessions", "list", "--format", "json").lines]
     assert (rows[1]["session"], rows[1]["iterations"], rows[1]["task"]) == (first, 1, "make it so")
     shown = critic("sessions", "show", first).lines
-    assert "  from the start differ: 1 file, 1 line" in shown
+    assert "  changed since the session began: 1 file, 1 line" in shown
     assert "    added        made.txt" in shown
     assert "summary (confidence 0.9):" in shown
     refused = critic("sessions", "show", listed[0].split()[0]).lines
@@ -289,14 +409,14 @@ def test_what_is_not_there_is_told_with_what_is(loop: Loop, critic: Critic, repo
     assert said.err == "critic: this session has no diff of iteration 7: there are 1\n"
     first, *_ = session_file(repo).read_bytes().splitlines(keepends=True)
     session_file(repo).write_bytes(first)
-    assert "it is still running, or it crashed" in critic("sessions", "show", session).out
-    assert "no iteration came so far" in critic("sessions", "diff", session).err
+    assert "the session is still running, or it crashed" in critic("sessions", "show", session).out
+    assert "no iteration got that far" in critic("sessions", "diff", session).err
     session_file(repo).write_bytes(first + b"{}\n")
     said = critic("sessions", "list")
     assert said.status == 2
     assert said.lines == [
         f"{session}  damaged: session {session} is damaged: line 2: /type: "
-        "is none of session_start, iteration, session_end"
+        "is none of session_start, iteration, session_resumed, session_end"
     ]
     assert critic("sessions", "list", "--format", "json").status == 2
     said = critic("sessions", "stats")
