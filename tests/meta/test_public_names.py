@@ -17,6 +17,7 @@ from critic.verdicts import Phase
 from evals import EVALUATOR_VERSIONS, EVALUATORS, ApprovalMode, Scores
 from evals.run import CallStatus
 from evals.verdict import EvaluatorId, Severity, Status
+from tests.support.paths import ROOT
 
 EVALUATION = "EVALUATORS EVALUATOR_VERSIONS score_run"
 FACTS = """
@@ -202,3 +203,22 @@ def test_the_fronts_of_loops_and_agents_load_nothing_heavy(front: str) -> None:
     code = f"import sys, {front}; print(*{{*{HEAVY.split()}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+CODE_LOOP = """
+    CodeLoop CodeLoopError CodeLoopEvent CodeLoopJob DamagedSession GateRules ProgressListener
+    Session SessionEnd SessionOutcome UnreviewedChanges load open_session resume_session
+    sessions_folder
+"""
+
+
+def test_the_names_of_the_code_loop() -> None:
+    front = importlib.import_module("harness.codeloop")
+    assert sorted(front.__all__) == sorted(CODE_LOOP.split())
+    assert all(hasattr(front, name) for name in front.__all__)
+
+
+def test_the_code_loop_loads_no_log_and_no_model() -> None:
+    heavy = "{'sqlalchemy', 'pydantic_ai', 'hypothesis', 'harness.log', 'harness.agents'}"
+    code = f"import sys, harness.codeloop; sys.exit(bool({heavy} & {{*sys.modules}}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0
