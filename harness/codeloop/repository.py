@@ -84,3 +84,12 @@ def _read(rules: Path) -> str:
         return rules.read_text("utf-8", "surrogateescape")
     except OSError:
         return ""
+
+
+def ignore_rule(place: Path, root: Path) -> str:
+    """Return the line of a .gitignore for a file or folder; empty if it is not in the tree."""
+    place = place.parent.resolve() / place.name
+    if not place.is_relative_to(root) or place == root:
+        return ""
+    name = str(place.relative_to(root))
+    return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)

@@ -29,7 +29,7 @@ from harness.codeloop.change import Change, path_chain, path_text
 from harness.codeloop.git import GitFailed, PrivateGit
 from harness.codeloop.git_guard import GitGuard
 from harness.codeloop.record import ChangedFile, Diff
-from harness.codeloop.repository import locate, tracked_paths
+from harness.codeloop.repository import Repository, ignore_rule, locate, tracked_paths
 
 # A line of a session must stay readable in one piece, whatever the escapes make of it.
 KEPT_DIFF_BYTES: Final = 4 << 20
@@ -74,47 +74,48 @@ class Workspace:
         """Watch the repository that contains `folder`, except the `unseen` files and folders.
 
         What a pattern of `watched` names is seen even if it is ignored. A pattern with `*`, `?` or
-        `[` names nothing: it would name caches and logs as well. Settings of agents are seen with
-        everything in them, ignored or not. Unless `guard_git_settings`, the settings and hooks of
-        the repository may change. With `keep`, that folder keeps the objects of the start. With
-        `kept`, the start is that of an earlier session.
+        `[` names nothing: it would name caches and logs as well. Settings of agents are always
+        seen. Without `guard_git_settings`, settings and hooks of the repository may change. `keep`
+        is a folder to keep the start in; `kept` is the start of an earlier session.
 
         Raises:
-            CodeLoopError: the folder does not exist or is not inside a git work tree.
-            GitFailed: the objects of the earlier start are missing or damaged.
+            CodeLoopError: the folder is not inside a git work tree, or an object of `kept` is lost.
         """
         repository = locate(folder)
         self.root, self._git_dir = repository.root, repository.git_dir
-        self._guard = GitGuard(
-            self.root,
-            self._git_dir,
-            settings=guard_git_settings,
-            start=kept.base.git if kept else None,
-        )
+        start = kept.base.git if kept else None
+        self._guard = GitGuard(self.root, self._git_dir, settings=guard_git_settings, start=start)
         # A git that an interrupt left behind may still be writing there.
         self._temporary = TemporaryDirectory(prefix="critic-", ignore_cleanup_errors=True)
         private = Path(self._temporary.name).resolve()
-        own = (ignore_rule(path, self.root) for path in (*unseen, private))
+        own = [ignore_rule(path, self.root) for path in (*unseen, private)]
         self._exclude = kept.base.exclude if kept else repository.exclude
         rules = self._exclude + "".join(f"{line}\n" for line in (*CACHES, *own))
         try:
             place = (keep or private) / "git"
             self._git = PrivateGit(place, self.root, rules, format=repository.format)
-            if kept is None:
-                self._git.in_tree("update-index", "-z", "--index-info", stdin=repository.index)
-            else:
-                self._git.restore(kept.objects, kept.base.tree)
-            entries = self._entries()
-            self._take_in(at_start=True)
-            self._rules = self._read_rules() if kept is None else kept.base.rules
+            self._begin(repository, kept)
             self._first_rules = self._keep_rules(private, rules)
-            self._watch(watched)
-            self.base = self.tree() if kept is None else kept.base.tree
-            self._links = self._read_links() if kept is None else kept.base.links
-            self._checked = CheckedFiles(self._entries() if kept is None else entries)
+            self._note_start(watched, kept)
         except BaseException:
             self._temporary.cleanup()
             raise
+
+    def _begin(self, repository: Repository, kept: KeptBase | None) -> None:
+        """Begin with the files as they are, or with those of an earlier start."""
+        if kept is None:
+            self._git.in_tree("update-index", "-z", "--index-info", stdin=repository.index)
+        else:
+            self._git.restore(kept.objects, kept.base.tree)
+        self._restored = self._entries()
+        self._take_in(at_start=True)
+        self._rules = self._read_rules() if kept is None else kept.base.rules
+
+    def _note_start(self, watched: Sequence[str], kept: KeptBase | None) -> None:
+        self._watch(watched)
+        self.base = self.tree() if kept is None else kept.base.tree
+        self._links = self._read_links() if kept is None else kept.base.links
+        self._checked = CheckedFiles(self._entries() if kept is None else self._restored)
 
     def __enter__(self) -> Self:
         return self
@@ -336,12 +337,3 @@ def top_of(folder: Path) -> Path:
         CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
     return locate(folder).root
-
-
-def ignore_rule(place: Path, root: Path) -> str:
-    """Return the line of a .gitignore for a file or folder; empty if it is not in the tree."""
-    place = place.parent.resolve() / place.name
-    if not place.is_relative_to(root) or place == root:
-        return ""
-    name = str(place.relative_to(root))
-    return "/" + "".join(f"\\{char}" if char in "\\*?[ " else char for char in name)

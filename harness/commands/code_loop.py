@@ -19,9 +19,10 @@ from harness.codeloop.loop import CodeLoop
 from harness.codeloop.opening import open_session, resume_session
 from harness.codeloop.prompt import pluralize
 from harness.codeloop.record import EXIT_CODES, SessionEnd
+from harness.codeloop.repository import ignore_rule
 from harness.codeloop.session_recorder import CodeLoopJob
 from harness.codeloop.sessions import find, sessions_folder
-from harness.codeloop.workspace import ignore_rule, top_of
+from harness.codeloop.workspace import top_of
 from harness.commands.progress import JsonEvents, Progress
 from harness.errors import UsageError
 
