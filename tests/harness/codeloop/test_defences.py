@@ -69,7 +69,8 @@ def test_settings_that_an_agent_or_git_loads_are_refused_unless_the_user_allows_
     assert said.status == 1
     assert f"protected_path_changed: {name} must not change" in said.err
     assert not (repo.parent / "asked").exists()
-    assert loop("--allow-agent-settings", actor=makes(f"{name}.local.json")).status == 0
+    flags = ("--accept-unreviewed", "--allow-agent-settings")
+    assert loop(*flags, actor=makes(f"{name}.local.json")).status == 0
 
 
 def test_so_are_ignored_settings_beside_the_folder_that_agents_start_in(
@@ -89,7 +90,8 @@ def test_so_is_an_ignored_link_in_the_place_of_settings(loop: Loop, repo: Path) 
 def test_settings_of_git_are_refused_unless_the_user_allows_them(loop: Loop) -> None:
     said = loop(actor=("git", "config", "core.pager", "evil"))
     assert (said.status, ".git/config must not change" in said.err) == (1, True)
-    assert loop("--allow-agent-settings", actor=("git", "config", "a.b", "c")).status == 0
+    flags = ("--accept-unreviewed", "--allow-agent-settings")
+    assert loop(*flags, actor=("git", "config", "a.b", "c")).status == 0
 
 
 def test_ignored_packages_may_bring_instructions_for_agents(loop: Loop, repo: Path) -> None:
@@ -255,5 +257,5 @@ def test_what_a_check_does_to_protected_or_reviewed_files_is_refused(
     said = loop("--gate", line(check), "--protect", "sub/")
     assert (said.status, "protected_path_changed: sub/new" in said.err) == (1, True)
     check = python("pathlib.Path('made.txt').write_text('other')")
-    said = loop("--gate", line(check))
+    said = loop("--accept-unreviewed", "--gate", line(check))
     assert (said.status, "changed_while_judged: made.txt" in said.err) == (1, True)

@@ -206,6 +206,17 @@ def test_it_goes_on_with_task_settings_feedback_and_numbers(repo: Path) -> None:
     assert list(bases_folder(repo).iterdir()) == []
 
 
+def test_settings_of_the_repository_are_those_of_the_first_base(repo: Path) -> None:
+    ended = start(repo, actor=("git", "config", "core.pager", "evil"))
+    assert ended.end.outcome == "max_iterations_reached"
+    with pytest.raises(UnreviewedChanges):
+        start(repo, actor=("true",))
+    resume(repo, ended, max_iterations=2)
+    assert [
+        refusal.kind for turn in reload(repo, ended).iterations for refusal in turn.refusals
+    ] == ["protected_path_changed"] * 2
+
+
 @pytest.mark.parametrize("lines", [1, 2])
 def test_a_crash_can_be_resumed_behind_the_last_whole_line(repo: Path, lines: int) -> None:
     ended = start(repo, critic=says(MORE, DONE))
