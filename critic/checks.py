@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any, Final
 
-from jsonschema_rs import Draft202012Validator
-
 from critic.prepared import PreparedPlan
 from critic.surface import (
     HAS_ARGS_SCHEMA,
@@ -31,7 +29,7 @@ from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
 from evals.escaping import escape_name, pointer
 from evals.evidence import resolve_pins, unbacked_arguments
-from evals.schemas import schema_faults
+from evals.schemas import CompiledSchema, schema_faults
 from evals.timestamps import unexpired
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
@@ -95,7 +93,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Violation]:
     """
     if not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
-    validators: dict[ToolEntry, Draft202012Validator | None] = {}
+    validators: dict[ToolEntry, CompiledSchema | None] = {}
     for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
             name = f"{fields['adapter_id']}.{fields['capability_id']}"
@@ -110,7 +108,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Violation]:
 
 
 def _schema_violations(
-    index: int, args: dict[str, Any], validator: Draft202012Validator
+    index: int, args: dict[str, Any], validator: CompiledSchema
 ) -> Iterator[Violation]:
     for error in schema_faults(validator, args):
         place = escape_name(pointer(*error.path)) or "their root"

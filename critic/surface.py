@@ -13,11 +13,10 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import orjson
-from jsonschema_rs import Draft202012Validator
 
 from evals.context import CompiledContext, EvidenceItem, ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
-from evals.schemas import compile_schema
+from evals.schemas import CompiledSchema, compile_schema
 
 # Traits are bits that say which checks a step makes necessary, so that a plan pays for no others.
 # The lowest five are the approval mode, 1 << rank, so that any mode above a limit shows at once.
@@ -44,9 +43,9 @@ class ToolEntry:
     produces: frozenset[str]
     min_tokens: int
     traits: int
-    _compiled: tuple[bytes, Draft202012Validator] | None = field(default=None, init=False)
+    _compiled: tuple[bytes, CompiledSchema] | None = field(default=None, init=False)
 
-    def validator(self) -> Draft202012Validator | None:
+    def validator(self) -> CompiledSchema | None:
         """Return the compiled `args_schema`, or None where there is none.
 
         It is kept, and compiled again when the schema has been edited in place.

@@ -1,11 +1,14 @@
 """JSON Schemas that a user brings (`args_schema`, `output_schemas`), compiled by jsonschema-rs.
 
 Draft 2020-12. No reference leaves the document, patterns run in linear time (a pattern that
-cannot is refused with its schema), and `format` is an annotation, as the draft says.
+cannot is refused with its schema), `format` is an annotation, as the draft says, and what a schema
+may cost is limited by `evals.schema_budget`.
 """
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
+from itertools import islice
 from typing import Annotated, Any, Final, NamedTuple
 
 import orjson
@@ -15,6 +18,8 @@ from pydantic_core import PydanticCustomError
 
 from evals.canonical import canonical_json
 from evals.json_value import JsonValue
+from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, over_budget
+from evals.schema_outline import Outline, outline
 
 # The compiler follows references anew for each `unevaluated...` keyword, one call within another:
 # a chain of a thousand ends the process, and the time grows with its square. No path is longer than
@@ -22,6 +27,15 @@ from evals.json_value import JsonValue
 _UNEVALUATED: Final = re.compile(rb'"unevaluated(?:Items|Properties)":')
 _REFERENCE: Final = re.compile(rb'"\$(?:dynamicRef|ref)":')
 _MOST_OBJECTS: Final = 600
+
+# Without a reference or a pattern a schema costs no more than its size.
+_COSTLY: Final = re.compile(rb'[Rr]ef":|"pattern')
+
+_MOST_ALTERNATIVES: Final = 1_000
+"""Up to how many alternatives the compiler may explain, where there is no outline."""
+
+_MOST_ERRORS: Final = 10_000
+"""How many errors of one value are read. Further ones are at the same few thousand places."""
 
 
 class SchemaFault(NamedTuple):
@@ -33,38 +47,91 @@ class SchemaFault(NamedTuple):
     """The schema keywords that fail there, such as `maximum`, sorted."""
 
 
+class CompiledSchema:
+    """A schema ready to be asked: `is_valid(value)`."""
+
+    __slots__ = ("_errors", "_schema", "is_valid")
+
+    is_valid: Callable[[Any], bool]
+
+    def __init__(self, schema: bytes) -> None:
+        self._schema = schema
+        self._errors: Callable[[Any], list[SchemaFault]] | None = None
+        self.is_valid = _validator(orjson.loads(schema)).is_valid
+
+    def faults(self, value: Any) -> list[SchemaFault]:
+        """Return every place in the value that does not satisfy the schema."""
+        if self._errors is None:
+            self._errors = _error_reader(orjson.loads(self._schema))
+        return self._errors(value)
+
+
+def _validator(schema: Any) -> Draft202012Validator:
+    return Draft202012Validator(schema, retriever=_no_retrieval, pattern_options=RegexOptions())
+
+
 def _no_retrieval(uri: str) -> Any:
     raise ValueError(f"{uri} lies outside the schema")
 
 
+def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
+    """Return what lists the violations of a value.
+
+    The errors come from the outline of the schema, in which a failing choice is one error. The
+    compiler would explain it by the errors of each alternative, and those by theirs: in a schema
+    that refers to itself, more than memory holds.
+    """
+    outlined = outline(schema)
+    if outlined is None:
+        costs = costs_of(schema)
+        if costs.recursive or costs.alternatives > _MOST_ALTERNATIVES:
+            return _unexplained
+        outlined = Outline(schema, {})
+    validator = _validator(outlined.schema)
+
+    def read(value: Any) -> list[SchemaFault]:
+        keywords: dict[tuple[str | int, ...], set[str]] = {}
+        for error in islice(validator.iter_errors(value), _MOST_ERRORS):
+            place = tuple(error.schema_path)
+            keyword = outlined.choices.get(place) or (str(place[-1]) if place else "false")
+            keywords.setdefault(tuple(error.instance_path), set()).add(keyword)
+        return [SchemaFault(path, tuple(sorted(names))) for path, names in keywords.items()]
+
+    return read
+
+
+def _unexplained(_value: Any) -> list[SchemaFault]:
+    """Say only that the value as a whole is invalid: to say more could take forever."""
+    return [SchemaFault((), ("$ref",))]
+
+
 @lru_cache(maxsize=1024)
-def _compiled(schema: bytes) -> Draft202012Validator:
+def _compiled(schema: bytes) -> CompiledSchema:
     many = schema.count(b"{") > _MOST_OBJECTS
     if many and _UNEVALUATED.search(schema) and _REFERENCE.search(schema):
         raise ValueError(f"$ref and unevaluated... in a schema of over {_MOST_OBJECTS} objects")
-    return Draft202012Validator(
-        orjson.loads(schema), retriever=_no_retrieval, pattern_options=RegexOptions()
-    )
+    if len(schema) > MAX_SCHEMA_BYTES or _COSTLY.search(schema):
+        exceeded = over_budget(orjson.loads(schema), len(schema))
+        if exceeded:
+            raise ValueError(exceeded)
+    return CompiledSchema(schema)
 
 
-def compile_schema(schema: Any) -> Draft202012Validator:
-    """The compiled validator of a JSON Schema. Equal schemas share one.
+def compile_schema(schema: Any) -> CompiledSchema:
+    """Return the compiled form of a JSON Schema. Equal schemas share one.
 
     Raises:
-        Exception: it is no schema (jsonschema-rs has no common base for its errors).
+        Exception: it is not a schema, or is over a budget (jsonschema-rs has no common base for
+            its errors).
     """
     return _compiled(canonical_json(schema))
 
 
-def schema_faults(validator: Draft202012Validator, value: Any) -> list[SchemaFault]:
-    """Every place in `value` that does not satisfy the schema, each once, in a fixed order."""
-    if validator.is_valid(value):
+def schema_faults(schema: CompiledSchema, value: Any) -> list[SchemaFault]:
+    """Return every place in `value` that does not satisfy the schema, each once, in fixed order."""
+    if schema.is_valid(value):
         return []
-    keywords: dict[tuple[str | int, ...], set[str]] = {}
-    for error in validator.iter_errors(value):
-        keyword = str(error.schema_path[-1]) if error.schema_path else "false"
-        keywords.setdefault(tuple(error.instance_path), set()).add(keyword)
-    faults = [SchemaFault(path, tuple(sorted(found))) for path, found in keywords.items()]
+    faults = schema.faults(value)
     return sorted(faults, key=lambda fault: [(type(part) is str, part) for part in fault.path])
 
 

@@ -3,8 +3,6 @@
 from functools import cached_property
 from typing import Any, Final
 
-from jsonschema_rs import Draft202012Validator
-
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
 from evals.binding import ContentIndex
@@ -16,6 +14,7 @@ from evals.context import (
     RunContext,
 )
 from evals.envelope import MODE_RANK
+from evals.schemas import CompiledSchema
 from evals.timestamps import unexpired
 
 # Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. After
@@ -48,14 +47,14 @@ class RepairOptions:
         self._search_budget = _LOOK_UPS
         self._allowed: dict[tuple[ToolEntry, str], list[EvidenceItem]] = {}
         self._indexes: dict[str, ContentIndex] = {}
-        self._validators: dict[ToolEntry, Draft202012Validator | None] = {}
+        self._validators: dict[ToolEntry, CompiledSchema | None] = {}
         self._candidates: dict[tuple[ToolEntry, str, bool, Any], tuple[str, ...]] = {}
 
     def index_of(self, item: EvidenceItem) -> ContentIndex:
         """Return the index of the item's content."""
         return self._indexes.get(item.id) or self._indexes.setdefault(item.id, item.backing)
 
-    def validator_of(self, tool: ToolEntry) -> Draft202012Validator | None:
+    def validator_of(self, tool: ToolEntry) -> CompiledSchema | None:
         """Return the validator of the tool's args, or None where it has no schema."""
         return self._validators.get(tool) or self._validators.setdefault(tool, tool.validator())
 

@@ -1,11 +1,19 @@
 """Schemas that would end the process that compiles them, and those that would not."""
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator, RegexOptions
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from evals.schemas import JsonSchema
+from evals.schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
+from tests.support.generate.strategies import PATIENT
+from tests.support.paths import ROOT
 
 SCHEMA: TypeAdapter[Any] = TypeAdapter(JsonSchema)
 
@@ -27,11 +35,212 @@ def test_a_chain_of_references_with_unevaluated_values_is_refused(keyword: str, 
 @pytest.mark.parametrize(
     "schema",
     [
-        chain(597, {}, {"unevaluatedItems": False}),
+        chain(497, {}, {"unevaluatedItems": False}),
         chain(200, {"unevaluatedProperties": False}, {}),
-        chain(5_000, {}, {}),
         {"properties": {f"p{at}": {} for at in range(1_000)}, "unevaluatedProperties": False},
     ],
 )
 def test_what_is_shorter_or_does_not_follow_references_is_compiled(schema: Any) -> None:
     assert SCHEMA.validate_python(schema) == schema
+
+
+def refusal(schema: Any) -> str:
+    with pytest.raises(ValidationError) as caught:
+        SCHEMA.validate_python(schema)
+    return str(caught.value.errors()[0]["msg"])
+
+
+NODE: Any = {
+    "$defs": {
+        "N": {
+            "anyOf": [
+                {"type": "object", "properties": {"x": {"$ref": "#/$defs/N"}}, "required": ["x"]},
+                {"properties": {"x": {"$ref": "#/$defs/N"}, "y": {}}, "type": "object"},
+                {"type": "integer"},
+            ]
+        }
+    },
+    "$ref": "#/$defs/N",
+}
+
+
+def nested(levels: int) -> Any:
+    value: Any = "neither"
+    for _ in range(levels):
+        value = {"x": value}
+    return value
+
+
+# Run on its own, so that a schema that takes too much ends that process and not the tests.
+LIMITED = """
+import json, resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+from evals.schemas import compile_schema, schema_faults
+schema, value = json.load(sys.stdin)
+try:
+    compiled = compile_schema(schema)
+except Exception as error:
+    print(json.dumps(str(error)))
+else:
+    print(json.dumps(schema_faults(compiled, value)))
+"""
+
+
+def asked_apart(schema: Any, value: Any) -> Any:
+    """What is said of the value, by a process with a gigabyte and twenty seconds."""
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED],
+        input=json.dumps([schema, value]),
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr[-300:]
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("choice", ["anyOf", "oneOf"])
+@pytest.mark.parametrize("levels", [16, 30, 60])
+def test_a_recursive_choice_is_explained_without_its_alternatives(levels: int, choice: str) -> None:
+    schema = json.loads(json.dumps(NODE).replace("anyOf", choice))
+    assert asked_apart(schema, nested(levels)) == [[[], [choice]]]
+
+
+def test_a_recursive_schema_that_cannot_be_outlined_is_refused_as_a_whole() -> None:
+    schema = {**NODE, "unevaluatedItems": False}
+    assert asked_apart(schema, nested(40)) == [[[], ["$ref"]]]
+
+
+def test_choices_that_double_are_over_the_budget() -> None:
+    def link(at: int) -> Any:
+        below = {"$ref": f"#/$defs/a{at + 1}"}
+        return {"anyOf": [below, below]}
+
+    def doubled(levels: int) -> Any:
+        links = {f"a{at}": link(at) for at in range(levels)}
+        return {"$defs": {**links, f"a{levels}": {"type": "integer"}}, "$ref": "#/$defs/a0"}
+
+    assert asked_apart(doubled(40), "x").startswith("over the budget of 100000 alternatives")
+    assert asked_apart(doubled(8), "x") == [[[], ["anyOf"]]]
+
+
+def test_a_chain_of_references_is_limited() -> None:
+    assert SCHEMA.validate_python(chain(499, {}, {})) == chain(499, {}, {})
+    assert "over the budget of 500 references in a chain" in refusal(chain(500, {}, {}))
+    assert asked_apart(chain(30_000, {"minLength": 1}, {"type": "integer"}), "x").startswith(
+        ("over the budget", "1")
+    )
+
+
+def test_patterns_are_limited_by_the_memory_they_compile_to() -> None:
+    patterns = {f"p{at}": {"pattern": rf"(?:\p{{L}}{{1,8}}){{1,8}}{at}"} for at in range(80)}
+    answer = asked_apart({"properties": patterns}, {})
+    assert answer == "over the budget of 67108864 bytes for compiled patterns"
+    assert SCHEMA.validate_python({"properties": {"p": patterns["p0"]}})
+
+
+def test_a_schema_is_limited_in_bytes() -> None:
+    assert "bytes is over the budget of 1048576 bytes for a schema" in refusal(
+        {"enum": ["x" * 1_048_576]}
+    )
+
+
+def test_large_schemas_of_real_size_pass() -> None:
+    # As pydantic writes them for hundreds of models that refer to one another and to themselves.
+    kinds = [{"$ref": f"#/$defs/M{at}"} for at in range(300)]
+    models: dict[str, Any] = {}
+    for at in range(300):
+        fields: dict[str, Any] = {
+            f"field_{name}": {
+                "anyOf": [{"type": "string", "pattern": "^[a-z]{1,64}$"}, {"type": "null"}]
+            }
+            for name in range(10)
+        }
+        fields["next"] = {"$ref": f"#/$defs/M{(at + 1) % 300}"}
+        fields["others"] = {"type": "array", "items": {"$ref": f"#/$defs/M{at * 7 % 300}"}}
+        models[f"M{at}"] = {"type": "object", "properties": fields, "additionalProperties": False}
+    models["Any"] = {"oneOf": kinds}
+    schema = {"$defs": models, "type": "object", "properties": {"it": {"$ref": "#/$defs/Any"}}}
+    assert len(json.dumps(schema)) > 300_000
+    assert asked_apart(schema, {"it": {"field_0": 1}}) == [[["it"], ["oneOf"]]]
+    assert asked_apart(schema, {}) == []
+
+
+class Tree(BaseModel):
+    """A recursive union, as pydantic describes it."""
+
+    children: "list[Tree | Leaf]"
+    label: str | None = None
+
+
+class Leaf(BaseModel):
+    """The end of a branch."""
+
+    value: int | str
+
+
+def test_the_schema_of_a_recursive_model_passes() -> None:
+    schema = Tree.model_json_schema()
+    value: Any = {"value": 1.5}
+    for _ in range(20):
+        value = {"children": [value]}
+    assert asked_apart(schema, value) == [[["children", 0], ["anyOf"]]]
+
+
+def plainly(schema: Any, value: Any) -> list[SchemaFault]:
+    """The violations as the compiler lists them, without an outline."""
+    validator = Draft202012Validator(schema, pattern_options=RegexOptions())
+    keywords: dict[tuple[str | int, ...], set[str]] = {}
+    for error in validator.iter_errors(value):
+        keyword = str(error.schema_path[-1]) if error.schema_path else "false"
+        keywords.setdefault(tuple(error.instance_path), set()).add(keyword)
+    faults = [SchemaFault(path, tuple(sorted(names))) for path, names in keywords.items()]
+    return sorted(faults, key=lambda fault: [(type(part) is str, part) for part in fault.path])
+
+
+SIMPLE: Any = st.sampled_from(
+    [
+        *({"type": "integer"}, {"type": "string"}, {"minimum": 2}, {"maxLength": 1}, {"const": 1}),
+        *(
+            {"enum": [1, "a"]},
+            True,
+            False,
+            {"$ref": "#/$defs/A"},
+            {"$ref": "#b"},
+            {"pattern": "^a"},
+        ),
+        {"required": ["x"]},
+    ]
+)
+
+
+def combined(part: Any) -> Any:
+    """Schemas out of smaller ones, by every keyword that has subschemas."""
+    lists = [st.fixed_dictionaries({key: st.lists(part, min_size=1, max_size=3)}) for key in LISTS]
+    ones = [st.fixed_dictionaries({key: part}) for key in ONES]
+    maps = [
+        st.fixed_dictionaries({key: st.dictionaries(st.sampled_from("xy"), part)}) for key in MAPS
+    ]
+    parts = st.lists(st.one_of(*lists, *ones, *maps), min_size=1, max_size=3)
+    return parts.map(lambda each: {name: value for one in each for name, value in one.items()})
+
+
+LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
+ONES = ("not", "items", "contains", "additionalProperties", "propertyNames", "if", "then", "else")
+MAPS = ("properties", "patternProperties", "dependentSchemas")
+SCHEMAS = st.recursive(SIMPLE, combined, max_leaves=6)
+VALUES = st.recursive(
+    st.sampled_from([1, 2, "a", "bb", None, True, 1.5]),
+    lambda part: st.lists(part, max_size=2) | st.dictionaries(st.sampled_from("xyz"), part),
+    max_leaves=5,
+)
+
+
+@settings(PATIENT, max_examples=400)
+@given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
+def test_the_outline_finds_what_the_schema_finds(a: Any, b: Any, whole: Any, value: Any) -> None:
+    anchored = {**b, "$anchor": "b"} if isinstance(b, dict) else {"$anchor": "b", "allOf": [b]}
+    schema = {"$defs": {"A": a, "B": anchored}, "properties": {"x": whole}, "items": whole}
+    assert schema_faults(compile_schema(schema), value) == plainly(schema, value)

@@ -208,8 +208,8 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
         "one-fault-per-schema",
         "evals/schemas.py",
         "only the first place that breaks a schema is told",
-        "for error in validator.iter_errors(value):",
-        "for error in list(validator.iter_errors(value))[:1]:",
+        "for error in islice(validator.iter_errors(value), _MOST_ERRORS):",
+        "for error in islice(validator.iter_errors(value), 1):",
     ),
     slip(
         "markup-in-a-reason",

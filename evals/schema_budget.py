@@ -1,0 +1,206 @@
+"""What a JSON Schema may cost: its size, its references, its alternatives and its patterns.
+
+A schema is data from outside, and a few kilobytes of it can take minutes, gigabytes or the whole
+process when it is compiled or asked. The limits are far above what real schemas need (the JSON
+Schema of hundreds of models, an OpenAPI document of some hundred kilobytes), and a schema over one
+of them is refused with the name of that limit.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from jsonschema_rs import Draft202012Validator, RegexOptions
+
+MAX_SCHEMA_BYTES: Final = 1024 * 1024
+"""The largest schema, in bytes of its canonical form."""
+
+MAX_REFERENCE_CHAIN: Final = 500
+"""How many references may follow one another before a schema that was seen already."""
+
+MAX_ALTERNATIVES: Final = 100_000
+"""How many subschemas may have to be asked about one path of a value: nested choices multiply."""
+
+MAX_PATTERN_BYTES: Final = 64 * 1024 * 1024
+"""Memory of all compiled patterns together, in bytes."""
+
+# A pattern is charged the first of these sizes that it compiles within.
+_PATTERN_SIZES: Final = (64 * 1024, 1024 * 1024, 10 * 1024 * 1024)
+
+# Keywords whose subschemas judge the same value, and keywords whose subschemas judge a part of it.
+_SAME_ONE: Final = ("not", "if", "then", "else")
+_SAME_MANY: Final = ("allOf", "anyOf", "oneOf", "dependentSchemas")
+_PART_ONE: Final = (
+    *("items", "contains", "additionalProperties", "propertyNames"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
+_PART_MANY: Final = ("prefixItems", "properties", "patternProperties")
+REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
+
+Json = dict[str, Any]
+
+
+class Costs(NamedTuple):
+    """What the references of a schema amount to."""
+
+    chain: int
+    """The most references that follow one another before a schema that was seen already."""
+    alternatives: int
+    """The most subschemas that may have to be asked about one path of a value."""
+    recursive: bool
+    """Whether some schema refers back to itself."""
+
+
+def over_budget(schema: Any, size: int) -> str | None:
+    """Return which limit the schema exceeds and by what, or None. `size` is in bytes."""
+    if size > MAX_SCHEMA_BYTES:
+        return f"{size} bytes is over the budget of {MAX_SCHEMA_BYTES} bytes for a schema"
+    if type(schema) is not dict:
+        return None
+    costs = costs_of(schema)
+    if costs.chain > MAX_REFERENCE_CHAIN:
+        return f"over the budget of {MAX_REFERENCE_CHAIN} references in a chain"
+    if costs.alternatives > MAX_ALTERNATIVES:
+        return f"over the budget of {MAX_ALTERNATIVES} alternatives for one value"
+    if _pattern_bytes(schema) > MAX_PATTERN_BYTES:
+        return f"over the budget of {MAX_PATTERN_BYTES} bytes for compiled patterns"
+    return None
+
+
+def subschemas(schema: Json, one: tuple[str, ...], many: tuple[str, ...]) -> Iterator[Json]:
+    """Yield the object subschemas under some keywords."""
+    for keyword in one:
+        yield from _objects([schema.get(keyword)])
+    for keyword in many:
+        below = schema.get(keyword)
+        yield from _objects(list(below.values()) if type(below) is dict else below)
+
+
+def _objects(values: Any) -> Iterator[Json]:
+    yield from (value for value in (values or ()) if type(value) is dict)
+
+
+class _Targets:
+    """Finds what a reference refers to, within the document."""
+
+    def __init__(self, root: Json) -> None:
+        self._root = root
+        self._anchors: dict[str, list[Json]] = {}
+        self._resources: dict[str, list[Json]] = {}
+        self._known: dict[str, list[Json]] = {}
+        for part in every_object(root):
+            for keyword in ("$anchor", "$dynamicAnchor"):
+                self._anchors.setdefault(str(part.get(keyword)), []).append(part)
+            if type(part.get("$id")) is str:
+                self._resources.setdefault(_last_segment(part["$id"]), []).append(part)
+
+    def of(self, schema: Json) -> Iterator[Json]:
+        """Yield every schema that the references of this one may mean."""
+        for keyword in REFERENCES:
+            reference = schema.get(keyword)
+            if type(reference) is str:
+                if reference not in self._known:
+                    self._known[reference] = self._find(reference)
+                yield from self._known[reference]
+
+    def _find(self, reference: str) -> list[Json]:
+        base, _, fragment = reference.partition("#")
+        if fragment and not fragment.startswith("/"):
+            return self._anchors.get(fragment, [])
+        # A pointer counts from the resource that it is in: any of them, for a budget.
+        roots = self._resources.get(_last_segment(base), []) if base else [self._root]
+        inner = [] if base else [root for same in self._resources.values() for root in same]
+        found = [_at_pointer(root, fragment) for root in (*roots, *inner)]
+        return list({id(target): target for target in _objects(found)}.values())
+
+
+def _last_segment(uri: str) -> str:
+    return uri.partition("#")[0].rstrip("/").rpartition("/")[2]
+
+
+def _at_pointer(value: Any, pointer: str) -> Any:
+    for part in pointer.split("/")[1:]:
+        name = part.replace("%25", "%").replace("~1", "/").replace("~0", "~")
+        if type(value) is list and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            value = value.get(name) if type(value) is dict else None
+    return value
+
+
+def every_object(root: Any) -> Iterator[Json]:
+    """Yield every object in a JSON value, whether it is a schema or not."""
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if type(value) is dict:
+            yield value
+            waiting.extend(value.values())
+        elif type(value) is list:
+            waiting.extend(value)
+
+
+def costs_of(root: Json) -> Costs:
+    """Return what the references of a schema amount to.
+
+    Each schema is counted once it has been left, so a reference back to a schema that is still
+    being counted adds nothing: the validator remembers what it has asked about a value there.
+    """
+    targets = _Targets(root)
+    costs: dict[int, tuple[int, int]] = {}
+    entered: set[int] = set()
+    recursive = False
+    for start in every_object(root):
+        waiting = [(start, False)]
+        while waiting:
+            schema, leaving = waiting.pop()
+            if leaving:
+                entered.remove(id(schema))
+                costs[id(schema)] = _cost(schema, costs, targets)
+            elif id(schema) not in costs:
+                costs[id(schema)] = (0, 0)
+                entered.add(id(schema))
+                waiting.append((schema, True))
+                same = subschemas(schema, _SAME_ONE, _SAME_MANY)
+                parts = subschemas(schema, _PART_ONE, _PART_MANY)
+                below = (*targets.of(schema), *same, *parts)
+                recursive = recursive or any(id(part) in entered for part in below)
+                waiting += [(part, False) for part in below if id(part) not in costs]
+    longest, most = map(max, zip(*costs.values(), strict=True))
+    return Costs(longest, most, recursive)
+
+
+def _cost(schema: Json, costs: dict[int, tuple[int, int]], targets: _Targets) -> tuple[int, int]:
+    referred = [costs[id(target)] for target in targets.of(schema)]
+    same = [costs[id(part)] for part in subschemas(schema, _SAME_ONE, _SAME_MANY)]
+    parts = [costs[id(part)] for part in subschemas(schema, _PART_ONE, _PART_MANY)]
+    chains = [1 + chain for chain, _ in referred] + [chain for chain, _ in (*same, *parts)]
+    beside = sum(alternatives for _, alternatives in (*referred, *same))
+    below = max((alternatives for _, alternatives in parts), default=0)
+    # Past the limits nothing needs to be exact, and whole numbers need not grow.
+    return max(chains, default=0), min(1 + beside + below, MAX_ALTERNATIVES + 1)
+
+
+def _pattern_bytes(schema: Json) -> int:
+    patterns: set[str] = set()
+    for part in every_object(schema):
+        if type(part.get("pattern")) is str:
+            patterns.add(part["pattern"])
+        if type(part.get("patternProperties")) is dict:
+            patterns.update(part["patternProperties"])
+    total = 0
+    for pattern in patterns:
+        total += _pattern_size(pattern)
+        if total > MAX_PATTERN_BYTES:
+            break
+    return total
+
+
+def _pattern_size(pattern: str) -> int:
+    for size in _PATTERN_SIZES:
+        options = RegexOptions(size_limit=size)
+        try:
+            Draft202012Validator({"pattern": pattern}, pattern_options=options)
+        except Exception:  # noqa: S112 - too large for this size, or not a pattern at all
+            continue
+        return size
+    return _PATTERN_SIZES[-1]  # the compiler refuses it
