@@ -1,12 +1,12 @@
-"""Whether a piece of evidence backs a value: the value must stand in the content, whole.
+"""Decide whether a piece of evidence backs a value: the content must hold it as a whole.
 
 Rule 1: in JSON content a value backs itself when it equals a leaf. Numbers are compared as
         numbers; a number, a string, a boolean and null never equal one another.
 Rule 2: in text a value backs itself when it stands there at token boundaries; a value that is
         no string is looked for by its canonical JSON spelling.
 Rule 3: a token is a run of the characters an identifier may hold, less the punctuation at its
-        ends. So `pay_88` is not backed by `pay_8861`, `500` not by `24,500` or `-500`, and
-        `bank.example` not by `bank.example.evil`.
+        ends. So `pay_88` is not backed by `pay_8861`, `500` not by `24,500`, `24'500` or `-500`,
+        `8861` not by `****8861`, and `bank.example` not by `bank.example.evil`.
 """
 
 import re
@@ -26,9 +26,13 @@ _SEPARATORS: Final = (
 _WORD: Final = f"[^{_SEPARATORS}]++"
 # Signs, hyphens, and the dashes that are printed for a minus.
 _SIGNS: Final = "-+.\u2010-\u2013\u2212\uff0b\uff0d"
-# Possessive throughout and a sign only where none stands before it, so that it runs in linear time.
+# Three or more of these beside a digit mask other digits. (Two asterisks make text bold.)
+_MASK: Final = "[*\xb7\u2022\u2026\u2217]"
+# Possessive throughout, and signs and masks only from the first one on, so that it runs in linear
+# time.
 _TOKEN: Final = re.compile(
-    rf"(?:(?<![{_SIGNS}])[{_SIGNS}]++(?=\d))?{_WORD}(?:[.:/#@+=~-]++{_WORD}|(?<=\d),(?=\d){_WORD})*+"
+    rf"(?:(?<![{_SIGNS}])[{_SIGNS}]++(?=\d)|(?<!{_MASK}){_MASK}{{3,}}+(?=\d))?{_WORD}"
+    rf"(?:[.:/#@+=~-]++{_WORD}|(?<=\d)[,'\u2019](?=\d){_WORD}|(?<=\d){_MASK}{{3,}}+(?:{_WORD})?)*+"
 )
 
 # Marks where a token begins and ends, and what stands between two texts. Lone surrogates, which no

@@ -36,7 +36,7 @@ def _foreign(run: Run) -> Iterator[str]:
 
 
 class _PlanConformance:
-    """Follows the calls in order; each is make_verdict by the plan and by the calls before it."""
+    """Follows the calls in order; each is judged by the plan and by the calls before it."""
 
     def __init__(self, run: Run) -> None:
         proposal = run.proposal
@@ -44,15 +44,14 @@ class _PlanConformance:
         self._tools = proposal.compiled.manifests.tools
         self._approved: Container[int] | None = None
         self._latest: dict[int, ToolCall] = {}
-        self._settled = _CompletedSteps(self._plan)
+        self._completed = _CompletedSteps(self._plan)
 
     def fault(self, call: ToolCall) -> str | None:
-        """Why this call is outside the plan, or None. Call it once per call, in order."""
+        """Return why this call is outside the plan, or None. Ask once per call, in order."""
         fault = self._planned(call) or self._bounded(call) or self._in_order(call)
-        steps, first = self._plan.steps, call.step not in self._latest
-        if first and call.step < len(steps) and type(steps[call.step]) is ToolStep:
-            self._settled.call(call.step)
         self._latest[call.step] = call
+        if call.status == "completed":
+            self._completed.add(call.step)
         return fault
 
     def _planned(self, call: ToolCall) -> str | None:
@@ -88,7 +87,7 @@ class _PlanConformance:
 
     def _in_order(self, call: ToolCall) -> str | None:
         for needed in self._plan.steps[call.step].depends_on or ():
-            if needed not in self._settled:
+            if needed not in self._completed:
                 return f"came before {needed}, which it depends on"
         earlier = self._latest.get(call.step)
         if earlier is None:
@@ -98,37 +97,41 @@ class _PlanConformance:
 
 
 class _CompletedSteps:
-    """The step ids that nothing is owed to any more: every step of that id was called.
+    """The step ids whose every step has completed.
 
-    A reason step is never called: it is settled once all that it depends on is. Linear in the plan.
+    A reason step is never called: it completes once all that it depends on has. Linear in the plan.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._steps = plan.steps
+        self._seen: set[int] = set()
         self._open = Counter(step.id for step in plan.steps)
         self._owed: dict[int, int] = {}
         self._waiting: dict[str | None, list[int]] = {}
         free = []
-        for at, step in enumerate(plan.steps):
+        for index, step in enumerate(plan.steps):
             if type(step) is ReasonStep:
                 needed = set(step.depends_on or ())
-                self._owed[at] = len(needed)
+                self._owed[index] = len(needed)
                 for name in needed:
-                    self._waiting.setdefault(name, []).append(at)
-                free += [] if needed else [at]
+                    self._waiting.setdefault(name, []).append(index)
+                free += [] if needed else [index]
         self._settle(free)
 
     def __contains__(self, name: str | None) -> bool:
         return self._open.get(name) == 0
 
-    def call(self, at: int) -> None:
-        """A tool step was called, for the first time."""
-        self._settle([at])
+    def add(self, index: int) -> None:
+        """Note that a call of the step at this position completed, if it is a tool step."""
+        is_tool = index < len(self._steps) and type(self._steps[index]) is ToolStep
+        if is_tool and index not in self._seen:
+            self._seen.add(index)
+            self._settle([index])
 
     def _settle(self, steps: list[int]) -> None:
         while steps:
             name = self._steps[steps.pop()].id
             self._open[name] -= 1
-            for at in self._waiting.get(name, ()) if name in self else ():
-                self._owed[at] -= 1
-                steps += [] if self._owed[at] else [at]
+            for index in self._waiting.get(name, ()) if name in self else ():
+                self._owed[index] -= 1
+                steps += [] if self._owed[index] else [index]

@@ -1,4 +1,4 @@
-"""safety (hard): was every executed step evidenced, every retry safe, nothing confined let out?"""
+"""safety (hard): had each call its evidence, was each retry safe, did confined content stay in?"""
 
 from collections.abc import Iterable, Iterator
 
@@ -90,11 +90,16 @@ class _SafetyTracker:
         return list(dict.fromkeys(ref for text, ref in self._secrets if text in sent))
 
     def unchecked(self) -> Iterator[Finding]:
-        """Confined evidence that no one can look for, because its content is not known."""
+        """Yield a finding for each item of confined evidence that cannot be looked for."""
+        searched = {ref for _, ref in self._secrets}
         for item in self._confined:
             if item.content is None:
                 message = f"confined evidence {item.id} has no content to look for"
                 yield Finding(severity="warn", message=message, evidence_ref=item.id)
+            elif item.id not in searched:
+                shortest = f"no text of {_SHORTEST_SECRET} characters to look for"
+                message = f"confined evidence {item.id} has {shortest}"
+                yield Finding(severity="info", message=message, evidence_ref=item.id)
 
 
 def _missing(pins: Pins, required: Iterable[str]) -> Iterator[str]:

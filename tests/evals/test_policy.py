@@ -46,6 +46,16 @@ BETWEEN = [
 ]
 
 
+@pytest.mark.parametrize("status", ["failed", "timed_out", "unknown"])
+def test_a_call_that_did_not_complete_is_not_done(status: str) -> None:
+    steps = [{**TOOL, "id": "a"}, {**REASON, "id": "b", "depends_on": ["a"]}]
+    for needed in ("a", "b"):
+        plan = [*steps, {**TOOL, "depends_on": [needed]}]
+        assert violating(plan, [call(0, status), call(2)]) == [1]
+        assert violating(plan, [call(0, status), call(0, attempt=2), call(2)]) == []
+        assert violating(plan, [call(0, status), call(2), call(0, attempt=2)]) == [1]
+
+
 @pytest.mark.parametrize(
     ("order", "wrong"),
     [

@@ -179,6 +179,7 @@ FINDINGS = (
     r"call \d+ of step \d+ sends content of \S+",
     r"outputs hold content of \S+",
     r"confined evidence \S+ has no content to look for",
+    r"confined evidence \S+ has no text of 6 characters to look for",
 )
 RATIONALES = (
     r"verify failed: \w+ — .+",

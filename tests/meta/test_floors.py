@@ -45,8 +45,8 @@ PURE = words("""
     harness.codeloop.review
 """)
 PURE_IMPORTS = words("""
-    collections collections.abc contextlib copy dataclasses datetime functools hashlib itertools
-    math operator re string types typing
+    calendar collections collections.abc contextlib copy dataclasses datetime functools hashlib
+    itertools math operator re string types typing
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for.

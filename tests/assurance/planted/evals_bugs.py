@@ -133,8 +133,8 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "order-not-kept",
         _POLICY,
         "a call may come before what it depends on by way of a reason step",
-        "free += [] if needed else [at]",
-        "free.append(at)",
+        "free += [] if needed else [index]",
+        "free.append(index)",
     ),
     slip(
         "repeated-after-success",

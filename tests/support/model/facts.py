@@ -67,6 +67,9 @@ def same_scalar(one: Any, other: Any) -> bool:
 SIGNS = "-+.\u2010\u2011\u2012\u2013\u2212\uff0b\uff0d"
 
 
+MASKS = "*\u00b7\u2022\u2026\u2217"
+
+
 def is_token_character(char: str) -> bool:
     return char.isalnum() or unicodedata.category(char) in MARKS
 
@@ -84,10 +87,14 @@ def tokens(text: str) -> list[tuple[int, int]]:
 
 
 def signs_start(text: str, start: int) -> int:
-    if text[start].isdecimal():
-        while start > 0 and text[start - 1] in SIGNS:
-            start -= 1
-    return start
+    """Where the signs of a number start, or the characters that mask its first digits."""
+    if not text[start].isdecimal():
+        return start
+    signed = start - len(text[:start]) + len(text[:start].rstrip(SIGNS))
+    if signed < start:
+        return signed
+    masked = len(text[:start].rstrip(MASKS))
+    return masked if start - masked >= 3 else start
 
 
 def token_end(text: str, start: int) -> int:
@@ -109,9 +116,12 @@ def join_end(text: str, end: int) -> int:
         after += 1
     if after < len(text) and is_token_character(text[after]):
         return after
-    comma = text[end : end + 1] == ","
-    between_digits = text[end - 1].isdecimal() and text[end + 1 : end + 2].isdecimal()
-    return end + 1 if comma and between_digits else end
+    if not text[end - 1].isdecimal():
+        return end
+    if text[end : end + 1] in (",", "'", "\u2019") and text[end + 1 : end + 2].isdecimal():
+        return end + 1
+    masks = len(text[end:]) - len(text[end:].lstrip(MASKS))
+    return end + masks if masks >= 3 else end
 
 
 def occurs(value: str, text: str) -> bool:

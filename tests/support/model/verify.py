@@ -200,17 +200,17 @@ def within_plan(run: Json, position: int, call: Json) -> bool:
 
 
 def already_done(run: Json, position: int, name: str, above: tuple[int, ...] = ()) -> bool:
-    """Whether every step of that id was called before; of a reason step, all it depends on."""
+    """Whether every step of that id completed before; of a reason step, all it depends on."""
     steps = run["proposal"]["plan"]["steps"]
     named = [index for index, step in enumerate(steps) if step.get("id") == name]
     return bool(named) and all(settled(run, position, index, above) for index in named)
 
 
 def settled(run: Json, position: int, index: int, above: tuple[int, ...]) -> bool:
-    """A step that is not reached by way of itself, and was called or only depends on such."""
+    """A step that is not reached by way of itself, and completed or only depends on such."""
     step = run["proposal"]["plan"]["steps"][index]
     if step["kind"] == "tool":
-        return bool(earlier_calls(run, position, index))
+        return any(call["status"] == "completed" for call in earlier_calls(run, position, index))
     needed = step.get("depends_on", [])
     below = (*above, index)
     return index not in above and all(already_done(run, position, one, below) for one in needed)
