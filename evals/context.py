@@ -4,15 +4,26 @@ Authority lives here. A plan may add requirements to these, never lift one.
 """
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from types import MappingProxyType
-from typing import Annotated, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Self, TypeVar
 
 import orjson
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.binding import ContentIndex
-from evals.envelope import ARRAY, OPTIONAL, ApprovalMode, Count, Envelope, EvidenceRef, Identifier
+from evals.envelope import (
+    ARRAY,
+    OPTIONAL,
+    RESTRICTION,
+    ApprovalMode,
+    Array,
+    Count,
+    Envelope,
+    EvidenceRef,
+    Identifier,
+)
 from evals.json_value import PresentJson, Text
 from evals.schemas import JsonSchema
 from evals.timestamps import Time
@@ -29,15 +40,35 @@ class RunBudget(Envelope):
 
     max_steps: Count = DEFAULT_MAX_STEPS
     bucket_tokens: Count = DEFAULT_BUCKET_TOKENS
-    wall_ms: Annotated[Count | None, OPTIONAL] = None
-    cost_micros: Annotated[Count | None, OPTIONAL] = None
+    wall_ms: Annotated[Count | None, RESTRICTION] = None
+    cost_micros: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            max_steps: int = ...,
+            bucket_tokens: int = ...,
+            wall_ms: int = ...,
+            cost_micros: int = ...,
+        ) -> None: ...
 
 
 class Spent(Envelope):
     """What earlier plans of the same trace have used up already."""
 
-    steps: Annotated[Count | None, OPTIONAL] = None
-    tokens: Annotated[Count | None, OPTIONAL] = None
+    steps: Annotated[Count | None, RESTRICTION] = None
+    tokens: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            steps: int = ...,
+            tokens: int = ...,
+        ) -> None: ...
 
 
 class Approval(Envelope):
@@ -49,9 +80,21 @@ class Approval(Envelope):
 
     approval_id: Identifier
     plan_digest: Identifier
-    steps: Annotated[tuple[Count, ...] | None, OPTIONAL, ARRAY] = None
+    steps: Annotated[tuple[Count, ...] | None, RESTRICTION, ARRAY] = None
     approver: Identifier
-    expires_at: Annotated[Time | None, OPTIONAL] = None
+    expires_at: Annotated[Time | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            approval_id: str,
+            plan_digest: str,
+            steps: Array[int] = ...,
+            approver: str,
+            expires_at: datetime | str = ...,
+        ) -> None: ...
 
 
 class RunContext(Envelope):
@@ -61,10 +104,25 @@ class RunContext(Envelope):
     safety_mode: ApprovalMode
     run_id: Annotated[Identifier | None, OPTIONAL] = None
     tenant_id: Annotated[Identifier | None, OPTIONAL] = None
-    run_budget: Annotated[RunBudget | None, OPTIONAL] = None
-    spent: Annotated[Spent | None, OPTIONAL] = None
+    run_budget: Annotated[RunBudget | None, RESTRICTION] = None
+    spent: Annotated[Spent | None, RESTRICTION] = None
     approvals: Annotated[tuple[Approval, ...] | None, OPTIONAL, ARRAY] = None
     as_of: Annotated[Time | None, OPTIONAL] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            trace_id: str,
+            safety_mode: ApprovalMode,
+            run_id: str | None = None,
+            tenant_id: str | None = None,
+            run_budget: RunBudget = ...,
+            spent: Spent = ...,
+            approvals: Array[Approval] | None = None,
+            as_of: datetime | str | None = None,
+        ) -> None: ...
 
 
 class ToolCapability(Envelope):
@@ -73,13 +131,28 @@ class ToolCapability(Envelope):
     adapter_id: Identifier
     capability_id: Identifier
     approval_mode: ApprovalMode
-    requires_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
-    bound_args: Annotated[dict[Text, Annotated[tuple[Identifier, ...], ARRAY]] | None, OPTIONAL] = (
-        None
-    )
-    args_schema: Annotated[JsonSchema | None, OPTIONAL] = None
-    produces: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
-    min_tokens: Annotated[Count | None, OPTIONAL] = None
+    requires_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    bound_args: Annotated[
+        dict[Text, Annotated[tuple[Identifier, ...], ARRAY]] | None, RESTRICTION
+    ] = None
+    args_schema: Annotated[JsonSchema | None, RESTRICTION] = None
+    produces: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    min_tokens: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            adapter_id: str,
+            capability_id: str,
+            approval_mode: ApprovalMode,
+            requires_evidence: Array[str] = ...,
+            bound_args: dict[str, list[str]] | dict[str, tuple[str, ...]] = ...,
+            args_schema: dict[str, Any] | bool = ...,
+            produces: Array[str] = ...,
+            min_tokens: int = ...,
+        ) -> None: ...
 
 
 class EvidenceItem(Envelope):
@@ -87,10 +160,23 @@ class EvidenceItem(Envelope):
 
     id: EvidenceRef
     classification: Identifier
-    content: PresentJson = None
-    expires_at: Annotated[Time | None, OPTIONAL] = None
+    content: Annotated[PresentJson, OPTIONAL] = None
+    expires_at: Annotated[Time | None, RESTRICTION] = None
     snapshot: Annotated[Text | None, OPTIONAL] = None
     subject: Annotated[Text | None, OPTIONAL] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            id: str,
+            classification: str,
+            content: Any = None,
+            expires_at: datetime | str = ...,
+            snapshot: str | None = None,
+            subject: str | None = None,
+        ) -> None: ...
 
     __slots__ = ("_index",)
 
@@ -114,6 +200,15 @@ class Manifests(Envelope):
 
     tool_manifest: Annotated[tuple[ToolCapability, ...], ARRAY]
     evidence_manifest: Annotated[tuple[EvidenceItem, ...], ARRAY]
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            tool_manifest: Array[ToolCapability],
+            evidence_manifest: Array[EvidenceItem],
+        ) -> None: ...
 
     __slots__ = ("_evidence", "_tools")
 
@@ -155,11 +250,25 @@ class DecisionSpec(Envelope):
 
     id: Identifier
     required_outputs: Annotated[tuple[Identifier, ...], ARRAY]
-    required_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
-    approval_mode: Annotated[ApprovalMode | None, OPTIONAL] = None
-    approval_required_from: Annotated[ApprovalMode | None, OPTIONAL] = None
-    output_schemas: Annotated[dict[Identifier, JsonSchema] | None, OPTIONAL] = None
-    confined_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
+    required_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    approval_mode: Annotated[ApprovalMode | None, RESTRICTION] = None
+    approval_required_from: Annotated[ApprovalMode | None, RESTRICTION] = None
+    output_schemas: Annotated[dict[Identifier, JsonSchema] | None, RESTRICTION] = None
+    confined_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            id: str,
+            required_outputs: Array[str],
+            required_evidence: Array[str] = ...,
+            approval_mode: ApprovalMode = ...,
+            approval_required_from: ApprovalMode = ...,
+            output_schemas: dict[str, Any] = ...,
+            confined_evidence: Array[str] = ...,
+        ) -> None: ...
 
 
 def _by_call(tools: tuple[ToolCapability, ...]) -> Mapping[tuple[str, str], ToolCapability]:

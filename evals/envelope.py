@@ -1,21 +1,43 @@
 """The base of every envelope: frozen, strict, closed, and the scalar types on the wire.
 
-Rule 1: an envelope that exists has been validated. The doors that pydantic leaves open
-        (`model_construct`, `copy`, its lenient JSON reader) are shut here.
-Rule 2: an optional field is left out, never null.
+Rule 1: an envelope that exists has been validated. Pydantic's ways around validation
+        (`model_construct`, `copy`, its lenient mode, its JSON reader) are disabled here.
+Rule 2: an optional field is left out. On the wire, null is never a second way to say so.
 Rule 3: one value has one spelling, so equal envelopes have equal digests.
+Rule 4: a Python constructor takes None for "absent" where absence grants nothing (a field marked
+        `OPTIONAL`: `as_of`, `approvals`, `content`, ids, measures). Where absence permits more than
+        some value would (a field marked `RESTRICTION`: an expiry, a budget, a schema, a required
+        class), an explicit None is refused, by the type checker too: a None that slips in from a
+        failed look-up never lifts a restriction.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, NoReturn, Self, Union, get_args
+from typing import (
+    Annotated,
+    Any,
+    ClassVar,
+    Final,
+    Literal,
+    NoReturn,
+    Self,
+    TypeAlias,
+    TypeVar,
+    Union,
+    get_args,
+)
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
 from evals.json_value import SAFE_INTEGER
+from evals.strictness import keep_strict
 
 ApprovalMode = Literal["read_only", "local_write", "network", "delegated", "destructive"]
+
+T = TypeVar("T")
+Array: TypeAlias = list[T] | tuple[T, ...]
+"""What a constructor takes for an array. The envelope holds a tuple."""
 
 MODE_RANK: Final[Mapping[str, int]] = MappingProxyType(
     {"read_only": 0, "local_write": 1, "network": 2, "delegated": 3, "destructive": 4}
@@ -26,11 +48,21 @@ MODE_RANK: Final[Mapping[str, int]] = MappingProxyType(
 class Envelope(BaseModel):
     """Base of every envelope. Frozen, strict, no unknown fields, finite numbers.
 
+    In Python, call the class: `Plan(steps=[...], declared_outputs=[...])`. Bytes are read with
+    `harness.wire.parse`, and a parsed JSON value with `harness.wire.build`.
+
+    An envelope may be a field of your own pydantic model or the type of a `TypeAdapter`. It is
+    strict there too, and it refuses pydantic's JSON reader (`model_validate_json`), which keeps
+    the last of two equal keys. A web framework that parses the body before validation has dropped
+    duplicate keys already, and nothing here can see it: take the raw bytes of the request and give
+    them to `harness.wire.parse`. Give `exclude_none=True` when you dump a model of your own that
+    holds an envelope. `TypeAdapter.validate_python(..., extra="ignore")` drops unknown fields.
+
     Raises:
         pydantic.ValidationError: the values do not form this envelope.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True,
         extra="forbid",
         strict=True,
@@ -39,11 +71,30 @@ class Envelope(BaseModel):
         hide_input_in_errors=True,
     )
 
+    def __init__(self, **fields: Any) -> None:
+        """Build the envelope from values. None stands for "absent" in an `OPTIONAL` field.
+
+        Raises:
+            pydantic.ValidationError: the values do not form this envelope.
+        """
+        if any(value is None for value in fields.values()):
+            fields = _without_absent(type(self), fields)
+        super().__init__(**fields)
+
+    # Without this mark pydantic would call `__init__` for every envelope that it finds in another.
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __get_pydantic_core_schema__(
+        cls, _source: Any, handler: GetCoreSchemaHandler, /
+    ) -> CoreSchema:
+        return keep_strict(handler(cls), handler)
+
     @classmethod
     def model_construct(  # type: ignore[override] # the pydantic plugin rewrites the other one
         cls, _fields_set: set[str] | None = None, **_values: Any
     ) -> Self:
-        """Refused: it would make an envelope that nobody validated.
+        """Refuse: it would make an envelope that nobody validated.
 
         Raises:
             TypeError: always.
@@ -51,8 +102,21 @@ class Envelope(BaseModel):
         raise TypeError(f"{cls.__name__} is always validated: call {cls.__name__}(...) instead")
 
     @classmethod
+    def model_validate(cls, obj: Any, **settings: Any) -> Self:
+        """Validate an envelope or the dict of its fields, strictly. Null fields are refused.
+
+        Raises:
+            TypeError: a setting that would loosen validation was given.
+            pydantic.ValidationError: the value is not this envelope.
+        """
+        for name, value in settings.items():
+            if name != "context" and value is not None:
+                raise TypeError(f"{cls.__name__} is strict and closed: leave {name} out")
+        return super().model_validate(obj)
+
+    @classmethod
     def model_validate_json(cls, *_args: Any, **_settings: Any) -> NoReturn:
-        """Refused: pydantic's reader lets the last of two equal keys win. Use `harness.wire.parse`.
+        """Refuse: pydantic's reader keeps the last of two equal keys. Use `harness.wire.parse`.
 
         Raises:
             TypeError: always.
@@ -61,7 +125,7 @@ class Envelope(BaseModel):
 
     @classmethod
     def model_validate_strings(cls, *_args: Any, **_settings: Any) -> NoReturn:
-        """Refused: it takes "1" for 1.
+        """Refuse: it takes "1" for 1.
 
         Raises:
             TypeError: always.
@@ -69,7 +133,7 @@ class Envelope(BaseModel):
         raise TypeError(f"{cls.__name__} is strict: give values of their own types")
 
     def copy(self, **_changes: Any) -> NoReturn:
-        """Refused: pydantic's old copy does not validate. Use `model_copy`.
+        """Refuse: pydantic's old copy does not validate. Use `model_copy`.
 
         Raises:
             TypeError: always.
@@ -77,54 +141,75 @@ class Envelope(BaseModel):
         raise TypeError(f"{type(self).__name__} is copied by model_copy only")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy, with `update` applied and the whole validated again.
+        """Return a copy, with `update` applied and the whole validated again.
+
+        None removes an `OPTIONAL` field, as in the constructor.
 
         Raises:
             pydantic.ValidationError: the updated values do not form this envelope.
         """
         if not update:
             return super().model_copy(deep=deep)
-        kept = {name: getattr(self, name) for name in self.model_fields_set}
-        return type(self)(**{**kept, **update})
+        fields = {name: getattr(self, name) for name in self.model_fields_set}
+        return type(self)(**{**fields, **update})
+
+    def model_dump(self, **settings: Any) -> dict[str, Any]:
+        """Return the fields as pydantic dumps them, without those that are absent."""
+        return super().model_dump(**{**settings, "exclude_none": True})
+
+    def model_dump_json(self, **settings: Any) -> str:
+        """Return the envelope as JSON text, as on the wire: absent fields omitted."""
+        return super().model_dump_json(**{**settings, "exclude_none": True})
 
     def __getstate__(self) -> dict[Any, Any]:
-        """State without derived values: what is cached on an envelope never travels with it."""
+        """Return the fields only: values that are cached on an envelope stay with it."""
         state = super().__getstate__()
-        return {**state, "__dict__": self._said()}
+        return {**state, "__dict__": self._fields()}
 
     def __copy__(self) -> Self:
         copied = super().__copy__()
         copied.__dict__.clear()
-        copied.__dict__.update(self._said())
+        copied.__dict__.update(self._fields())
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        # Derived values are dropped before they are copied: some of them cannot be.
+        # Cached values are dropped before they are copied: some of them cannot be.
         return BaseModel.__deepcopy__(self.__copy__(), memo)
 
-    def _said(self) -> dict[str, Any]:
-        fields = type(self).model_fields
-        return {name: value for name, value in self.__dict__.items() if name in fields}
+    def _fields(self) -> dict[str, Any]:
+        names = type(self).model_fields
+        return {name: value for name, value in self.__dict__.items() if name in names}
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
+        """Yield the fields that the wire shows: an absent one is not shown."""
+        return [(name, value) for name, value in super().__repr_args__() if value is not None]
 
     def wire(self) -> dict[str, Any]:
-        """The envelope as JSON values: absent fields omitted, defaults written."""
-        return self.model_dump(mode="json", exclude_none=True)
+        """Return the envelope as JSON values: absent fields omitted, defaults written."""
+        return super().model_dump(mode="json", exclude_none=True)
 
 
-class _NeverNull:
-    """Marks `T | None` as "T, or left out": None stands for absent and is no value on the wire."""
+class _Absence:
+    """Marks a `T | None` field as "T, or left out": null is not a value on the wire."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         present = tuple(part for part in get_args(source) if part is not type(None))
-        return handler(Union[present])  # noqa: UP007 - built at run time from a tuple
+        return handler(Union[present] if present else source)  # noqa: UP007 - built at run time
 
 
 class _WireArray:
     """Marks a tuple field that also takes the array of the wire, which Python reads as a list.
 
-    Nothing else: the order of a set differs from process to process, and with it every digest.
+    It takes nothing else: the order of a set differs from process to process, and with it every
+    digest.
     """
 
     def __get_pydantic_core_schema__(
@@ -137,8 +222,38 @@ def _list_as_tuple(value: Any) -> Any:
     return tuple(value) if type(value) is list else value
 
 
-OPTIONAL: Final = _NeverNull()
+OPTIONAL: Final = _Absence("OPTIONAL")
+"""Marks an optional field whose absence grants nothing: a constructor takes None for "absent"."""
+
+RESTRICTION: Final = _Absence("RESTRICTION")
+"""Marks an optional field whose absence permits more: a constructor refuses an explicit None."""
+
 ARRAY: Final = _WireArray()
+"""Marks a tuple field that takes a list, too, and nothing else."""
+
+
+def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields without the optional ones that are None.
+
+    Raises:
+        pydantic.ValidationError: a restriction is None.
+    """
+    present: dict[str, Any] = {}
+    errors: list[InitErrorDetails] = []
+    for name, value in fields.items():
+        field = model.model_fields.get(name)
+        if value is None and field and RESTRICTION in field.metadata:
+            errors.append(InitErrorDetails(type=_LIFTED, loc=(name,), input=None))
+        elif value is not None or field is None or OPTIONAL not in field.metadata:
+            present[name] = value
+    if errors:
+        raise ValidationError.from_exception_data(model.__name__, errors, hide_input=True)
+    return present
+
+
+_LIFTED: Final = PydanticCustomError(
+    "none_for_restriction", "None would lift this restriction: leave the field out"
+)
 
 _IDENTIFIER = r"^[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}$"
 _EVIDENCE_REF = r"^[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,511}$"

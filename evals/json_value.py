@@ -77,7 +77,7 @@ def _check(value: Any) -> Any:
 
 def _check_present(value: Any) -> Any:
     if value is None:
-        raise PydanticCustomError("json_value", "null is no value here: leave the field out")
+        raise PydanticCustomError("json_value", "must not be null: omit the field")
     return _check(value)
 
 

@@ -1,11 +1,20 @@
 """What a planner proposes. Nothing in it carries authority."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from evals.context import CompiledContext, DecisionSpec, RunContext
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, EvidenceRef, Identifier
+from evals.envelope import (
+    ARRAY,
+    OPTIONAL,
+    RESTRICTION,
+    Array,
+    Count,
+    Envelope,
+    EvidenceRef,
+    Identifier,
+)
 from evals.json_value import JsonObject, Text
 
 
@@ -17,10 +26,26 @@ class ToolStep(Envelope):
     capability_id: Identifier
     args: JsonObject = Field(default_factory=dict)
     id: Annotated[Identifier | None, OPTIONAL] = None
-    depends_on: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
-    requires_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
+    depends_on: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    requires_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     evidence_refs: Annotated[tuple[EvidenceRef, ...] | None, OPTIONAL, ARRAY] = None
-    estimated_tokens: Annotated[Count | None, OPTIONAL] = None
+    estimated_tokens: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            kind: Literal["tool"] = ...,
+            adapter_id: str,
+            capability_id: str,
+            args: dict[str, Any] = ...,
+            id: str | None = None,
+            depends_on: Array[str] = ...,
+            requires_evidence: Array[str] = ...,
+            evidence_refs: Array[str] | None = None,
+            estimated_tokens: int = ...,
+        ) -> None: ...
 
 
 class ReasonStep(Envelope):
@@ -29,10 +54,24 @@ class ReasonStep(Envelope):
     kind: Literal["reason"] = "reason"
     summary: Annotated[Text | None, OPTIONAL] = None
     id: Annotated[Identifier | None, OPTIONAL] = None
-    depends_on: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
-    requires_evidence: Annotated[tuple[Identifier, ...] | None, OPTIONAL, ARRAY] = None
+    depends_on: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    requires_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     evidence_refs: Annotated[tuple[EvidenceRef, ...] | None, OPTIONAL, ARRAY] = None
-    estimated_tokens: Annotated[Count | None, OPTIONAL] = None
+    estimated_tokens: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            kind: Literal["reason"] = ...,
+            summary: str | None = None,
+            id: str | None = None,
+            depends_on: Array[str] = ...,
+            requires_evidence: Array[str] = ...,
+            evidence_refs: Array[str] | None = None,
+            estimated_tokens: int = ...,
+        ) -> None: ...
 
 
 Step = Annotated[ToolStep | ReasonStep, Field(discriminator="kind")]
@@ -44,7 +83,18 @@ class Plan(Envelope):
     steps: Annotated[tuple[Step, ...], ARRAY]
     declared_outputs: Annotated[tuple[Identifier, ...], ARRAY]
     plan_id: Annotated[Identifier | None, OPTIONAL] = None
-    trace_id: Annotated[Identifier | None, OPTIONAL] = None
+    trace_id: Annotated[Identifier | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            steps: Array[Step],
+            declared_outputs: Array[str],
+            plan_id: str | None = None,
+            trace_id: str = ...,
+        ) -> None: ...
 
 
 class Proposal(Envelope):

@@ -1,8 +1,8 @@
 """What really happened: facts from an executor, never a verdict."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.envelope import ARRAY, OPTIONAL, Array, Count, Envelope, Identifier
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.plan import Proposal
 
@@ -20,7 +20,7 @@ class ToolCall(Envelope):
     capability_id: Identifier
     args: JsonObject
     status: CallStatus
-    output: PresentJson = None
+    output: Annotated[PresentJson, OPTIONAL] = None
     error: Annotated[Text | None, OPTIONAL] = None
     started_ms: Annotated[Count | None, OPTIONAL] = None
     duration_ms: Annotated[Count | None, OPTIONAL] = None
@@ -43,3 +43,20 @@ class Run(Envelope):
     cost_micros: Annotated[Count | None, OPTIONAL] = None
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
     intent: Annotated[Text | None, OPTIONAL] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            run_id: str,
+            trace_id: str,
+            proposal: Proposal,
+            calls: Array[ToolCall],
+            outputs: dict[str, Any],
+            wall_ms: int | None = None,
+            tokens: int | None = None,
+            cost_micros: int | None = None,
+            pack_version: str | None = None,
+            intent: str | None = None,
+        ) -> None: ...

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.envelope import ARRAY, OPTIONAL, Envelope, EvidenceRef, Identifier
+from evals.envelope import ARRAY, OPTIONAL, Array, Envelope, EvidenceRef, Identifier
 from evals.field import CustomType
 from evals.json_value import Text
 
@@ -52,6 +52,19 @@ class EvaluatorVerdict(Envelope):
     status: Status
     findings: Annotated[tuple[Finding, ...], ARRAY]
     trace_id: Identifier
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            evaluator_id: EvaluatorId,
+            evaluator_version: str,
+            score: float,
+            status: Status,
+            findings: Array[Finding],
+            trace_id: str,
+        ) -> None: ...
 
     @model_validator(mode="after")
     def _status_follows_findings(self) -> Self:

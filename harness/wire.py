@@ -116,7 +116,7 @@ def build(model: type[E], value: Any) -> E:
     try:
         return model.__pydantic_validator__.validate_python(value)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise _invalid(error, value) from None
+        raise _invalid(error, model, value) from None
 
 
 def detached_copy(envelope: E) -> E:
@@ -148,8 +148,8 @@ _FIXES: Final = {
     "missing": "required field is missing: add it",
     "string_pattern_mismatch": "not an identifier: 1 to 128 (evidence refs 512) characters of "
     "letters, digits and _.:/#@+=~-, the first a letter, digit or _",
-    "int_type": "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
-    "string_type": "must be a string (leave an optional field out instead of null)",
+    "int_type": "must be an integer (no fraction, no quotes, no null)",
+    "string_type": "must be a string",
     "bool_type": "must be true or false",
     "tuple_type": "must be an array",
     "dict_type": "must be an object",
@@ -159,17 +159,53 @@ _FIXES: Final = {
 }
 
 
-def _invalid(error: ValidationError, value: Any) -> InvalidInput:
+def _invalid(error: ValidationError, model: type[Envelope], value: Any) -> InvalidInput:
     """Explain what pydantic refused in `value`: one problem for each place."""
-    problems: dict[str, ErrorDetails] = {}
-    for details in error.errors(include_url=False, include_input=False):
-        problems.setdefault(_place(details["loc"], value), details)
+    errors = error.errors(include_url=False)
+    nulls = _null_options(model, errors, value)
+    problems: dict[str, str] = {}
+    for details in errors:
+        message = _OMIT if details["loc"] in nulls else _message(details)
+        problems.setdefault(_place(details["loc"], value), message)
     listed = [
-        Problem(path, escape_line(_message(details)))
-        for path, details in islice(problems.items(), MOST_PROBLEMS)
+        Problem(path, escape_line(message))
+        for path, message in islice(problems.items(), MOST_PROBLEMS)
     ]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return InvalidInput(listed[0].path, listed[0].message + more, listed)
+
+
+_OMIT: Final = "must not be null: omit the field"
+
+_Location = tuple[int | str, ...]
+
+
+def _null_options(model: type[Envelope], errors: list[ErrorDetails], value: Any) -> set[_Location]:
+    """Return where a null is in an optional field: without the field, there is no error there."""
+    nulls = {error["loc"] for error in errors if error["input"] is None}
+    if not nulls:
+        return set()
+    for location in nulls:
+        value = _without(value, location)
+    try:
+        model.__pydantic_validator__.validate_python(value)
+    except ValidationError as remaining:
+        return nulls - {error["loc"] for error in remaining.errors(include_url=False)}
+    return nulls
+
+
+def _without(value: Any, location: _Location) -> Any:
+    """Return the JSON value without the object member at the location, sharing the rest."""
+    if not location:
+        return value
+    part, *rest = location
+    if isinstance(value, dict) and part in value:
+        if rest:
+            return {**value, part: _without(value[part], tuple(rest))}
+        return {name: item for name, item in value.items() if name != part}
+    if isinstance(value, list) and isinstance(part, int) and part < len(value):
+        return [*value[:part], _without(value[part], tuple(rest)), *value[part + 1 :]]
+    return _without(value, tuple(rest))  # the name of a choice, which is not a place
 
 
 def _place(location: tuple[int | str, ...], value: Any) -> str:

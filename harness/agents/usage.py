@@ -1,10 +1,10 @@
 """Usage and budgets: tokens, money and time. What was not measured is absent."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
 
 from pydantic import Field
 
-from evals.envelope import OPTIONAL, Count, Envelope
+from evals.envelope import OPTIONAL, RESTRICTION, Count, Envelope
 from evals.json_value import SAFE_INTEGER
 
 Limit = Literal["max_tokens", "max_cost_micros", "max_seconds"]
@@ -52,9 +52,15 @@ class Budget(Envelope):
     when the time is over is cancelled; tokens and money are checked between calls.
     """
 
-    max_tokens: Annotated[Count | None, OPTIONAL] = None
-    max_cost_micros: Annotated[Count | None, OPTIONAL] = None
-    max_seconds: Annotated[Seconds | None, OPTIONAL] = None
+    max_tokens: Annotated[Count | None, RESTRICTION] = None
+    max_cost_micros: Annotated[Count | None, RESTRICTION] = None
+    max_seconds: Annotated[Seconds | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self, *, max_tokens: int = ..., max_cost_micros: int = ..., max_seconds: float = ...
+        ) -> None: ...
 
     def exceeded_by(self, usage: Usage, seconds: float = 0.0) -> Limit | None:
         """Return the limit that forbids another call, if any. What was not measured is spent."""

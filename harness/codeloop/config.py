@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field
 
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
+from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Count, Envelope
 from evals.escaping import escape_name
 from harness.codeloop.agents import AgentRole, command_line, split_command
 from harness.codeloop.errors import CodeLoopError
@@ -46,11 +46,11 @@ class GateConfig(Envelope):
     `allow_agent_settings` lets the actor change the files that agents and git take settings from.
     """
 
-    commands: Annotated[Names | None, OPTIONAL] = None
-    protected: Annotated[Names | None, OPTIONAL] = None
-    max_lines: Annotated[Count | None, OPTIONAL] = None
-    max_files: Annotated[Count | None, OPTIONAL] = None
-    timeout: Annotated[Seconds | None, OPTIONAL] = None
+    commands: Annotated[Names | None, RESTRICTION] = None
+    protected: Annotated[Names | None, RESTRICTION] = None
+    max_lines: Annotated[Count | None, RESTRICTION] = None
+    max_files: Annotated[Count | None, RESTRICTION] = None
+    timeout: Annotated[Seconds | None, RESTRICTION] = None
     allow_agent_settings: Annotated[bool | None, OPTIONAL] = None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from critic import (
     CompiledContext,
@@ -27,9 +27,9 @@ from critic import (
 )
 from critic.surface import surface_of
 from evals.canonical import canonical_bytes
-from evals.envelope import Envelope
+from evals.envelope import OPTIONAL, RESTRICTION, Envelope
 from evals.timestamps import parse_time
-from harness.wire import build
+from harness.wire import build, parse
 from tests.support.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
@@ -150,6 +150,108 @@ def test_an_optional_field_is_absent_and_never_null(
     left_out = build(model, {key: value for key, value in wire.items() if key != name})
     assert getattr(left_out, name) is None
     assert name not in left_out.wire()
+
+
+def fields_of(sample: Envelope) -> Json:
+    return {name: getattr(sample, name) for name in sample.model_fields_set}
+
+
+@every_envelope
+def test_an_explicit_none_is_the_same_as_an_absent_field(sample: Envelope) -> None:
+    kind = type(sample)
+    marks = {name: field.metadata for name, field in kind.model_fields.items()}
+    given = fields_of(sample)
+    for name in [name for name in marks if OPTIONAL in marks[name]]:
+        left_out = {key: value for key, value in given.items() if key != name}
+        if kind in (CriticReport, Refused) and name in given:
+            continue  # other fields follow from these
+        without, with_none = kind(**left_out), kind(**left_out, **{name: None})
+        assert with_none == without
+        assert with_none.model_fields_set == without.model_fields_set
+        assert repr(with_none) == repr(without)
+        assert canonical_bytes(with_none) == canonical_bytes(without)
+        assert sample.model_copy(update={name: None}) == without
+
+
+@every_envelope
+def test_none_never_lifts_a_restriction(sample: Envelope) -> None:
+    marks = {name: field.metadata for name, field in type(sample).model_fields.items()}
+    for name in [name for name in marks if RESTRICTION in marks[name]]:
+        with pytest.raises(ValidationError, match="leave the field out") as caught:
+            type(sample)(**{**fields_of(sample), name: None})
+        assert [error["loc"] for error in caught.value.errors()] == [(name,)]
+        with pytest.raises(ValidationError, match="leave the field out"):
+            sample.model_copy(update={name: None})
+
+
+def test_equal_envelopes_have_equal_hashes_with_none_or_without() -> None:
+    without = Plan(steps=(), declared_outputs=())
+    assert hash(Plan(steps=(), declared_outputs=(), plan_id=None)) == hash(without)
+
+
+@every_envelope
+def test_what_pydantic_dumps_is_what_the_wire_shows(sample: Envelope) -> None:
+    assert sample.model_dump(mode="json") == sample.wire()
+    assert parse(type(sample), sample.model_dump_json().encode()) == sample
+    assert type(sample)(**sample.model_dump()) == sample
+
+
+@every_envelope
+def test_the_repr_shows_what_the_wire_shows(sample: Envelope) -> None:
+    shown = [name for name, _ in sample.__repr_args__()]
+    assert sorted(str(name) for name in shown) == sorted(sample.wire())
+    assert "=None" not in repr(sample)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"strict": False}, {"extra": "ignore"}, {"from_attributes": True}, {"by_name": True}],
+)
+def test_validation_cannot_be_loosened(setting: Any) -> None:
+    fields: Any = {"steps": [], "declared_outputs": []}
+    assert Plan.model_validate(fields, context={}, strict=None) == Plan(**fields)
+    with pytest.raises(TypeError, match="Plan is strict and closed: leave"):
+        Plan.model_validate(fields, **setting)
+
+
+class Body(BaseModel):
+    """Somebody else's model that holds an envelope, as in a web framework."""
+
+    plan: Plan
+
+
+@pytest.mark.parametrize("sort", [set, frozenset, dict.fromkeys])
+def test_an_array_is_never_made_of_a_set(sort: Any) -> None:
+    fields = {"steps": [], "declared_outputs": sort(["a"])}
+    for strict in (None, False):
+        with pytest.raises(ValidationError):
+            TypeAdapter(Plan).validate_python(fields, strict=strict)
+        with pytest.raises(ValidationError):
+            Body.model_validate({"plan": fields}, strict=strict)
+
+
+@every_envelope
+def test_lenient_validation_is_refused_wherever_an_envelope_is(sample: Envelope) -> None:
+    adapter = TypeAdapter(type(sample))
+    assert adapter.validate_python(sample.wire()) == sample
+    with pytest.raises(ValidationError, match="leave strict=False out"):
+        adapter.validate_python(sample.wire(), strict=False)
+
+
+@every_envelope
+def test_the_json_reader_of_pydantic_is_refused_wherever_an_envelope_is(sample: Envelope) -> None:
+    kind: Any = type(sample)
+    adapter = TypeAdapter(tuple[kind, ...])
+    with pytest.raises(ValidationError, match=r"read with harness\.wire\.parse"):
+        adapter.validate_json(b"[%b]" % canonical_bytes(sample))
+
+
+def test_no_duplicate_key_is_dropped_in_a_body() -> None:
+    twice = b'{"plan": {"steps":[],"declared_outputs":["a"],"declared_outputs":[]}}'
+    with pytest.raises(ValidationError, match=r"read with harness\.wire\.parse"):
+        Body.model_validate_json(twice)
+    whole = Body(plan=Plan(steps=(), declared_outputs=()))
+    assert Body.model_validate(whole.model_dump(exclude_none=True)) == whole
 
 
 @every_envelope

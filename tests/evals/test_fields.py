@@ -26,9 +26,9 @@ every_array = pytest.mark.parametrize(("model", "name"), ARRAYS)
 
 
 def faults(model: type[Envelope], name: str, value: Any) -> list[str]:
-    """The types of the faults at a field or within it."""
+    """The types of the errors at a field or within it, where it is read from the wire."""
     try:
-        model(**{name: value})
+        model.model_validate({name: value})
     except ValidationError as error:
         found = error.errors(include_url=False, include_input=False, include_context=False)
         return [one["type"] for one in found if one["loc"][:1] == (name,)]

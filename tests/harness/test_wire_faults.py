@@ -123,15 +123,24 @@ def test_a_bad_key_is_named_whatever_it_holds(value: object) -> None:
         (lambda run: run.pop("run_id"), "required field is missing: add it"),
         (
             lambda run: run.update(tokens=1.5),
-            "must be an integer (no fraction, no quotes, no null; leave an optional field out)",
+            "must be an integer (no fraction, no quotes, no null)",
         ),
         (
             lambda run: run.update(intent=None),
-            "must be a string (leave an optional field out instead of null)",
+            "must not be null: omit the field",
         ),
         (
             lambda run: run["proposal"]["ctx"].update(as_of=None),
-            "not an RFC 3339 time with a zone, such as 2026-05-09T09:30:00Z",
+            "must not be null: omit the field",
+        ),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][0].update(depends_on=None),
+            "must not be null: omit the field",
+        ),
+        (lambda run: run.update(run_id=None), "must be a string"),
+        (
+            lambda run: run["proposal"]["plan"]["steps"][0].update(depends_on=[None]),
+            "must be a string",
         ),
     ],
 )

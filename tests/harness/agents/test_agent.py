@@ -49,7 +49,7 @@ def test_a_sum_stops_where_json_is_no_longer_exact() -> None:
     assert most.tokens == SAFE_INTEGER
 
 
-@pytest.mark.parametrize("count", [-1, 1.0, True, "1", float("nan"), SAFE_INTEGER + 1, None])
+@pytest.mark.parametrize("count", [-1, 1.0, True, "1", float("nan"), SAFE_INTEGER + 1])
 @pytest.mark.parametrize("name", PARTS)
 def test_a_count_is_an_exact_whole_number(name: str, count: Any) -> None:
     with pytest.raises(ValidationError):

@@ -1,0 +1,171 @@
+"""The types tell the truth: what the checkers accept runs, and what they refuse raises."""
+
+import ast
+import inspect
+import json
+import os
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+import critic
+from evals.envelope import OPTIONAL, RESTRICTION, Envelope
+from tests.support.paths import ROOT
+
+TYPED = ROOT / "tests" / "evals" / "typed"
+ACCEPTED, REFUSED = TYPED / "accepted.py", TYPED / "refused.py"
+SETTINGS = {
+    "plain": "[tool.mypy]\nstrict = true\n",
+    "plugin": '[tool.mypy]\nstrict = true\nplugins = ["pydantic.mypy"]\n',
+}
+
+
+def calls(path: Path) -> dict[int, str]:
+    """The bare calls of a file, by line."""
+    body = ast.parse(path.read_text("utf-8")).body
+    return {node.lineno: ast.unparse(node) for node in body if isinstance(node, ast.Expr)}
+
+
+SNIPPETS = {line: text for line, text in calls(REFUSED).items() if line > 1}
+
+
+def mypy_lines(settings: str, path: Path, folder: Path) -> set[int]:
+    """The lines of a file that mypy refuses."""
+    config = folder / "pyproject.toml"
+    config.write_text(SETTINGS[settings], "utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file",
+        str(config),
+        "--follow-imports=silent",
+    ]
+    command += ["--cache-dir", str(folder / "cache"), str(path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return {int(line) for line in re.findall(rf"{path.name}:(\d+): error", done.stdout)}
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_mypy_accepts_and_refuses_what_the_files_say(settings: str, tmp_path: Path) -> None:
+    assert mypy_lines(settings, ACCEPTED, tmp_path) == set()
+    assert mypy_lines(settings, REFUSED, tmp_path) == set(SNIPPETS)
+
+
+def test_what_the_checkers_accept_runs() -> None:
+    runpy.run_path(str(ACCEPTED))
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS.values())
+def test_what_the_checkers_refuse_raises(snippet: str) -> None:
+    with pytest.raises(ValidationError):
+        eval(snippet, dict(vars(critic)))  # noqa: S307 - our own file, a line at a time
+
+
+def envelopes(base: type[Envelope] = Envelope) -> Iterator[type[Envelope]]:
+    """Every envelope of the core."""
+    for model in base.__subclasses__():
+        yield from envelopes(model)
+        if model.__module__.startswith(("evals.", "critic.")):
+            yield model
+
+
+def test_every_optional_field_is_of_one_of_the_two_sorts() -> None:
+    for model in envelopes():
+        for name, field in model.model_fields.items():
+            sorts = [mark for mark in (OPTIONAL, RESTRICTION) if mark in field.metadata]
+            assert len(sorts) == (field.default is None), f"{model.__name__}.{name}"
+
+
+def written_parameters() -> Iterator[tuple[type[Envelope], ast.arguments]]:
+    """The constructors that are written out for type checkers."""
+    for model in envelopes():
+        module = ast.parse(inspect.getsource(sys.modules[model.__module__]))
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef) and node.name == model.__name__:
+                inits = [
+                    inner
+                    for inner in ast.walk(node)
+                    if isinstance(inner, ast.FunctionDef) and inner.name == "__init__"
+                ]
+                yield from ((model, init.args) for init in inits)
+
+
+PARAMETERS = list(written_parameters())
+
+
+@pytest.mark.parametrize(
+    ("model", "parameters"), PARAMETERS, ids=[model.__name__ for model, _ in PARAMETERS]
+)
+def test_a_written_constructor_takes_the_fields_of_its_envelope(
+    model: type[Envelope], parameters: ast.arguments
+) -> None:
+    assert [each.arg for each in parameters.kwonlyargs] == list(model.model_fields)
+    for each, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True):
+        field = model.model_fields[each.arg]
+        spelled = ast.unparse(default) if default else None
+        expected = None if field.is_required() else "..."
+        assert spelled == ("None" if OPTIONAL in field.metadata else expected), each.arg
+        assert each.annotation
+        takes_none = "None" in ast.unparse(each.annotation).split(" | ")
+        assert takes_none == (OPTIONAL in field.metadata and ast.unparse(each.annotation) != "Any")
+
+
+def test_every_envelope_with_a_restriction_has_a_written_constructor() -> None:
+    written = {model for model, _ in PARAMETERS}
+    for model in envelopes():
+        marks = [mark for field in model.model_fields.values() for mark in field.metadata]
+        assert RESTRICTION not in marks or model in written, model.__name__
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None, reason="pyright runs on the node of the system, never on another"
+)
+@pytest.mark.parametrize("package", ["evals"])
+def test_the_public_types_are_complete(package: str, tmp_path: Path) -> None:
+    pytest.importorskip("pyright")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
+    command += ["--verifytypes", package, "--ignoreexternal", "--outputjson"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    report = json.loads(done.stdout)["typeCompleteness"]
+    unknown = [
+        symbol["name"]
+        for symbol in report["symbols"]
+        if symbol["isExported"] and not symbol["isTypeKnown"]
+    ]
+    assert report["completenessScore"] >= 0.99, unknown
+
+
+@pytest.mark.skipif(
+    shutil.which("node") is None, reason="pyright runs on the node of the system, never on another"
+)
+def test_pyright_accepts_and_refuses_what_the_files_say(tmp_path: Path) -> None:
+    pytest.importorskip("pyright")
+    environment = {**os.environ, "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
+    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
+    done = subprocess.run(
+        [*command, str(ACCEPTED), str(REFUSED)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    errors = json.loads(done.stdout)["generalDiagnostics"]
+    places = {
+        (Path(error["file"]).name, error["range"]["start"]["line"] + 1)
+        for error in errors
+        if error["severity"] == "error"
+    }
+    assert places == {("refused.py", line) for line in SNIPPETS}
