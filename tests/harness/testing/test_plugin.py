@@ -219,20 +219,18 @@ def test_update_never_touches_must(run: Pytest, cases: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_or_written_is_a_failure_with_a_message(
-    run: Pytest, pytester: pytest.Pytester, cases: Path
+    run: Pytest, monkeypatch: pytest.MonkeyPatch, cases: Path
 ) -> None:
     path = cases / "below" / "bad.json"
     outdated(path)
     before = path.read_bytes()
-    pytester.makeconftest("""
-    from harness import cases
-    from harness.testing._pytest import items as replaying
 
-    def refuse(path, *_):
+    def refuse(path: Path, *_: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    cases.replace_file = replaying.is_log = refuse
-    """)
+    # The run is in this process, so that what is replaced must be put back.
+    monkeypatch.setattr("harness.cases.replace_file", refuse)
+    monkeypatch.setattr("harness.testing._pytest.items.is_log", refuse)
     result = run("--critic-replay", "cases", "--critic-update")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["not renewed: *Permission denied*bad.json*"])
