@@ -396,6 +396,7 @@ def blocks(**_: Any) -> None:
 
 @pytest.mark.parametrize("tool", [never, stubborn, blocks, lambda **_: never()])
 def test_a_call_over_the_limit_is_timed_out_and_not_waited_for(tool: Tool) -> None:
+    RELEASED.clear()
     began = time.monotonic()
     calls = limited({LOOKUP: lookup, REFUND: tool})
     assert [call.status for call in calls] == ["completed", "timed_out"]
