@@ -22,12 +22,12 @@ from typing import Annotated, Any, Final, Literal, Protocol, Self, assert_never
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.canonical import canonical_bytes, canonical_json, digest
 from evals.envelope import OPTIONAL, Count, Envelope
 from evals.escaping import escape_line, escape_name
 from evals.json_value import JsonValue, PresentJson, Text
 from evals.timestamps import Time
 from harness.agents.agent import AgentFailed, describe
+from harness.canonical import canonical_bytes, canonical_json, digest
 from harness.errors import HarnessError
 from harness.runtime.ports import Clock
 from harness.wire import parse

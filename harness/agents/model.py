@@ -4,13 +4,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from evals.canonical import canonical_json
 from evals.envelope import Envelope
 from evals.escaping import escape_name
 from evals.json_value import JsonObject, Text
 from harness.agents.agent import AgentFailed, AgentResult, AgentTool, Event
 from harness.agents.journal import Journal
 from harness.agents.usage import UNLIMITED, Budget, Usage
+from harness.canonical import canonical_json
 from harness.wire import build
 
 

@@ -6,9 +6,9 @@ of this kind can find more than a rule can, and guarantees nothing: it never rep
 
 from typing import Final
 
-from evals.canonical import canonical_bytes
 from harness.agents.agent import Agent
 from harness.agents.retry import DEFAULT_CALLS, CallPolicy
+from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
 from harness.loops.critique import Critique, judge, parse_critique
 from harness.loops.echo import ECHO, is_echo

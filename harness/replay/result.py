@@ -2,10 +2,10 @@
 
 from typing import Annotated, Literal
 
-from evals.canonical import canonical_json
 from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
 from evals.escaping import escape_name
 from evals.json_value import PresentJson
+from harness.canonical import canonical_json
 
 ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
 

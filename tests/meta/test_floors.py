@@ -203,6 +203,15 @@ def test_no_circle_between_packages() -> None:
     assert order(graph)[0] == "evals"
 
 
+def test_the_harness_has_one_door_to_canonical_json() -> None:
+    none_of(
+        f"{module} imports {name}: import harness.canonical instead"
+        for module, name in arrows()
+        if name == "evals.canonical" and floor(module) == "harness"
+        if module != "harness.canonical"
+    )
+
+
 def test_pure_modules_import_nothing_impure() -> None:
     none_of(
         f"{module} imports {name}: it is pure, and may import what PURE_IMPORTS lists"

@@ -9,8 +9,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from critic import Plan, ToolCapability, digest
-from evals.canonical import canonical_json
 from evals.schemas import compile_schema
+from harness.canonical import canonical_json
 from harness.testing._draw.bounds import Bounds, NoPlan, Pair, held_values
 from harness.testing._draw.json_values import NoValue, object_for
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, some

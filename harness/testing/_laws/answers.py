@@ -5,8 +5,8 @@ from typing import Any, Final, get_args
 from hypothesis import strategies as st
 
 from critic import Check, Proposal, Refused
-from evals.canonical import canonical_bytes
 from evals.json_value import SAFE_INTEGER
+from harness.canonical import canonical_bytes
 from harness.testing._laws.context import LawContext, with_manifest, with_step
 from harness.wire import parse
 

@@ -16,7 +16,7 @@ from critic import (
     RunContext,
     Verified,
 )
-from evals.canonical import canonical_bytes
+from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing.strategies import NearMiss

@@ -8,9 +8,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from critic import Finding, Run
-from evals.canonical import canonical_bytes
 from evals.scorecard import run_evaluator
 from evals.verdict import Status, status_of
+from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.testing._laws.context import LawBroken
 from harness.testing.strategies import runs
