@@ -54,7 +54,7 @@ class InvalidInput(HarnessError, ValueError):
         super().__init__(f"{escape_name(path) or 'the document'}: {message}")
         self.path = path
         self.message = message
-        self.problems = tuple(problems) or (Problem(path, message),)
+        self.problems: tuple[Problem, ...] = tuple(problems) or (Problem(path, message),)
 
 
 def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:

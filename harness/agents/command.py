@@ -33,7 +33,7 @@ class CommandAgent:
         """
         if not argv or not argv[0]:
             raise ValueError("argv is empty: name a program and its arguments")
-        self.name = name or Path(argv[0]).name
+        self.name: str = name or Path(argv[0]).name
         self._argv = tuple(argv)
         self._cwd = cwd
         self._timeout = timeout

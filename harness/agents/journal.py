@@ -177,7 +177,7 @@ class Journal:
         with store.lock:
             self._catch_up()
             cut = store.note()
-        self.notes = [] if cut is None else [cut]
+        self.notes: list[str] = [] if cut is None else [cut]
 
     def find(self, session: str, step: str, inputs: Any) -> Entry | None:
         """Return the recorded reply of a step (in a replay, its outcome), or None.

@@ -70,7 +70,7 @@ class PydanticAIAgent:
         self, agent: AbstractAgent[Any, Any], *, name: str | None = None, deps: Any = None
     ) -> None:
         """Wrap an agent. `name` is its own unless given; `deps` is handed to its tools."""
-        self.name = name or agent.name or "pydantic-ai"
+        self.name: str = name or agent.name or "pydantic-ai"
         self._agent = agent
         self._deps = deps
         self._handed: dict[str, Any] = {}

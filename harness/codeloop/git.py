@@ -73,7 +73,8 @@ class PrivateGit:
     def __init__(
         self, folder: Path, work_tree: Path, exclude: str, *, format: str = "sha1"
     ) -> None:
-        self.folder, self.work_tree = folder, work_tree
+        self.folder: Final = folder
+        self.work_tree: Final = work_tree
         blind = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
         self._bare = {**clean_env(), **blind}
         shape = ("--bare", "--template=", f"--object-format={format}")

@@ -90,7 +90,7 @@ class CodeLoop:
             ValueError: the recorded iterations used up the limit.
         """
         self.job: Final = job
-        self.session: Final = recorder.session
+        self.session: Final[str] = recorder.session
         self._workspace = workspace
         self._recorder, self._events = recorder, events
         self._protected: Final = ProtectedPaths(job.gate.protected, workspace)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, assert_never
+from typing import Any, Final, Protocol, assert_never
 
 from evals.envelope import Envelope
 from evals.json_value import SAFE_INTEGER
@@ -101,7 +101,8 @@ class SessionRecorder:
     ) -> None:
         """Record a session that begins with `first_line` and has the iterations `past`."""
         self._first_line, self._writer, self._clock = first_line, writer, clock
-        self.session, self.past = session, [*past]
+        self.session: Final = session
+        self.past: Final = [*past]
 
     def begin(self) -> None:
         """Write the first line."""

@@ -82,7 +82,8 @@ class Workspace:
             CodeLoopError: the folder is not inside a git work tree, or an object of `kept` is lost.
         """
         repository = locate(folder)
-        self.root, self._git_dir = repository.root, repository.git_dir
+        self.root: Final[Path] = repository.root
+        self._git_dir: Final = repository.git_dir
         start = kept.base.git if kept else None
         self._guard = GitGuard(self.root, self._git_dir, settings=guard_git_settings, start=start)
         # A git that an interrupt left behind may still be writing there.
@@ -113,7 +114,7 @@ class Workspace:
 
     def _note_start(self, watched: Sequence[str], kept: KeptBase | None) -> None:
         self._watch(watched)
-        self.base = self.tree() if kept is None else kept.base.tree
+        self.base: str = self.tree() if kept is None else kept.base.tree
         self._links = self._read_links() if kept is None else kept.base.links
         self._checked = CheckedFiles(self._entries() if kept is None else self._restored)
 

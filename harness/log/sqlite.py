@@ -89,7 +89,7 @@ class SqliteStore:
     def __init__(self, path: Path, timeout: float) -> None:
         self._path = path.absolute()
         self._timeout = timeout
-        self.where = escape_name(str(self._path)[-200:])
+        self.where: str = escape_name(str(self._path)[-200:])
 
     def engine(self, mode: OpenMode) -> Engine:
         """Return an engine that may read (`ro`), also write (`rw`), also make the file (`rwc`)."""

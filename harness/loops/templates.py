@@ -34,7 +34,7 @@ class Template:
                 allowed = ", ".join(f"{{{allowed}}}" for allowed in PLACEHOLDERS)
                 raise ValueError(f"unknown placeholder {{{name}}}: use {allowed}")
         self._parts = [(literal, name) for literal, name, _, _ in parts]
-        self.names = frozenset(name for _, name in self._parts if name)
+        self.names: frozenset[str] = frozenset(name for _, name in self._parts if name)
 
     def fill(self, values: Mapping[str, str]) -> str:
         """Return the prompt, with a value for each of `names`."""

@@ -187,9 +187,9 @@ class Revision(Generic[DraftT, CritiqueT]):
             raise ValueError(f"max_rounds must be a whole number of at least 1, not {max_rounds!r}")
         self.max_rounds: Final = max_rounds
         self.state: State = "drafting"
-        self.round = 0
+        self.round: int = 0
         self.stop_reason: StopReason | None = None
-        self.detail = ""
+        self.detail: str = ""
         self.attempts: tuple[Attempt[DraftT, CritiqueT], ...] = ()
 
     @property

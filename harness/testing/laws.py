@@ -91,7 +91,9 @@ class Laws:
         self._args: Args = args or {}
         self._verify = verify
         self._settings = _quiet(settings or hypothesis_settings(deadline=None))
-        self.names = tuple(law.__name__ for law in OF_ANY) if self._only_any() else LAWS
+        self.names: tuple[str, ...] = (
+            tuple(law.__name__ for law in OF_ANY) if self._only_any() else LAWS
+        )
         """The laws that can be checked: those of passing plans only where a plan can pass."""
 
     def _only_any(self) -> bool:

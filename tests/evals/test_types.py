@@ -129,11 +129,18 @@ def test_every_envelope_with_a_restriction_has_a_written_constructor() -> None:
 @pytest.mark.skipif(
     shutil.which("node") is None, reason="pyright runs on the node of the system, never on another"
 )
-@pytest.mark.parametrize("package", ["evals"])
+@pytest.mark.parametrize("package", ["evals", "critic", "harness"])
 def test_the_public_types_are_complete(package: str, tmp_path: Path) -> None:
     pytest.importorskip("pyright")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}
-    command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
+    # It finds the libraries by the `python` on the path, and an editable checkout by PYTHONPATH.
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "VIRTUAL_ENV": sys.prefix,
+        "PYTHONPATH": str(ROOT),
+        "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
+    }
+    command = [sys.executable, "-m", "pyright"]
     command += ["--verifytypes", package, "--ignoreexternal", "--outputjson"]
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
