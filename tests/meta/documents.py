@@ -68,8 +68,11 @@ def furnish(page: Path, folder: Path) -> Path:
     return folder
 
 
-def environment() -> dict[str, str]:
-    """Return the environment of a user who has this interpreter's scripts on the path."""
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a user who has this interpreter's scripts on the path.
+
+    What a program keeps for its user, such as sessions of the code loop, goes below `folder`.
+    """
     dropped = ("PYTEST", "COV", "HYPOTHESIS")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     scripts = Path(sys.executable).parent
@@ -78,7 +81,8 @@ def environment() -> dict[str, str]:
         for who in ("AUTHOR", "COMMITTER")
         for what in ("NAME", "EMAIL")
     }
-    return {**kept, **git, "PATH": f"{scripts}{os.pathsep}{kept['PATH']}", "COLUMNS": "100"}
+    user = {"XDG_DATA_HOME": str(folder / ".user"), "COLUMNS": "100"}
+    return {**kept, **git, **user, "PATH": f"{scripts}{os.pathsep}{kept['PATH']}"}
 
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -86,7 +90,7 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=environment(),
+        env=environment(folder),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
