@@ -82,6 +82,23 @@ def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
         assert not path or (page.parent / path).exists(), f"{name}: {target}"
 
 
+def test_every_path_that_contributing_names_exists() -> None:
+    page = (ROOT / ".github" / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:critic|evals|harness|tests|fixtures|\.github|\.ci)/[^`\s]*)`", page)
+    assert len(named) > 20
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_every_decision_has_its_number_and_says_what_was_weighed() -> None:
+    pages = sorted((ROOT / ".github" / "decisions").glob("*.md"))
+    for number, page in enumerate(pages, start=1):
+        text = page.read_text(encoding="utf-8")
+        assert page.name.startswith(f"{number:04}-"), page.name
+        assert text.startswith(f"# {number}. "), page.name
+        for part in ("**Context.** ", "**Options.** ", "**Outcome.** "):
+            assert text.count(part) == 1, f"{page.name}: {part}"
+
+
 def test_a_changed_output_is_noticed(tmp_path: Path) -> None:
     folder = furnish(ROOT / ".github" / "docs" / "embed.md", tmp_path)
     shown = "$ critic verify plan_b.json\nplan_b.json: ok: 3 steps\n"

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,7 +29,7 @@ def test_every_command_of_the_table_is_one() -> None:
 
 
 def python_block(heading: str) -> str:
-    """The one Python block below a heading."""
+    """Return the one Python block below a heading."""
     section = README.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     (code,) = re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL)
     return str(code)
@@ -46,6 +47,27 @@ def test_the_ten_lines_of_python_guard(document: str, passes: bool) -> None:
         [sys.executable, "-c", script], check=True, capture_output=True, text=True, cwd=ROOT
     )
     assert done.stdout.splitlines()[-1] == str(passes)
+
+
+def test_the_ten_lines_of_python_type_check(tmp_path: Path) -> None:
+    path = tmp_path / "guard.py"
+    path.write_text(python_block("Embed it"), encoding="utf-8")
+    mypy = (sys.executable, "-m", "mypy", "--strict")
+    done = subprocess.run([*mypy, str(path)], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stdout
+
+
+def test_every_import_of_the_doors_works() -> None:
+    imports = re.findall(r"^\|.*?`(from [\w.]+ import [\w, ]+)`", README, flags=re.MULTILINE)
+    assert len(imports) > 6
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(imports)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_readme_is_read_in_minutes() -> None:
+    assert len(README.split()) <= 1000
 
 
 def test_ci_runs_exactly_the_test_command() -> None:
