@@ -26,9 +26,12 @@ RefusalKind = Literal[
     "loop_guard",
     "budget_exceeded",
 ]
+"""The kinds of refusals: a closed set. Match over them and end in `assert_never`."""
 Check = Literal["coverage", "surface", "approval", "evidence", "loop"]
+"""The five checks of `verify`, in the order in which they run."""
 Phase = Literal["verify", "score"]
 ReportStatus = Literal["completed", "refused_by_critic", "partial"]
+"""The three outcomes of a decision."""
 
 
 _KINDS_OF: Final[Mapping[Check, tuple[RefusalKind, ...]]] = MappingProxyType(
@@ -119,6 +122,7 @@ class Refused(_Answer):
 
 
 VerifyVerdict = Annotated[Verified | Refused, Field(discriminator="ok")]
+"""The verdict of `verify`. `ok` tells the two apart; in an `if`, a refusal is false."""
 
 
 class ScoreVerdict(Envelope):

@@ -34,6 +34,7 @@ from evals.json_value import SAFE_INTEGER
 from evals.strictness import keep_strict
 
 ApprovalMode = Literal["read_only", "local_write", "network", "delegated", "destructive"]
+"""The tiers of what a tool may do, from the least to the most. Compare them by `MODE_RANK`."""
 
 T = TypeVar("T")
 Array: TypeAlias = list[T] | tuple[T, ...]

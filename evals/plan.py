@@ -75,6 +75,7 @@ class ReasonStep(Envelope):
 
 
 Step = Annotated[ToolStep | ReasonStep, Field(discriminator="kind")]
+"""A step of a plan. `kind` tells the two apart."""
 
 
 class Plan(Envelope):

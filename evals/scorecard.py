@@ -21,6 +21,7 @@ EVALUATORS: Final[tuple[tuple[EvaluatorId, Evaluator], ...]] = (
     ("safety", safety.evaluate),
     ("cost", cost.evaluate),
 )
+"""The five evaluators with their ids, in the order in which they run."""
 
 
 class Scores(Envelope):

@@ -42,6 +42,7 @@ from harness.errors import HarnessError
 from harness.wire import InvalidInput, build, parse, parse_json
 
 Command = Literal["verify", "score", "consolidate"]
+"""The functions that a case can be about."""
 
 # Everything that is not ASCII is escaped, so that look-alikes and invisible characters show. The
 # em dash is left as it is: the published rationale contains it.

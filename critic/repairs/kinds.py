@@ -185,8 +185,10 @@ StepRepair = (
 PlanRepair = DeclareOutput | ProduceOutput | SetTrace | Shorten | SaveTokens
 OthersRepair = AskApproval | ObtainEvidence | GrantBudget
 Repair = Annotated[StepRepair | PlanRepair | OthersRepair, Field(discriminator="kind")]
+"""One repair, of any kind. `by` says who can do it."""
 
 Disposition = Literal["replan", "reject"]
+"""The advice on a refusal: revise the plan, or leave it to others."""
 
 
 class Advice(Envelope):

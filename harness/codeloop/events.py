@@ -162,6 +162,7 @@ CodeLoopEvent = Annotated[
     | SessionEnded,
     Field(discriminator="kind"),
 ]
+"""An event of a code loop. `kind` tells which one it is."""
 
 
 class ProgressListener(Protocol):

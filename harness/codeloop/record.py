@@ -19,6 +19,7 @@ from harness.codeloop.decision import CodeDecision, Confidence
 SessionOutcome = Literal[
     "success", "max_iterations_reached", "time_limit_reached", "failed", "user_interrupted"
 ]
+"""How a session ended."""
 
 EXIT_CODES: Final[dict[SessionOutcome, int]] = {
     "success": 0,

@@ -103,6 +103,7 @@ class PlanCritique:
 
 
 PlanAttempt = Attempt[Plan, PlanCritique]
+"""One plan of a plan loop, with its judgement."""
 
 PlanEventKind = Literal["started", "drafted", "judged", "malformed", "retrying", "stopped"]
 """The events of a plan loop. `started` comes first and `stopped` last."""

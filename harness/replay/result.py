@@ -8,6 +8,7 @@ from evals.json_value import PresentJson
 from harness.canonical import canonical_json
 
 ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
+"""The answers of replay; `ReplayResult` says what each means."""
 
 
 class Difference(Envelope):

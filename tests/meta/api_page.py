@@ -32,6 +32,10 @@ FRONTS: Final = (
     "evals",
 )
 
+_WIDEST: Final = 96
+_SECTION: Final = re.compile(r"^(Args|Attributes|Raises|Returns):$")
+_ITEM: Final = re.compile(r"^    ([\w.*`, ]+): (.*)$")
+
 _HEAD: Final = """# API reference
 
 Every public name, by the module to import it from. Written by `python -m tests.meta.api_page`
@@ -47,13 +51,27 @@ def rendered() -> str:
         loader.load(package)
     loader.resolve_aliases(implicit=True, external=False)
     modules = [loader.modules_collection[front] for front in FRONTS]
-    return _HEAD + "".join(part for module in modules for part in _module(module))
+    contents = "".join(f"- [`{front}`](#{front.replace('.', '')})\n" for front in FRONTS)
+    shown: dict[str, str] = {}
+    return f"{_HEAD}\n{contents}" + "".join(
+        part for module in modules for part in _module(module, shown)
+    )
 
 
-def _module(module: griffe.Module) -> Iterator[str]:
-    yield f"\n## {module.path}\n\n{_text(module)}\n"
+def _module(module: griffe.Module, shown: dict[str, str]) -> Iterator[str]:
+    """Yield the section of a module. An object that is in `shown` has its entry there."""
+    yield f"\n## {module.path}\n\n{_prose(module)}\n"
+    elsewhere: dict[str, list[str]] = {}
     for name in sorted(map(str, module.exports or _defined(module))):
-        yield from _entry(name, module[name])
+        member = module[name]
+        target = member.final_target if isinstance(member, griffe.Alias) else member
+        front = shown.setdefault(target.path, module.path)
+        if front == module.path:
+            yield from _entry(name, target)
+        else:
+            elsewhere.setdefault(front, []).append(f"`{name}`")
+    for front, names in elsewhere.items():
+        yield f"\nAlso here, as in [`{front}`](#{front.replace('.', '')}): {', '.join(names)}.\n"
 
 
 def _defined(module: griffe.Module) -> list[str]:
@@ -69,23 +87,80 @@ def _is_type_variable(member: griffe.Object | griffe.Alias) -> bool:
     return isinstance(member, griffe.Attribute) and str(member.value).startswith("TypeVar(")
 
 
-def _entry(name: str, member: griffe.Object | griffe.Alias) -> Iterator[str]:
-    target = member.final_target if isinstance(member, griffe.Alias) else member
-    yield f"\n### `{name}{_signature(target)}`\n\n"
-    if text := _text(target):
-        yield f"{text}\n"
+def _entry(name: str, target: griffe.Object) -> Iterator[str]:
+    """Yield a heading, the signature or the value, the docstring, and the members."""
+    yield f"\n### {name}\n"
+    if code := _code(name, target):
+        yield f"\n```text\n{code}\n```\n"
+    if text := _prose(target):
+        yield f"\n{text}\n"
     if isinstance(target, griffe.Class):
         yield from _members(target)
 
 
+def _code(name: str, target: griffe.Object) -> str:
+    """Return what a reader would look for in the source: its first line, and how to build it."""
+    if isinstance(target, griffe.Class):
+        head = f"class {name}{_signature(target)}"
+        built = target.members.get("__init__")
+        if _is_envelope(target) or not isinstance(built, griffe.Function):
+            return head
+        return f"{head}\n{_call(name, _parameters(built)[1:])}"
+    if isinstance(target, griffe.Function):
+        return _call(name, _parameters(target)) + _returns(target)
+    return f"{name}{_signature(target)}"
+
+
+def _is_envelope(target: griffe.Class) -> bool:
+    return any("Envelope" in str(base) for base in target.bases)
+
+
+def _call(name: str, parameters: list[str]) -> str:
+    line = f"{name}({', '.join(parameters)})"
+    if len(line) <= _WIDEST:
+        return line
+    return f"{name}(\n" + "".join(f"    {part},\n" for part in parameters) + ")"
+
+
 def _signature(target: griffe.Object) -> str:
     if isinstance(target, griffe.Function):
-        parameters = ", ".join(_parameter(one) for one in target.parameters)
-        returns = f" -> {target.returns}" if target.returns else ""
-        return f"({parameters}){returns}"
+        parameters = [part for part in _parameters(target) if part not in ("self", "cls")]
+        return f"({', '.join(parameters)}){_returns(target)}"
     if isinstance(target, griffe.Class) and target.bases:
         return f"({', '.join(str(base) for base in target.bases)})"
-    return f" = {target.value}" if isinstance(target, griffe.Attribute) else ""
+    return f" = {_plain(target.value)}" if isinstance(target, griffe.Attribute) else ""
+
+
+def _returns(function: griffe.Function) -> str:
+    if function.returns is None:
+        return ""
+    return (
+        f" -> SearchStrategy[{function.returns}]" if _drawn(function) else f" -> {function.returns}"
+    )
+
+
+def _drawn(function: griffe.Function) -> bool:
+    """Return whether Hypothesis makes a strategy of the function, and passes `draw` itself."""
+    return any("composite" in str(decorator.value) for decorator in function.decorators)
+
+
+def _parameters(function: griffe.Function) -> list[str]:
+    """Return the parameters as in the source, with `/` and `*` where they mark a sort."""
+    sorts = griffe.ParameterKind
+    parameters = list(function.parameters)[1 if _drawn(function) else 0 :]
+    written: list[str] = []
+    before: griffe.ParameterKind | None = None
+    for parameter in parameters:
+        if before is sorts.positional_only and parameter.kind is not before:
+            written.append("/")
+        if parameter.kind is sorts.keyword_only and before not in (
+            sorts.keyword_only,
+            sorts.var_positional,
+        ):
+            written.append("*")
+        written.append(_parameter(parameter))
+        before = parameter.kind
+    return [*written, "/"] if before is sorts.positional_only else written
 
 
 def _parameter(parameter: griffe.Parameter) -> str:
@@ -120,7 +195,7 @@ def _is_field(member: griffe.Attribute) -> bool:
 def _plain(annotation: object) -> str:
     """Return a field's type without the marks that only the validator reads."""
     text = str(annotation)
-    found = re.fullmatch(r"Annotated\[(.*?)((?:, [A-Z]+)+)((?:, Field\(.*\))?)\]", text)
+    found = re.fullmatch(r"Annotated\[(.*?)((?:, [A-Z]+)*)((?:, Field\(.*\))?)\]", text)
     return found[1] if found else text
 
 
@@ -131,6 +206,24 @@ def _first_line(member: griffe.Object) -> str:
 
 def _text(target: griffe.Object) -> str:
     return target.docstring.value.strip() if target.docstring else ""
+
+
+def _prose(target: griffe.Object) -> str:
+    """Return a docstring with its sections (Args, Attributes, Raises) as lists."""
+    lines: list[str] = []
+    listing = False
+    for line in _text(target).splitlines():
+        if section := _SECTION.match(line):
+            lines += [f"**{section[1]}**", ""]
+            listing = True
+        elif listing and (item := _ITEM.match(line)):
+            lines.append(f"- `{item[1]}`: {item[2]}")
+        elif listing and line.strip():
+            lines.append(f"  {line.strip()}")
+            listing = line.startswith(" ")
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def main() -> None:
