@@ -5,6 +5,7 @@ The sources are read, not imported, so that the page does not change with the in
 
 import re
 from collections.abc import Iterator
+from textwrap import dedent
 from typing import Final
 
 import griffe
@@ -34,7 +35,8 @@ FRONTS: Final = (
 
 _WIDEST: Final = 96
 _SECTION: Final = re.compile(r"^(Args|Attributes|Raises|Returns):$")
-_ITEM: Final = re.compile(r"^    ([\w.*`, ]+): (.*)$")
+_ENTRY: Final = re.compile(r"^(Rule \d+|[a-z_]+): ")
+_ITEM: Final = re.compile(r"^(Rule \d+|\w[\w.*, ]*): (.*)$")
 
 _HEAD: Final = """# API reference
 
@@ -107,7 +109,7 @@ def _code(name: str, target: griffe.Object) -> str:
             return head
         return f"{head}\n{_call(name, _parameters(built)[1:])}"
     if isinstance(target, griffe.Function):
-        return _call(name, _parameters(target)) + _returns(target)
+        return _call(name, _parameters(target), _returns(target))
     return f"{name}{_signature(target)}"
 
 
@@ -115,11 +117,11 @@ def _is_envelope(target: griffe.Class) -> bool:
     return any("Envelope" in str(base) for base in target.bases)
 
 
-def _call(name: str, parameters: list[str]) -> str:
-    line = f"{name}({', '.join(parameters)})"
+def _call(name: str, parameters: list[str], returns: str = "") -> str:
+    line = f"{name}({', '.join(parameters)}){returns}"
     if len(line) <= _WIDEST:
         return line
-    return f"{name}(\n" + "".join(f"    {part},\n" for part in parameters) + ")"
+    return f"{name}(\n" + "".join(f"    {part},\n" for part in parameters) + f"){returns}"
 
 
 def _signature(target: griffe.Object) -> str:
@@ -209,21 +211,27 @@ def _text(target: griffe.Object) -> str:
 
 
 def _prose(target: griffe.Object) -> str:
-    """Return a docstring with its sections (Args, Attributes, Raises) as lists."""
-    lines: list[str] = []
-    listing = False
-    for line in _text(target).splitlines():
-        if section := _SECTION.match(line):
-            lines += [f"**{section[1]}**", ""]
-            listing = True
-        elif listing and (item := _ITEM.match(line)):
-            lines.append(f"- `{item[1]}`: {item[2]}")
-        elif listing and line.strip():
-            lines.append(f"  {line.strip()}")
-            listing = line.startswith(" ")
-        else:
-            lines.append(line)
-    return "\n".join(lines)
+    """Return a docstring as Markdown: its sections, rules and described names become lists."""
+    return "\n\n".join(map(_paragraph, _text(target).split("\n\n")))
+
+
+def _paragraph(text: str) -> str:
+    head, *rest = text.splitlines() or [""]
+    if section := _SECTION.match(head):
+        return f"**{section[1]}**\n\n" + _list(dedent("\n".join(rest)).splitlines())
+    entries = [line for line in [head, *rest] if not line.startswith(" ")]
+    named = len(entries) > 1 and all(map(_ENTRY.match, entries)) and not head.startswith(" ")
+    return _list([head, *rest]) if named else text
+
+
+def _list(lines: list[str]) -> str:
+    """Return lines `name: text`, with what continues them indented, as a list."""
+    items = []
+    for line in lines:
+        item = _ITEM.match(line)
+        label = item[1] if item and item[1].startswith("Rule ") else f"`{item[1]}`" if item else ""
+        items.append(f"- {label}: {item[2]}" if item else f"  {line.strip()}")
+    return "\n".join(items)
 
 
 def main() -> None:
