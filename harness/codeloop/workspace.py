@@ -84,8 +84,7 @@ class Workspace:
         repository = locate(folder)
         self.root: Final[Path] = repository.root
         self._git_dir: Final = repository.git_dir
-        start = kept.base.git if kept else None
-        self._guard = GitGuard(self.root, self._git_dir, settings=guard_git_settings, start=start)
+        self._guard = self._guard_of(kept, settings=guard_git_settings)
         # A git that an interrupt left behind may still be writing there.
         self._temporary = TemporaryDirectory(prefix="critic-", ignore_cleanup_errors=True)
         private = Path(self._temporary.name).resolve()
@@ -101,6 +100,10 @@ class Workspace:
         except BaseException:
             self._temporary.cleanup()
             raise
+
+    def _guard_of(self, kept: KeptBase | None, *, settings: bool) -> GitGuard:
+        start = kept.base.git if kept else None
+        return GitGuard(self.root, self._git_dir, settings=settings, start=start)
 
     def _begin(self, repository: Repository, kept: KeptBase | None) -> None:
         """Begin with the files as they are, or with those of an earlier start."""
