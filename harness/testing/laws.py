@@ -53,7 +53,7 @@ def describe_law(name: str) -> str:
     """Return the law of that name as a sentence.
 
     Raises:
-        KeyError: there is no law of that name.
+        KeyError: the name is not the name of a law.
     """
     return (_LAWS[name].__doc__ or "").partition("\n")[0]
 
@@ -66,12 +66,12 @@ def _quiet(settings: hypothesis_settings) -> hypothesis_settings:
 
 
 class Laws:
-    """The laws of one manifest, spec and context; what is None is drawn.
+    """The laws of one manifest, spec and context; an input that is None is drawn.
 
     Args:
-        verify: the judge on trial, if not the engine's own.
+        verify: the judge to check, if not the one of the engine.
         proposals: the proposals to judge, if they should not be drawn from the manifest.
-        args: strategies for the args of tools whose `args_schema` is too much for the generator.
+        args: strategies for the args of tools whose `args_schema` the generator cannot satisfy.
         settings: Hypothesis settings; the current profile without a deadline, unless given.
     """
 
@@ -109,7 +109,7 @@ class Laws:
 
         Raises:
             LawBroken: it does not hold.
-            KeyError: there is no law of that name.
+            KeyError: the name is not the name of a law.
         """
         __tracebackhide__ = True  # a failure is about the proposal, not about lines of the kit
         body = _LAWS[name]
@@ -143,7 +143,7 @@ class Laws:
         """Check every law.
 
         Raises:
-            LawBroken: one does not hold.
+            LawBroken: a law does not hold.
         """
         __tracebackhide__ = True
         for name in self.names:

@@ -1,1 +1,1 @@
-"""How plans, worlds and runs are drawn. Private."""
+"""The generators of plans, their other inputs, and runs. Private."""

@@ -1,4 +1,4 @@
-"""What a manifest, a spec and a context leave room for: the facts that plans are drawn from."""
+"""Derive what a manifest, a spec and a context allow: the facts that plans are drawn from."""
 
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,7 @@ _UNLIMITED: Final = len(MODE_RANK)
 
 
 class NoPlan(HarnessError, ValueError):
-    """No plan can be what was asked for under this manifest, spec and context; says why."""
+    """No plan under this manifest, spec and context meets the request; the message says why."""
 
 
 class Bounds(NamedTuple):
@@ -28,24 +28,24 @@ class Bounds(NamedTuple):
     """Unexpired evidence by class."""
     stale: list[EvidenceItem]
     tools: list[ToolCapability]
-    """Those whose evidence is there and that fit the budget, whatever their mode. Tools that
-    produce all required outputs come first, so that plans shrink to one step."""
+    """Tools of any mode that fit the budget and whose evidence is available. Tools that produce
+    all required outputs come first, so that plans shrink to one step."""
     steps_left: int
     tokens_left: int
 
     @property
     def required(self) -> list[str]:
-        """The outputs that the spec asks for, each once."""
+        """Return the required outputs of the spec without duplicates."""
         return list(dict.fromkeys(self.spec.required_outputs))
 
     @property
     def pins(self) -> list[str]:
-        """One fresh ref for each class that the spec wants pinned somewhere."""
+        """Return one fresh ref for each evidence class that the spec requires."""
         wanted = dict.fromkeys(self.spec.required_evidence or ())
         return [self.fresh[name][0].id for name in wanted if name in self.fresh]
 
     def over(self, tool: ToolCapability) -> tuple[bool, bool, bool]:
-        """Whether the tool is above the safety mode, above the ceiling, and needs an approval."""
+        """Return whether the tool is over the safety mode, over the ceiling, needs an approval."""
         rank, ceiling = MODE_RANK[tool.approval_mode], self.spec.approval_mode
         tier = self.spec.approval_required_from
         return (
@@ -55,22 +55,26 @@ class Bounds(NamedTuple):
         )
 
     def allowed(self, *, approving: bool) -> list[ToolCapability]:
-        """The tools that a passing plan may call; `approving`: if approvals can be had."""
-        known = [(tool, self.over(tool)) for tool in self.tools]
+        """Return the tools that a passing plan may call.
+
+        Args:
+            approving: whether to include tools that need an approval.
+        """
+        limits = [(tool, self.over(tool)) for tool in self.tools]
         return [
             tool
-            for tool, (mode, ceiling, tier) in known
-            if not mode and not ceiling and (approving or not tier)
+            for tool, (over_mode, over_ceiling, needs_approval) in limits
+            if not over_mode and not over_ceiling and (approving or not needs_approval)
         ]
 
     def obstacle(self) -> str | None:
-        """Return why no plan at all can pass, or None."""
+        """Return why no plan can pass, or None if one can."""
         if self.tokens_left < 0:
             return "more tokens are spent than the budget has"
         if self.steps_left < 0:
             return "more steps are spent than the budget has"
         if self.steps_left == 0 and (self.required or self.spec.required_evidence):
-            return "the budget leaves no step to meet the spec with"
+            return "the budget leaves no step to meet the spec"
         missing = [name for name in self.spec.required_evidence or () if name not in self.fresh]
         if missing:
             return f"there is no fresh evidence of the class {missing[0]} that the spec requires"
@@ -78,7 +82,7 @@ class Bounds(NamedTuple):
 
 
 def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) -> Bounds:
-    """Return what the three inputs leave room for."""
+    """Return the bounds that the three inputs set."""
     fresh: dict[str, list[EvidenceItem]] = {}
     stale = []
     for item in compiled.manifests.evidence_manifest:
@@ -112,21 +116,21 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
 def is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
     """Return whether evidence is known to be unexpired.
 
-    Stated here again, because a wrong `evals.timestamps.unexpired` must not hide itself.
+    This repeats `evals.timestamps.unexpired` on purpose: the generator must not share its errors.
     """
     return item.expires_at is None or (ctx.as_of is not None and ctx.as_of < item.expires_at)
 
 
 def produces_all(tool: ToolCapability, outputs: Iterable[str]) -> bool:
-    """Return whether one step of the tool may give all the outputs."""
+    """Return whether one step of the tool can produce all the outputs."""
     return tool.produces is None or set(outputs) <= set(tool.produces)
 
 
 def held_values(items: Iterable[EvidenceItem]) -> list[tuple[Any, str]]:
-    """Return values that evidence backs, each with the id of its item."""
-    found = []
+    """Return the values that the evidence backs, each with the id of its item."""
+    backed = []
     for item in items:
         content = item.content
-        known = content.split() if isinstance(content, str) else list(scalars(content))
-        found += [(value, item.id) for value in known if item.backing.backs(value)]
-    return found
+        candidates = content.split() if isinstance(content, str) else list(scalars(content))
+        backed += [(value, item.id) for value in candidates if item.backing.backs(value)]
+    return backed

@@ -1,4 +1,4 @@
-"""The inputs of `verify` beside the plan: those that are fixed, and the rest drawn to fit them."""
+"""Complete the inputs of `verify` other than the plan: keep the fixed ones, draw the rest."""
 
 from typing import NamedTuple
 
@@ -20,14 +20,14 @@ from harness.wire import build
 
 
 class FixedInputs(NamedTuple):
-    """The inputs that are fixed; None where one is to be drawn."""
+    """The fixed inputs; None marks one to draw."""
 
     compiled: CompiledContext | None
     spec: DecisionSpec | None
     ctx: RunContext | None
 
     def bounds(self, draw: st.DrawFn, way: str | None = None) -> Bounds:
-        """Draw the rest, so that a near miss of that way is possible where it can be."""
+        """Draw the other inputs so that, where possible, the near miss named `way` exists."""
         if self.compiled is not None and self.spec is not None and self.ctx is not None:
             return bounds_of(self.compiled, self.spec, self.ctx)
         drawn = self._drawn(draw, least=0 if way in BRINGS_A_TOOL else 1)
@@ -55,7 +55,7 @@ class FixedInputs(NamedTuple):
         return wire
 
     def _unblock(self, drawn: Json) -> None:
-        """Remove what lets no plan pass."""
+        """Remove from the drawn inputs what keeps every plan from passing."""
         drawn.get("spec", {}).pop("required_evidence", None)
         fresh_at = moments(self._compiled(drawn))[0]
         if "ctx" in drawn and isinstance(fresh_at, str):
@@ -71,7 +71,7 @@ class FixedInputs(NamedTuple):
 
 
 def proposal_of(bounds: Bounds, plan: Json, unapproved: int | None = None) -> Proposal:
-    """Return the plan with its inputs, approved where needed, except for the step `unapproved`."""
+    """Return the plan with its inputs and the approvals it needs, except for step `unapproved`."""
     return Proposal(
         ctx=build(RunContext, approved(bounds, plan, unapproved)),
         compiled=bounds.compiled,

@@ -1,8 +1,7 @@
-"""Plans that mean harm or come from a confused planner: valid envelopes, and nothing else about
-them is to be trusted.
+"""Plans of a malicious or confused planner: valid envelopes with untrustworthy content.
 
-They are spelled in the names of the manifest at hand, so that they meet the checks rather than
-bounce off the first one. Some of them pass: that is for the critic to say.
+They use the names of the manifest, so that they reach all checks instead of failing the first one.
+Some of them pass: the critic decides.
 """
 
 from typing import Any, Final
@@ -37,7 +36,7 @@ _VALUES: Final[tuple[Any, ...]] = (
 
 
 def hostile_plan(drafter: Drafter) -> Json:
-    """Any plan at all, in the names that it would have to know to get through."""
+    """Return an arbitrary plan in the names of the manifest, so that it can get past the checks."""
     draw, bounds = drafter.draw, drafter.bounds
     names = _Names(bounds)
     steps: list[Json] = []
@@ -55,13 +54,14 @@ def hostile_plan(drafter: Drafter) -> Json:
 
 
 class _Names:
-    """What a planner could know of a manifest, and what it might make up."""
+    """Names of a manifest that a planner could use, and some that it could invent."""
 
     def __init__(self, bounds: Bounds) -> None:
         manifests = bounds.compiled.manifests
-        known = [(tool.adapter_id, tool.capability_id) for tool in manifests.tool_manifest[:8]]
+        pairs = [(tool.adapter_id, tool.capability_id) for tool in manifests.tool_manifest[:8]]
         self.tools = manifests.tools
-        self.pairs = [*known, ("zz", "zz"), *((one, other(two)) for one, two in known[:2])]
+        lookalikes = [(adapter, other(capability)) for adapter, capability in pairs[:2]]
+        self.pairs = [*pairs, ("zz", "zz"), *lookalikes]
         refs = [item.id for item in manifests.evidence_manifest[:8]]
         self.classes = [*bounds.fresh, "zz"][:8]
         self.refs = [*refs, "zz", *(f"kg:{name}:1" for name in self.classes[:2])]
@@ -92,7 +92,7 @@ def _args(draw: st.DrawFn, bound: list[str]) -> Json:
 
 
 def _claims(draw: st.DrawFn, names: _Names) -> Json:
-    """What a step may say of itself."""
+    """Return optional fields of a step: its claims about order, evidence and tokens."""
     refs, classes = names.refs, names.classes
     table: dict[str, tuple[Any, ...]] = {
         "id": (_, _, "s0", "s1"),

@@ -1,8 +1,8 @@
-"""Values that satisfy a JSON Schema, for the args of generated steps.
+"""Draw values that satisfy a JSON Schema, for the args of generated steps.
 
-A proposal of a value by the keywords that say what a value looks like (`type`, `properties`,
-`enum`, `pattern`, bounds, local `$ref`, `allOf`, `anyOf`, `oneOf` ...). The rest (`not`, `if` ...)
-can only turn a proposal down: the validator of the engine has the last word.
+A candidate is built from the keywords that describe a value (`type`, `properties`, `enum`,
+`pattern`, bounds, local `$ref`, `allOf`, `anyOf`, `oneOf` ...). The others (`not`, `if` ...) are
+not used to build it: the validator of the engine accepts or rejects each candidate.
 """
 
 import re
@@ -24,7 +24,8 @@ _DEEPEST: Final = 12  # levels, for schemas that refer to themselves
 _ANYTHING: Final[tuple[Any, ...]] = ("a", 0, True, [], {}, None, 1.5)
 _SPAN: Final = 1000  # how far above its lower bound a number is drawn
 
-_TELLING: Final = {
+# The type that a keyword implies where a schema does not state one.
+_IMPLIED_TYPES: Final = {
     "properties": "object",
     "required": "object",
     "additionalProperties": "object",
@@ -41,14 +42,14 @@ _TELLING: Final = {
 
 
 class NoValue(HarnessError):
-    """The schema has no value that this module can find."""
+    """No value was found for the schema, or it has none."""
 
 
 def value_for(draw: st.DrawFn, schema: Any) -> Any:
-    """A value that satisfies the schema, the simplest one first.
+    """Return a value that satisfies the schema; it shrinks towards the simplest one.
 
     Raises:
-        NoValue: none was found in a few tries.
+        NoValue: no value was found in a few tries.
     """
     validator = compile_schema(schema)
     for _ in range(_TRIES):
@@ -59,10 +60,12 @@ def value_for(draw: st.DrawFn, schema: Any) -> Any:
 
 
 def object_for(draw: st.DrawFn, schema: Any) -> Json:
-    """An object that satisfies the schema. Args are objects, whether or not their schema says so.
+    """Return an object that satisfies the schema.
+
+    Args are objects even if their schema does not demand it.
 
     Raises:
-        NoValue: none was found in a few tries.
+        NoValue: no value was found in a few tries.
     """
     whole = {} if schema is True else schema
     if not isinstance(whole, dict) or "object" not in _kinds(whole.get("type", "object")):
@@ -73,13 +76,14 @@ def object_for(draw: st.DrawFn, schema: Any) -> Json:
     return value
 
 
-def _kinds(told: Any) -> list[Any]:
-    return told if isinstance(told, list) else [told]
+def _kinds(kinds: Any) -> list[Any]:
+    """Return the kinds of a `type` keyword, which holds one or a list."""
+    return kinds if isinstance(kinds, list) else [kinds]
 
 
 @lru_cache(maxsize=256)
 def _matching(pattern: str) -> st.SearchStrategy[str]:
-    """Strings that match, of ASCII; the ends are left bare where the pattern leaves them open."""
+    """Return a strategy for the ASCII strings that the whole pattern matches."""
     compiled = re.compile(pattern, re.ASCII)
     return st.from_regex(compiled, fullmatch=True, alphabet=st.characters(codec="ascii"))
 
@@ -92,6 +96,15 @@ class _Maker:
         self._root = root
 
     def make(self, schema: Any, depth: int) -> Any:
+        """Return a candidate value for a part of the document.
+
+        Args:
+            schema: the part, an object or a boolean.
+            depth: the levels above it.
+
+        Raises:
+            NoValue: no candidate can be built.
+        """
         if schema is False or depth > _DEEPEST:
             raise NoValue
         if schema is True:
@@ -114,15 +127,15 @@ class _Maker:
         return makers[kind](schema, depth) if kind else pick(self._draw, _ANYTHING)
 
     def _kind(self, schema: Json) -> str | None:
-        told = schema.get("type")
-        if isinstance(told, list):
-            return str(pick(self._draw, told)) if told else None
-        if told is None:
-            told = next((kind for word, kind in _TELLING.items() if word in schema), None)
-        return told
+        kinds = schema.get("type")
+        if isinstance(kinds, list):
+            return str(pick(self._draw, kinds)) if kinds else None
+        if kinds is None:
+            return next((kind for word, kind in _IMPLIED_TYPES.items() if word in schema), None)
+        return str(kinds)
 
     def _flat(self, schema: Json, depth: int) -> Json:
-        """The schema with references followed and one branch of each choice merged into it."""
+        """Resolve references, and merge one branch of each choice into the schema."""
         if depth > _DEEPEST:
             raise NoValue
         flat = {name: part for name, part in schema.items() if name not in _MERGED}
@@ -138,22 +151,23 @@ class _Maker:
     def _referred(self, ref: str) -> Any:
         if not ref.startswith("#"):
             raise NoValue
-        found = self._root
+        schema = self._root
         for part in ref.removeprefix("#").split("/")[1:]:
             name = part.replace("~1", "/").replace("~0", "~")
-            if not isinstance(found, dict) or name not in found:
+            if not isinstance(schema, dict) or name not in schema:
                 raise NoValue
-            found = found[name]
-        return found
+            schema = schema[name]
+        return schema
 
     def _object(self, schema: Json, depth: int) -> Json:
-        known, required = schema.get("properties", {}), list(schema.get("required", ()))
+        properties, required = schema.get("properties", {}), list(schema.get("required", ()))
         others = schema.get("additionalProperties", True)
-        names = required + [name for name in known if name not in required and chance(self._draw)]
-        spare = [name for name in known if name not in names]
+        optional = [name for name in properties if name not in required]
+        names = required + [name for name in optional if chance(self._draw)]
+        spare = [name for name in properties if name not in names]
         while len(names) < schema.get("minProperties", 0):
             names.append(spare.pop(0) if spare else f"x{len(names)}")
-        return {name: self.make(known.get(name, others), depth + 1) for name in names}
+        return {name: self.make(properties.get(name, others), depth + 1) for name in names}
 
     def _array(self, schema: Json, depth: int) -> list[Any]:
         least = schema.get("minItems", 0)
@@ -162,7 +176,7 @@ class _Maker:
         if rest is False:
             most = max(least, min(most, len(first)))
         count = self._draw(st.integers(least, most))
-        parts = [first[at] if at < len(first) else rest for at in range(count)]
+        parts = [first[index] if index < len(first) else rest for index in range(count)]
         return [self.make(part, depth + 1) for part in parts]
 
     def _string(self, schema: Json, _depth: int) -> str:
@@ -201,7 +215,7 @@ _MERGED: Final = ("allOf", "anyOf", "oneOf", "$ref")
 
 
 def _bounds(schema: Json) -> tuple[int, int]:
-    """The least and the greatest integer, as far as the schema says."""
+    """Return the least and the greatest integer that the schema allows."""
     lows: list[int] = [ceil(schema[name]) for name in ("minimum",) if name in schema]
     lows += [floor(schema[name]) + 1 for name in ("exclusiveMinimum",) if name in schema]
     highs: list[int] = [floor(schema[name]) for name in ("maximum",) if name in schema]
@@ -210,17 +224,17 @@ def _bounds(schema: Json) -> tuple[int, int]:
     return max(lows, default=min(0, high)), high
 
 
-def _merged(one: Json, other: Json) -> Json:
-    """Both schemas at once, as far as a flat schema can say so."""
-    both = {**one, **other}
-    if "properties" in one and "properties" in other:
-        both["properties"] = {**one["properties"], **other["properties"]}
-    if "required" in one and "required" in other:
-        both["required"] = list(dict.fromkeys([*one["required"], *other["required"]]))
+def _merged(first: Json, second: Json) -> Json:
+    """Return one flat schema that combines the keywords of both."""
+    merged = {**first, **second}
+    if "properties" in first and "properties" in second:
+        merged["properties"] = {**first["properties"], **second["properties"]}
+    if "required" in first and "required" in second:
+        merged["required"] = list(dict.fromkeys([*first["required"], *second["required"]]))
     for name in ("minimum", "minLength", "minItems", "exclusiveMinimum"):
-        if name in one and name in other:
-            both[name] = max(one[name], other[name])
+        if name in first and name in second:
+            merged[name] = max(first[name], second[name])
     for name in ("maximum", "maxLength", "maxItems", "exclusiveMaximum"):
-        if name in one and name in other:
-            both[name] = min(one[name], other[name])
-    return both
+        if name in first and name in second:
+            merged[name] = min(first[name], second[name])
+    return merged

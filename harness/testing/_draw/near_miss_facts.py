@@ -1,6 +1,6 @@
-"""Near misses of what a plan rests on: evidence, order and budget, a function for each way.
+"""Near misses of the checks evidence and loop: one function for each way to break a plan.
 
-Each returns None where the manifest, spec and context at hand make it impossible.
+Each returns None if the manifest, spec and context make this near miss impossible.
 """
 
 from collections.abc import Iterator
@@ -12,11 +12,11 @@ from evals.schemas import compile_schema
 from harness.testing._draw.near_miss import (
     NearMissPlan,
     any_plan,
-    one_of,
-    opened,
-    opening,
+    opened_plan,
+    opening_steps,
     other,
     usable,
+    with_one_of,
     with_pin,
     with_step,
 )
@@ -24,75 +24,80 @@ from harness.testing._draw.near_miss_scope import STRANGE
 from harness.testing._draw.plans import Drafter, reason_step
 from harness.testing._draw.primitives import Json, pick
 
-_MANY: Final = 64  # steps: a larger limit on steps is not exceeded, to keep plans readable
+_MANY: Final = 64  # a larger limit on steps is not exceeded, to keep plans readable
 
 # Evidence.
 
 
 def unpinned_class(drafter: Drafter) -> NearMissPlan | None:
+    """Remove the refs of one class that the tool of a step requires."""
     wanted = set(drafter.bounds.spec.required_evidence or ())
     tools = [t for t in usable(drafter) if set(t.requires_evidence or ()) - wanted]
-    begun = opened(drafter, tools)
-    if begun is None:
+    opening = opened_plan(drafter, tools)
+    if opening is None:
         return None
-    plan, tool = begun
-    known, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][0]
+    plan, tool = opening
+    evidence, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][0]
     for name in tool.requires_evidence or ():
-        kept = [ref for ref in step["evidence_refs"] if known[ref].classification != name]
-        fresh = [known[ref] for ref in kept]
+        refs = [ref for ref in step["evidence_refs"] if evidence[ref].classification != name]
+        fresh = [evidence[ref] for ref in refs]
         if name not in wanted and not unbacked_arguments(
             tool.bound_args or {}, step.get("args", {}), fresh
         ):
-            return with_step(plan, 0, evidence_refs=kept)
+            return with_step(plan, 0, evidence_refs=refs)
     drafter.retry_may_help = True
     return None
 
 
 def unmet_claim(drafter: Drafter) -> NearMissPlan | None:
-    found = any_plan(drafter)
-    if found is None:
+    """Let a step require a class of evidence that it does not pin."""
+    drawn = any_plan(drafter)
+    if drawn is None:
         return None
-    plan, at = found
-    known = drafter.bounds.compiled.manifests.evidence
-    claimed = [*plan["steps"][at].get("requires_evidence", ())]
-    held = {known[ref].classification for ref in plan["steps"][at].get("evidence_refs", ())}
+    plan, index = drawn
+    evidence, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][index]
+    claimed = [*step.get("requires_evidence", ())]
+    pinned = {evidence[ref].classification for ref in step.get("evidence_refs", ())}
     classes = [*drafter.bounds.fresh, "zz"]
-    unmet = [name for name in classes if name not in held] or [other(classes[0])]
-    return with_step(plan, at, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
+    unmet = [name for name in classes if name not in pinned] or [other(classes[0])]
+    return with_step(plan, index, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
 
 
 def forged_ref(drafter: Drafter) -> NearMissPlan | None:
-    found = any_plan(drafter)
-    if found is None:
+    """Pin a ref that the manifest does not hold."""
+    drawn = any_plan(drafter)
+    if drawn is None:
         return None
-    plan, at = found
+    plan, index = drawn
     named = [f"kg:{name}:1" for name in drafter.bounds.fresh]
-    known = drafter.bounds.compiled.manifests.evidence
-    # A ref may be all but right, and may spell the very class that is wanted.
-    refs = [*(ref[:120] + "0" for ref in list(known)[:2]), *named, "zz", "zz0"]
-    forged = pick(drafter.draw, [ref for ref in refs if ref not in known])
-    return with_pin(plan, at, forged)
+    evidence = drafter.bounds.compiled.manifests.evidence
+    # Some are nearly a real ref, and some contain the name of a class that is required.
+    refs = [*(ref[:120] + "0" for ref in list(evidence)[:2]), *named, "zz", "zz0"]
+    forged = pick(drafter.draw, [ref for ref in refs if ref not in evidence])
+    return with_pin(plan, index, forged)
 
 
 def expired_ref(drafter: Drafter) -> NearMissPlan | None:
+    """Pin evidence that has expired."""
     stale = drafter.bounds.stale
-    found = any_plan(drafter) if stale else None
-    return with_pin(*found, pick(drafter.draw, stale).id) if found else None
+    drawn = any_plan(drafter) if stale else None
+    return with_pin(*drawn, pick(drafter.draw, stale).id) if drawn else None
 
 
 def unbacked_argument(drafter: Drafter) -> NearMissPlan | None:
-    begun = opened(drafter, [tool for tool in usable(drafter) if tool.bound_args])
-    if begun is None:
+    """Give a bound arg a value that no pinned evidence holds."""
+    opening = opened_plan(drafter, [tool for tool in usable(drafter) if tool.bound_args])
+    if opening is None:
         return None
-    plan, tool = begun
-    known, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][0]
-    fresh = [known[ref] for ref in step.get("evidence_refs", ())]
+    plan, tool = opening
+    evidence, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][0]
+    fresh = [evidence[ref] for ref in step.get("evidence_refs", ())]
     options = []
     for args in _unbacked(step.get("args", {}), tool):
-        faults = unbacked_arguments(tool.bound_args or {}, args, fresh)
-        if len(faults) == 1 and _satisfies(tool, args):
+        unbacked = unbacked_arguments(tool.bound_args or {}, args, fresh)
+        if len(unbacked) == 1 and _satisfies(tool, args):
             options.append(args)
-    return one_of(drafter, plan, options)
+    return with_one_of(drafter, plan, options)
 
 
 def _satisfies(tool: ToolCapability, args: Json) -> bool:
@@ -100,7 +105,7 @@ def _satisfies(tool: ToolCapability, args: Json) -> bool:
 
 
 def _unbacked(args: Json, tool: ToolCapability) -> Iterator[Json]:
-    """The args with something under a bound name that no evidence is likely to hold."""
+    """Yield the args with a value under a bound name that evidence is unlikely to hold."""
     for name in tool.bound_args or ():
         old = args.get(name)
         near: list[Any] = [f"{old}0", f"0{old}"] if isinstance(old, str) else []
@@ -109,6 +114,7 @@ def _unbacked(args: Json, tool: ToolCapability) -> Iterator[Json]:
 
 
 def unpinned_spec_class(drafter: Drafter) -> NearMissPlan | None:
+    """Leave out one class of evidence that the spec requires."""
     bounds = drafter.bounds
     wanted = list(dict.fromkeys(bounds.spec.required_evidence or ()))
     if not wanted or bounds.steps_left < 1:
@@ -123,16 +129,18 @@ def unpinned_spec_class(drafter: Drafter) -> NearMissPlan | None:
 
 
 def unknown_dependency(drafter: Drafter) -> NearMissPlan | None:
-    found = any_plan(drafter)
-    if found is None:
+    """Let a step depend on an id that no earlier step has."""
+    drawn = any_plan(drafter)
+    if drawn is None:
         return None
-    plan, at = found
-    later = [step["id"] for step in plan["steps"][at:] if "id" in step]
-    needed = [*plan["steps"][at].get("depends_on", ())]
-    return with_step(plan, at, depends_on=[*needed, pick(drafter.draw, ["zz", *later])])
+    plan, index = drawn
+    later = [step["id"] for step in plan["steps"][index:] if "id" in step]
+    needed = [*plan["steps"][index].get("depends_on", ())]
+    return with_step(plan, index, depends_on=[*needed, pick(drafter.draw, ["zz", *later])])
 
 
 def repeated_id(drafter: Drafter) -> NearMissPlan | None:
+    """Give two steps the same id."""
     if drafter.bounds.steps_left < 2:
         return None
     steps = drafter.steps()
@@ -142,6 +150,7 @@ def repeated_id(drafter: Drafter) -> NearMissPlan | None:
 
 
 def too_many_steps(drafter: Drafter) -> NearMissPlan | None:
+    """Add reason steps until there is one more than the budget allows."""
     left = drafter.bounds.steps_left
     if not 0 <= left <= _MANY:
         return None
@@ -151,11 +160,12 @@ def too_many_steps(drafter: Drafter) -> NearMissPlan | None:
 
 
 def repeated_call(drafter: Drafter) -> NearMissPlan | None:
+    """Make the same destructive call twice."""
     tools = [tool for tool in usable(drafter) if tool.approval_mode == "destructive"]
-    begun = opening(drafter, tools)
-    if begun is None:
+    opening = opening_steps(drafter, tools)
+    if opening is None:
         return None
-    steps, bounds = begun[0], drafter.bounds
+    steps, bounds = opening[0], drafter.bounds
     twice = [*steps[: bounds.steps_left - 1], dict(steps[0])]
     fits = bounds.steps_left > 1 and drafter.tokens(twice) <= bounds.tokens_left
     drafter.retry_may_help |= not fits
@@ -163,10 +173,11 @@ def repeated_call(drafter: Drafter) -> NearMissPlan | None:
 
 
 def too_many_tokens(drafter: Drafter) -> NearMissPlan | None:
-    found = any_plan(drafter)
-    if found is None:
+    """Let one step estimate more tokens than the budget has left."""
+    drawn = any_plan(drafter)
+    if drawn is None:
         return None
-    plan, at = found
-    others = plan["steps"][:at] + plan["steps"][at + 1 :]
+    plan, index = drawn
+    others = plan["steps"][:index] + plan["steps"][index + 1 :]
     needed = drafter.bounds.tokens_left + 1 - drafter.tokens(others)
-    return with_step(plan, at, estimated_tokens=pick(drafter.draw, (needed, 2**53 - 1)))
+    return with_step(plan, index, estimated_tokens=pick(drafter.draw, (needed, 2**53 - 1)))

@@ -1,6 +1,6 @@
-"""Near misses of what a plan may do: coverage, surface and approval, a function for each way.
+"""Near misses of the checks coverage, surface and approval: one function for each way.
 
-Each returns None where the manifest, spec and context at hand make it impossible.
+Each returns None if the manifest, spec and context make this near miss impossible.
 """
 
 from collections.abc import Iterator
@@ -8,17 +8,25 @@ from typing import Any, Final
 
 from critic import ToolCapability
 from evals.schemas import compile_schema, schema_faults
-from harness.testing._draw.near_miss import NearMissPlan, any_plan, one_of, opened, other, usable
+from harness.testing._draw.near_miss import (
+    NearMissPlan,
+    any_plan,
+    opened_plan,
+    other,
+    usable,
+    with_one_of,
+)
 from harness.testing._draw.plans import Drafter
 from harness.testing._draw.primitives import Json, pick
 
 STRANGE: Final[tuple[Any, ...]] = ("zz", 999999937, -1, None, [], {}, True, "", 0.5)
-"""Values that hardly any schema and any evidence expects, all of them."""
+"""Values that few schemas accept and little evidence holds."""
 
 # Coverage.
 
 
 def undeclared_output(drafter: Drafter) -> NearMissPlan | None:
+    """Leave one required output undeclared."""
     required = drafter.bounds.required
     if not required:
         return None
@@ -29,6 +37,7 @@ def undeclared_output(drafter: Drafter) -> NearMissPlan | None:
 
 
 def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
+    """Build a plan of tools that list their outputs and leave one required output out."""
     bounds = drafter.bounds
     listing = [tool for tool in usable(drafter) if tool.produces is not None]
     for output in bounds.required:
@@ -50,6 +59,7 @@ def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
 
 
 def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
+    """Give the plan a trace id that is not the one of the context."""
     plan = drafter.plan(drafter.steps())
     return NearMissPlan({**plan, "trace_id": other(drafter.bounds.ctx.trace_id)})
 
@@ -58,23 +68,24 @@ def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
 
 
 def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
-    found = any_plan(drafter)
-    if found is None:
+    """Call a tool that the manifest does not hold."""
+    drawn = any_plan(drafter)
+    if drawn is None:
         return None
-    plan, at = found
-    step = plan["steps"][at]
+    plan, index = drawn
+    step = plan["steps"][index]
     names = (step.get("adapter_id", "a"), step.get("capability_id", "b"))
     near = [(names[0], other(names[1])), (other(names[0]), names[1]), *_shifted(*names)]
     tools = drafter.bounds.compiled.manifests.tools
-    pair = pick(drafter.draw, [one for one in near if one not in tools] or [("zz", "zz")])
-    kept = {name: value for name, value in step.items() if name not in ("summary", "kind")}
+    pair = pick(drafter.draw, [name for name in near if name not in tools] or [("zz", "zz")])
+    rest = {name: value for name, value in step.items() if name not in ("summary", "kind")}
     steps = list(plan["steps"])
-    steps[at] = {**kept, "kind": "tool", "adapter_id": pair[0], "capability_id": pair[1]}
+    steps[index] = {**rest, "kind": "tool", "adapter_id": pair[0], "capability_id": pair[1]}
     return NearMissPlan({**plan, "steps": steps})
 
 
 def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
-    """The same joined name, parted elsewhere."""
+    """Yield other pairs whose joined name, with a dot, is the same."""
     head, dot, tail = capability.partition(".")
     if dot and tail:
         yield f"{adapter}.{head}", tail
@@ -84,21 +95,23 @@ def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
 
 
 def broken_args(drafter: Drafter) -> NearMissPlan | None:
-    begun = opened(drafter, [tool for tool in usable(drafter) if tool.args_schema is not None])
-    if begun is None:
+    """Give a step args that break the schema of its tool in one place."""
+    tools = [tool for tool in usable(drafter) if tool.args_schema is not None]
+    opening = opened_plan(drafter, tools)
+    if opening is None:
         return None
-    plan, tool = begun
+    plan, tool = opening
     validator = compile_schema(tool.args_schema)
     options = [
         args
         for args in _disturbed(plan["steps"][0].get("args", {}), tool)
         if len(schema_faults(validator, args)) == 1
     ]
-    return one_of(drafter, plan, options)
+    return with_one_of(drafter, plan, options)
 
 
 def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
-    """The args with one missing, one of another shape, or one too many."""
+    """Yield the args with one missing, one of another type, or one too many."""
     for name in args:
         yield {key: value for key, value in args.items() if key != name}
     bound = tool.bound_args or {}
@@ -112,23 +125,27 @@ def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
 # Approval.
 
 
-def _over(drafter: Drafter, which: tuple[bool, bool, bool]) -> tuple[Json, ToolCapability] | None:
+def _over(drafter: Drafter, which: tuple[bool, bool]) -> tuple[Json, ToolCapability] | None:
+    """Return a plan that calls a tool above the safety mode or the ceiling, and the tool."""
     bounds = drafter.bounds
-    return opened(drafter, [tool for tool in bounds.tools if bounds.over(tool)[:2] == which[:2]])
+    return opened_plan(drafter, [tool for tool in bounds.tools if bounds.over(tool)[:2] == which])
 
 
 def over_safety_mode(drafter: Drafter) -> NearMissPlan | None:
-    begun = _over(drafter, (True, False, False))
-    return NearMissPlan(begun[0]) if begun else None
+    """Call a tool above the safety mode of the context."""
+    opening = _over(drafter, (True, False))
+    return NearMissPlan(opening[0]) if opening else None
 
 
 def over_ceiling(drafter: Drafter) -> NearMissPlan | None:
-    begun = _over(drafter, (False, True, False))
-    return NearMissPlan(begun[0]) if begun else None
+    """Call a tool above the ceiling of the spec."""
+    opening = _over(drafter, (False, True))
+    return NearMissPlan(opening[0]) if opening else None
 
 
 def unapproved(drafter: Drafter) -> NearMissPlan | None:
+    """Call a tool that needs an approval, without one."""
     over = drafter.bounds.over
     tools = [tool for tool in drafter.bounds.tools if over(tool) == (False, False, True)]
-    begun = opened(drafter, tools)
-    return NearMissPlan(begun[0], unapproved=0) if begun else None
+    opening = opened_plan(drafter, tools)
+    return NearMissPlan(opening[0], unapproved=0) if opening else None

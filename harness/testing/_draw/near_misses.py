@@ -1,4 +1,4 @@
-"""Every way in which a plan can nearly pass, and the refusal that each must get."""
+"""All ways in which a plan can nearly pass, with the refusal that each must get."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -41,16 +41,16 @@ NEAR_MISSES: Final[tuple[Way, ...]] = (
     Way("repeated_call", "loop", "loop_guard", near_miss_facts.repeated_call),
     Way("too_many_tokens", "loop", "budget_exceeded", near_miss_facts.too_many_tokens),
 )
-"""Every way to miss, in the order of the checks."""
+"""All ways, in the order of the checks."""
 
 
 def fits(way: Way, kind: RefusalKind | None, check: Check | None) -> bool:
-    """Return whether a way is of the kind and the check that are asked for."""
+    """Return whether a way has the given kind and check; None allows any."""
     return kind in (None, way.kind) and check in (None, way.check)
 
 
 def first_near_miss(drafter: Drafter, ways: list[Way]) -> tuple[Way, NearMissPlan] | None:
-    """Return a near miss of the first of these ways that can be drawn here, or None."""
+    """Return a near miss of the first of these ways that is possible here, or None."""
     for way in ways:
         plan = way.violate(drafter)
         if plan is not None:

@@ -1,6 +1,6 @@
-"""Plans that pass, drawn step by step from what a manifest, a spec and a context leave room for.
+"""Draw plans that pass, step by step, from what a manifest, a spec and a context allow.
 
-By construction, not by trial: nothing here asks `verify`, so a wrong `verify` cannot hide itself.
+Plans pass by construction: nothing here calls `verify`, so the generator cannot share its errors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick,
 Args = Mapping[Pair, st.SearchStrategy[Json]]
 """Strategies for the args of some tools, by (adapter_id, capability_id)."""
 
-_LONGEST: Final = 4  # steps that are drawn; more show nothing new
-_CANDIDATES: Final = 24  # evidence values that are tried for one argument
+_LONGEST: Final = 4  # steps; longer plans add no new cases
+_CANDIDATES: Final = 24  # evidence values to try for one argument
 
 
 class Drafter:
@@ -30,17 +30,21 @@ class Drafter:
         self.bounds = bounds
         self.approving = approving
         self.retry_may_help = False
-        """Whether an occasion for a near miss was lost to what happened to be drawn."""
+        """Whether another draw may allow a near miss that this one did not."""
         self._args = args
 
     def steps(self, opening: Sequence[Json] = (), *, alone: bool = False) -> list[Json]:
-        """Steps that pass, `opening` first; `alone`: followed by no more than the spec demands.
+        """Return steps that pass.
+
+        Args:
+            opening: the first steps, in wire form.
+            alone: whether to add only the steps that the spec demands.
 
         Raises:
-            NoPlan: none can pass.
+            NoPlan: no plan can pass.
         """
-        if fault := self.bounds.obstacle():
-            raise NoPlan(f"no plan can pass: {fault}")
+        if obstacle := self.bounds.obstacle():
+            raise NoPlan(f"no plan can pass: {obstacle}")
         room = min(self.bounds.steps_left, max(_LONGEST, len(opening) + 1))
         steps = [dict(step) for step in opening]
         count = len(steps) if alone else self.draw(st.integers(max(1, len(steps)), max(1, room)))
@@ -51,19 +55,19 @@ class Drafter:
         return steps
 
     def _add(self, steps: list[Json]) -> None:
-        """One more step, which falls back to reasoning where the tool does not fit."""
+        """Add a step: a tool step, or a reason step if the tool does not fit."""
         tools = self.bounds.allowed(approving=self.approving)
         drawn = pick(self.draw, [*tools, None])
         step = self.step(drawn) if drawn is not None else None
         unfit = step is None or self.tokens([*steps, step]) > self.bounds.tokens_left
         repeated = drawn is not None and drawn.approval_mode == "destructive" and step is not None
         if step is None or unfit or (repeated and call_of(step) in map(call_of, steps)):
-            # As many draws as a bare tool step takes, so that shrinking prefers the tool.
+            # This takes as many draws as a bare tool step, so that shrinking prefers the tool.
             step = {**reason_step(), **fields(self.draw, {"summary": (ABSENT, "think")})}
         steps.append(step)
 
     def _cover(self, steps: list[Json], room: int, kept: int) -> None:
-        """See that something can produce every required output, in the last step if need be."""
+        """Make a step produce the required outputs: the last one, or one more, as a reason step."""
         if self.covers(steps):
             return
         if len(steps) > kept:
@@ -74,11 +78,11 @@ class Drafter:
     def _pin(self, steps: list[Json]) -> None:
         for ref in self.bounds.pins if steps else ():
             if not any(ref in step.get("evidence_refs", ()) for step in steps):
-                at = pick(self.draw, range(len(steps)))
-                steps[at]["evidence_refs"] = [*steps[at].get("evidence_refs", ()), ref]
+                step = pick(self.draw, steps)
+                step["evidence_refs"] = [*step.get("evidence_refs", ()), ref]
 
     def covers(self, steps: Sequence[Json]) -> bool:
-        """Whether the steps can produce what the spec requires."""
+        """Return whether the steps can produce the required outputs."""
         listed: set[str] = set()
         for step in steps:
             tool = self.tool_of(step)
@@ -88,19 +92,19 @@ class Drafter:
         return listed >= set(self.bounds.required)
 
     def tool_of(self, step: Json) -> ToolCapability | None:
-        """The capability that a step calls."""
+        """Return the tool that a step calls; None for a reason step or an unknown tool."""
         if step["kind"] != "tool":
             return None
         tools = self.bounds.compiled.manifests.tools
         return tools.get((step["adapter_id"], step["capability_id"]))
 
     def tokens(self, steps: Sequence[Json]) -> int:
-        """The tokens that the steps count as."""
-        known = [(step.get("estimated_tokens", 0), self.tool_of(step)) for step in steps]
-        return sum(max(own, (tool and tool.min_tokens) or 0) for own, tool in known)
+        """Return the tokens that the steps count as."""
+        estimates = [(step.get("estimated_tokens", 0), self.tool_of(step)) for step in steps]
+        return sum(max(own, (tool and tool.min_tokens) or 0) for own, tool in estimates)
 
     def step(self, tool: ToolCapability) -> Json | None:
-        """A step that calls the tool with all it demands; None if no such step was found."""
+        """Return a step that calls the tool and meets its demands; None if none was found."""
         fresh, classes = self.bounds.fresh, tool.requires_evidence or ()
         if not fresh.keys() >= {*classes}:
             return None
@@ -133,12 +137,16 @@ class Drafter:
         return self._bound(tool, args)
 
     def _bound(self, tool: ToolCapability, args: Json) -> tuple[Json, list[str]]:
-        """The args with every bound one taken from evidence, and the refs that back them."""
+        """Return the args with the bound ones taken from evidence, and the refs that back them.
+
+        Raises:
+            NoValue: no evidence gives a value that the schema accepts.
+        """
         refs = []
         for name, classes in (tool.bound_args or {}).items():
             if name not in args:
                 continue
-            items = [item for one in classes for item in self.bounds.fresh.get(one, ())]
+            items = [item for group in classes for item in self.bounds.fresh.get(group, ())]
             options = self._options(tool, args, name, held_values(items)[:_CANDIDATES])
             if not options:
                 raise NoValue
@@ -149,7 +157,10 @@ class Drafter:
     def _options(
         self, tool: ToolCapability, args: Json, name: str, held: Sequence[tuple[Any, str]]
     ) -> list[tuple[Json, str]]:
-        """The args with a backed value under `name`, or with none, as far as the schema agrees."""
+        """Return the variants of the args that the schema accepts, each with the ref that backs it.
+
+        In each, the arg `name` is missing, empty, or one of the `held` values.
+        """
         schema = tool.args_schema
         valid = compile_schema(schema).is_valid if schema is not None else (lambda _: True)
         shaped: list[tuple[Any, str]] = []
@@ -160,11 +171,11 @@ class Drafter:
         return [option for option in [*options, (without, "")] if valid(option[0])]
 
     def plan(self, steps: Sequence[Json]) -> Json:
-        """The steps as a plan that declares what it must, with optional fields here and there."""
+        """Return a plan of the steps: the required outputs declared, some optional fields added."""
         steps = list(steps)
         ids: list[str] = []
-        for at, step in enumerate(steps):
-            steps[at] = self._adorned(step, ids, self.bounds.tokens_left - self.tokens(steps))
+        for index, step in enumerate(steps):
+            steps[index] = self._adorned(step, ids, self.bounds.tokens_left - self.tokens(steps))
         trace = self.bounds.ctx.trace_id
         extra = {"plan_id": (ABSENT, "p"), "trace_id": (ABSENT, trace)}
         more = [name for name in ("extra",) if chance(self.draw)]
@@ -172,13 +183,14 @@ class Drafter:
         return {"steps": steps, "declared_outputs": declared, **fields(self.draw, extra)}
 
     def _adorned(self, step: Json, ids: list[str], tokens_left: int) -> Json:
+        """Return the step with some optional fields; add its new id to `ids`."""
         refs = step.get("evidence_refs", [])
-        known = self.bounds.compiled.manifests.evidence
-        held = [known[ref].classification for ref in refs if ref in known]
+        evidence = self.bounds.compiled.manifests.evidence
+        pinned = [evidence[ref].classification for ref in refs if ref in evidence]
         options = {
             "id": (ABSENT, f"s{len(ids)}"),
             "depends_on": (ABSENT, ids[-1:], list(ids)) if ids else (ABSENT, []),
-            "requires_evidence": (ABSENT, held[:1], held),
+            "requires_evidence": (ABSENT, pinned[:1], pinned),
             "estimated_tokens": (ABSENT, *sorted({0, min(1, tokens_left), tokens_left})),
         }
         drawn = fields(self.draw, options) if chance(self.draw) else {}
@@ -187,26 +199,27 @@ class Drafter:
 
 
 def reason_step() -> Json:
-    """The step that needs nothing and may produce anything."""
+    """Return a reason step, which needs nothing and may produce any output."""
     return {"kind": "reason"}
 
 
 def call_of(step: Json) -> tuple[Any, ...]:
-    """What makes two calls the same."""
+    """Return a value that is equal for equal calls."""
     named = (step.get("adapter_id"), step.get("capability_id"))
     return (*named, canonical_json(step.get("args", {})))
 
 
 def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
-    """The context in wire form, with an approval of the plan where its steps need one.
+    """Return the context in wire form, with an approval of the plan if its steps need one.
 
-    `without`: the step that the approval leaves out.
+    Args:
+        without: the index of a step that the approval leaves out.
     """
     ctx = bounds.ctx.wire()
     tools = bounds.compiled.manifests.tools
     pairs = [(step.get("adapter_id"), step.get("capability_id")) for step in plan["steps"]]
-    needing = [at for at, pair in enumerate(pairs) if pair in tools and bounds.over(tools[pair])[2]]
-    covered = [at for at in needing if at != without]
+    over_tier = [pair in tools and bounds.over(tools[pair])[2] for pair in pairs]
+    covered = [index for index, needed in enumerate(over_tier) if needed and index != without]
     if not covered:
         return ctx
     approval: Json = {

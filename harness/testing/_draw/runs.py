@@ -1,4 +1,4 @@
-"""What an executor may have done with a proposal, in wire form: faithfully, or not quite."""
+"""Draw runs of a proposal in wire form: faithful ones, and some with deviations."""
 
 from typing import Any, Final
 
@@ -12,17 +12,22 @@ _: Final = ABSENT
 
 _STATUSES: Final = ("completed", "failed", "timed_out", "unknown")
 _MEASURES: Final = (_, 0, 1, 100, 100_000)
-_DEEDS: Final = ("again", "retry", "drop", "first", "args", "tool", "step", "measure", "stray")
+_DEVIATIONS: Final = ("again", "retry", "drop", "first", "args", "tool", "step", "measure", "stray")
 
 
 def a_run(draw: st.DrawFn, proposal: Proposal, *, faithful: bool) -> Json:
-    """A run of the proposal: every tool step called once and in order, or something else."""
+    """Return a run of the proposal.
+
+    Args:
+        proposal: a proposal of any verdict.
+        faithful: whether every tool step is called once and in order; else calls may deviate.
+    """
     wire = proposal.wire()
     calls = _faithful_calls(wire)
     outputs = _wanted_outputs(draw, wire["spec"])
     ids = {"run_id": wire["ctx"].get("run_id", "r"), "trace_id": wire["ctx"]["trace_id"]}
     if not faithful:
-        for _deed in range(draw(st.integers(0, 3))):
+        for _deviation in range(draw(st.integers(0, 3))):
             calls = _disturbed(draw, calls)
         outputs = {**outputs, **fields(draw, {"o": (_, None, "a", ["abcdef"])})}
         ids = {name: pick(draw, (value, f"{value}0")) for name, value in ids.items()}
@@ -38,7 +43,7 @@ def a_run(draw: st.DrawFn, proposal: Proposal, *, faithful: bool) -> Json:
 
 
 def _wanted_outputs(draw: st.DrawFn, spec: Json) -> Json:
-    """A value for every required output, valid where the schema lets one be found."""
+    """Return a value for each required output, valid if one was found for its schema."""
     schemas, outputs = spec.get("output_schemas", {}), {}
     for name in spec["required_outputs"]:
         try:
@@ -51,28 +56,28 @@ def _wanted_outputs(draw: st.DrawFn, spec: Json) -> Json:
 def _faithful_calls(proposal: Json) -> list[Json]:
     return [
         {
-            "step": at,
+            "step": index,
             "adapter_id": step["adapter_id"],
             "capability_id": step["capability_id"],
             "args": step["args"],
             "status": "completed",
         }
-        for at, step in enumerate(proposal["plan"]["steps"])
+        for index, step in enumerate(proposal["plan"]["steps"])
         if step["kind"] == "tool"
     ]
 
 
 def _disturbed(draw: st.DrawFn, calls: list[Json]) -> list[Json]:
-    """The calls with one of them repeated, retried, dropped, moved, changed or made up."""
-    deed = pick(draw, _DEEDS)
+    """Return the calls with one repeated, retried, dropped, moved, changed or invented."""
+    deviation = pick(draw, _DEVIATIONS)
     stray = {"step": 0, "adapter_id": "zz", "capability_id": "zz", "args": {}}
-    if deed == "stray" or not calls:
+    if deviation == "stray" or not calls:
         return [*calls, {**stray, "status": pick(draw, _STATUSES)}]
-    at = pick(draw, range(len(calls)))
-    before, call, after = calls[:at], calls[at], calls[at + 1 :]
+    index = pick(draw, range(len(calls)))
+    before, call, after = calls[:index], calls[index], calls[index + 1 :]
     key = fields(draw, {"idempotency_key": (_, "i")})
     failed = {**call, **key, "status": pick(draw, _STATUSES[1:])}
-    deeds: dict[str, list[Json]] = {
+    deviations: dict[str, list[Json]] = {
         "again": [*calls, call],
         "retry": [*before, failed, {**call, **key, "attempt": 2}, *after],
         "drop": [*before, *after],
@@ -82,7 +87,7 @@ def _disturbed(draw: st.DrawFn, calls: list[Json]) -> list[Json]:
         "step": [*before, {**call, "step": call["step"] + 1}, *after],
         "measure": [*before, {**call, **_measured(draw)}, *after],
     }
-    return deeds[deed]
+    return deviations[deviation]
 
 
 def _measured(draw: st.DrawFn) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""Manifests, specs and contexts in wire form, drawn from a small alphabet.
+"""Draw manifests, specs and contexts in wire form, from a small alphabet.
 
-Small, so that things meet: tools whose joined names are one string, classes that are nearly the
-same, evidence that expires before and after the one instant that contexts know.
+The alphabet is small so that names collide: tools whose joined names are the same string, evidence
+classes that several tools share, evidence that expires before and after the time of the context.
 """
 
 from datetime import timedelta
@@ -60,7 +60,7 @@ SPENT: Final = {"steps": (_, 0, 1), "tokens": (_, 0, 500)}
 
 
 def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
-    """Up to four tools and three evidence items."""
+    """Return a manifest of `least` to four tools and up to three evidence items."""
     pairs = PAIRS[: draw(st.integers(least, len(PAIRS)))]
     refs = REFS[: draw(st.integers(0, len(REFS)))]
     tools = [
@@ -71,7 +71,7 @@ def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
 
 
 def a_context(draw: st.DrawFn, compiled: Json | None = None) -> Json:
-    """A context that leaves room for a step; evidence of the manifest may have expired by then."""
+    """Return a context that leaves room for a step; evidence may have expired at its time."""
     budget, spent = fields(draw, BUDGET), fields(draw, SPENT)
     if spent.get("steps", 0) >= budget.get("max_steps", 12):
         del spent["steps"]
@@ -84,7 +84,7 @@ def a_context(draw: st.DrawFn, compiled: Json | None = None) -> Json:
 
 
 def moments(compiled: Json | None) -> tuple[Any, ...]:
-    """Times to judge a manifest at: while its evidence is fresh, none, and later."""
+    """Return options for `as_of`: while the evidence is fresh, absent, and after it expired."""
     items = compiled["manifests"]["evidence_manifest"] if compiled else ()
     expiries = sorted(parse_time(item["expires_at"]) for item in items if "expires_at" in item)
     if not expiries:
@@ -94,7 +94,7 @@ def moments(compiled: Json | None) -> tuple[Any, ...]:
 
 
 def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
-    """A spec in the terms of a manifest, if one is given."""
+    """Return a spec that uses the names of the manifest, if one is given."""
     manifests = (compiled or {}).get("manifests", {})
     tools = manifests.get("tool_manifest", ())
     items = manifests.get("evidence_manifest", ())
@@ -112,17 +112,16 @@ def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
     return {"id": "d", "required_outputs": required, **fields(draw, table)}
 
 
-# What a near miss may need: the least that gives an occasion for it. A world holds the parts that
-# are there to be changed.
+# What a near miss needs to be possible. A world holds the inputs that may be changed for it.
 
 
-def ensure_applicable(world: Json, known: Json, way: str) -> None:
-    """Change the inputs that are not fixed so that a near miss of one way is possible.
+def ensure_applicable(world: Json, compiled: Json, way: str) -> None:
+    """Change the inputs that are not fixed so that one near miss is possible.
 
     Args:
         world: those of `compiled`, `spec` and `ctx` that are not fixed, in wire form.
-        known: the manifest, fixed or not.
-        way: the name of the way to miss.
+        compiled: the manifest, fixed or not.
+        way: the name of the near miss.
     """
     need = _NEEDS.get(way, {})
     if "compiled" in world:
@@ -132,24 +131,24 @@ def ensure_applicable(world: Json, known: Json, way: str) -> None:
         if "item" in need:
             manifests["evidence_manifest"].append({"id": "h", **need["item"]})
     if "spec" in world:
-        _prepare_spec(world["spec"], known, need)
+        _prepare_spec(world["spec"], compiled, need)
     if "ctx" in world:
-        _prepare_context(world["ctx"], known, need)
+        _prepare_context(world["ctx"], compiled, need)
 
 
-def _prepare_spec(spec: Json, known: Json, need: Json) -> None:
+def _prepare_spec(spec: Json, compiled: Json, need: Json) -> None:
     lifted = ("approval_mode", "required_evidence") if "mode" in need or "item" in need else ()
     for name in lifted:
         spec.pop(name, None)
     spec.update(need.get("spec", {}))
     if "outputs" in need:
         spec["required_outputs"] = spec["required_outputs"][: need["outputs"]] or ["o"]
-    items = known["manifests"]["evidence_manifest"]
+    items = compiled["manifests"]["evidence_manifest"]
     if need.get("class") and items:
         spec["required_evidence"] = [items[-1]["classification"]]
 
 
-def _prepare_context(ctx: Json, known: Json, need: Json) -> None:
+def _prepare_context(ctx: Json, compiled: Json, need: Json) -> None:
     if need.get("mode") == "low" and ctx["safety_mode"] == "destructive":
         ctx["safety_mode"] = "delegated"
     elif need.get("mode") == "high":
@@ -159,9 +158,9 @@ def _prepare_context(ctx: Json, known: Json, need: Json) -> None:
     if need.get("short"):
         spent = ctx.get("spent", {}).get("steps", 0)
         ctx["run_budget"] = {**ctx.get("run_budget", {}), "max_steps": spent + 1}
-    at = moments(known)[-1 if "stale" in need else 0]
-    if "item" in need and at is not ABSENT:
-        ctx["as_of"] = at
+    as_of = moments(compiled)[-1 if "stale" in need else 0]
+    if "item" in need and as_of is not ABSENT:
+        ctx["as_of"] = as_of
 
 
 _EXTRA: Final = {"adapter_id": "c", "capability_id": "d", "approval_mode": "read_only"}
@@ -197,8 +196,8 @@ _NEEDS: Final[dict[str, Json]] = {
     "repeated_call": {"tool": {"approval_mode": "destructive"}, "mode": "high", "room": True},
 }
 """By the name of the near miss: an extra tool and evidence item for the manifest, the least safety
-mode, fields of the spec, how many outputs to require at most. Those that are missing need nothing.
+mode, fields of the spec, the most outputs to require. A near miss that is absent needs nothing.
 """
 
 BRINGS_A_TOOL: Final = frozenset(name for name, need in _NEEDS.items() if "tool" in need)
-"""The near misses that bring a tool along, so that a drawn manifest may have none of its own."""
+"""The near misses that add a tool to the manifest, so that it may be drawn without tools."""

@@ -1,4 +1,4 @@
-"""Laws for one's own evaluators: functions from a run to a verdict with score, status, findings."""
+"""Laws for a user's own evaluators: functions from a run to score, status and findings."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final, Protocol
@@ -20,11 +20,19 @@ class JudgedRun(Protocol):
     """What an evaluator returns: `critic.EvaluatorVerdict`, or something of that shape."""
 
     @property
-    def score(self) -> float: ...
+    def score(self) -> float:
+        """Return the score, from 0 to 1."""
+        ...
+
     @property
-    def status(self) -> Status: ...
+    def status(self) -> Status:
+        """Return the status that follows from the findings."""
+        ...
+
     @property
-    def findings(self) -> Iterable[Finding]: ...
+    def findings(self) -> Iterable[Finding]:
+        """Return the findings of the evaluator."""
+        ...
 
 
 OwnEvaluator = Callable[[Run], JudgedRun]
@@ -33,12 +41,13 @@ Guard = Callable[[OwnEvaluator, Run], JudgedRun]
 
 
 def engine_guard(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
-    """What `score` does with an evaluator that raises. The id it is given does not matter here."""
+    """Run an evaluator as `score` does, which turns a crash into a verdict."""
+    # Any id will do: it is not part of what the laws compare.
     return run_evaluator("policy", evaluator, run)  # type: ignore[arg-type]
 
 
 class _Crashed(HarnessError):
-    """The evaluator raised: a matter of one law, on which the others are silent."""
+    """The evaluator raised. One law is about that; the others skip such a run."""
 
 
 def _answer(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
@@ -142,8 +151,8 @@ def _check(
         except _Crashed:
             return
         except LawBroken as broken:
-            told = f"law {law.__name__} is broken: {law.__doc__}\n{broken}"
-            raise LawBroken(told) from None
+            message = f"law {law.__name__} is broken: {law.__doc__}\n{broken}"
+            raise LawBroken(message) from None
 
     # Hypothesis keeps failures by the name of the test, and each law has its own.
     tried.__name__ = tried.__qualname__ = law.__name__

@@ -1,4 +1,4 @@
-"""A proposal under other names: every id, class and output of it, and none of its contents."""
+"""Rename every id, class and output of a proposal, but none of its contents."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -19,24 +19,25 @@ _CONTENTS: Final = frozenset({"args", "args_schema", "content", "snapshot", "sub
 
 
 def renamed(wire: Json) -> tuple[Json, dict[str, str]]:
-    """The proposal in new names, and the old name of each new one.
+    """Return the proposal in new names, and the old name of each new one.
 
     Approvals of the plan become approvals of the renamed plan.
     """
     names: dict[str, str] = {}
     altered = _walk(wire, names)
-    before, after = (digest(build(Plan, one["plan"])) for one in (wire, altered))
+    before, after = (digest(build(Plan, form["plan"])) for form in (wire, altered))
     approvals = wire["ctx"].get("approvals")
     if approvals:
         signed = [
-            {**one, "plan_digest": one["plan_digest"].replace(before, after)} for one in approvals
+            {**approval, "plan_digest": approval["plan_digest"].replace(before, after)}
+            for approval in approvals
         ]
         altered["ctx"] = {**altered["ctx"], "approvals": signed}
     return altered, {new: old for old, new in names.items()}
 
 
 def named_back(value: Any, names: dict[str, str]) -> Any:
-    """A JSON value with the new names in its strings replaced by the old ones."""
+    """Return a JSON value with the new names in its strings replaced by the old ones."""
     if isinstance(value, dict):
         return {name: named_back(part, names) for name, part in value.items()}
     if isinstance(value, list):
@@ -64,13 +65,13 @@ def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
         elif isinstance(part, dict):
             yield name, _walk(part, names)
         elif isinstance(part, list):
-            yield name, [_walk(one, names) for one in part]
+            yield name, [_walk(item, names) for item in part]
         else:
             yield name, part
 
 
 def _new(old: Any, names: dict[str, str]) -> Any:
     if isinstance(old, list):
-        return [_new(one, names) for one in old]
-    # All of one length, and like nothing else, so that they can be found again in a reason.
+        return [_new(name, names) for name in old]
+    # All have the same length and look like nothing else, so that reasons can be searched for them.
     return names.setdefault(old, f"Zq{len(names):05}qZ")
