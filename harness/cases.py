@@ -147,7 +147,7 @@ class Case(Envelope):
 
 
 class Contradiction(HarnessError, ValueError):
-    """The outcome of a case is not what its `must` says. An update would hide that."""
+    """The outcome of a case contradicts its `must`. An update would hide that."""
 
 
 def _case_error(what: str) -> PydanticCustomError:
@@ -155,12 +155,12 @@ def _case_error(what: str) -> PydanticCustomError:
 
 
 def _fits(must: Must, command: Command) -> bool:
-    said = must.model_fields_set
-    if said == {"invalid"}:
+    fields = must.model_fields_set
+    if fields == {"invalid"}:
         return True
-    if command == "verify" and ("kind" in said) is not (must.ok is False):
+    if command == "verify" and ("kind" in fields) is not (must.ok is False):
         return False
-    return said in _PINNED[command]
+    return fields in _PINNED[command]
 
 
 def parse_case(data: bytes) -> Case:
@@ -227,9 +227,9 @@ def run_case(case: Case) -> Expectation:
     return judge_case(case.command, case.document())
 
 
-def _summary(command: Command, found: Expectation) -> dict[str, Any]:
+def _summary(command: Command, outcome: Expectation) -> dict[str, Any]:
     """Return the outcome in the words of `must`."""
-    verdict = found.verdict
+    verdict = outcome.verdict
     if verdict is None:
         return {"invalid": True}
     if command == "score":
@@ -240,46 +240,48 @@ def _summary(command: Command, found: Expectation) -> dict[str, Any]:
     return {name: verdict[name] for name in names if name in verdict}
 
 
-def contradiction(case: Case, found: Expectation) -> str | None:
-    """Say in one line how an outcome contradicts the case's `must`; None where it does not."""
+def contradiction(case: Case, outcome: Expectation) -> str | None:
+    """Return in one line how an outcome contradicts the case's `must`; None if it does not."""
     if case.must is None:
         return None
-    meant, given = case.must.wire(), _summary(case.command, found)
-    statuses = given.pop("evaluators", {})
-    if "evaluators" in meant:
-        given["evaluators"] = {name: statuses.get(name) for name in meant["evaluators"]}
-    return None if meant == given else f"must be {json.dumps(meant)}, is {json.dumps(given)}"
+    expected, actual = case.must.wire(), _summary(case.command, outcome)
+    statuses = actual.pop("evaluators", {})
+    if "evaluators" in expected:
+        actual["evaluators"] = {name: statuses.get(name) for name in expected["evaluators"]}
+    if expected == actual:
+        return None
+    return f"must be {json.dumps(expected)}, is {json.dumps(actual)}"
 
 
-def difference(expected: Expectation | None, found: Expectation) -> str:
-    """Return a readable diff from the expected to the actual outcome; empty where they are equal.
+def difference(expected: Expectation | None, outcome: Expectation) -> str:
+    """Return a readable diff from the expected to the actual outcome; empty if they are equal.
 
     Equal means equal canonical JSON: 1 and 1.0 do not differ.
     """
     before = {} if expected is None else expected.wire()
-    if canonical_json(before) == canonical_json(found.wire()):
+    if canonical_json(before) == canonical_json(outcome.wire()):
         return ""
-    old, new = _spelled(before).splitlines(), _spelled(found.wire()).splitlines()
+    old, new = _spelled(before).splitlines(), _spelled(outcome.wire()).splitlines()
     lines = difflib.unified_diff(old, new, fromfile="expected", tofile="found", lineterm="")
     return "\n".join(lines)
 
 
 def problem(case: Case) -> str | None:
-    """Say why the case fails, ready to print; None where it holds."""
-    found = run_case(case)
-    return contradiction(case, found) or difference(case.expect, found) or None
+    """Return why the case fails, ready to print; None if it holds."""
+    outcome = run_case(case)
+    return contradiction(case, outcome) or difference(case.expect, outcome) or None
 
 
 def renewed(case: Case) -> Case:
-    """Return the case with the outcome of today's engine as its `expect`.
+    """Return the case with the outcome of this engine as its `expect`.
 
     Raises:
-        Contradiction: that outcome is not what `must` says.
+        Contradiction: that outcome contradicts `must`.
     """
-    found = run_case(case)
-    if fault := contradiction(case, found):
-        raise Contradiction(fault)
-    return case.model_copy(update={"expect": found})
+    outcome = run_case(case)
+    if error := contradiction(case, outcome):
+        raise Contradiction(error)
+    return case.model_copy(update={"expect": outcome})
 
 
 def render_case(case: Case) -> bytes:

@@ -117,7 +117,7 @@ async def _start(
     environment: Mapping[str, str],
 ) -> asyncio.subprocess.Process:
     if not cwd.is_dir():
-        raise CommandNotStarted(f"there is no folder {escape_name(str(cwd))} to run a command in")
+        raise CommandNotStarted(f"no such folder to run a command in: {escape_name(str(cwd))}")
     # A file for stdin cannot block and cannot break, whether it is read or not. Our own pipes
     # for the rest: on those of asyncio, some versions of Python wait for their last holder.
     with tempfile.TemporaryFile() as given:

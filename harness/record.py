@@ -170,7 +170,7 @@ class Decision(Envelope):
 
     @cached_property
     def snapshot(self) -> "RecordDraft":
-        """The decision in canonical bytes, taken when it was built.
+        """Return the canonical bytes of the decision, taken when it was built.
 
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
@@ -197,7 +197,7 @@ class Decision(Envelope):
 
     @property
     def facts(self) -> RunFacts | None:
-        """The run without the proposal."""
+        """Return the run without the proposal."""
         return RunFacts.of(self.run) if isinstance(self.run, Run) else self.run
 
 
@@ -242,7 +242,7 @@ class Sealed(NamedTuple):
 
     @property
     def record(self) -> DecisionRecord:
-        """The record that the bytes spell. It shares nothing with the decision."""
+        """Return the record that the bytes spell. It shares nothing with the decision."""
         return parse(DecisionRecord, self.body, max_bytes=len(self.body))
 
 
@@ -288,9 +288,9 @@ def _revalidated(envelope: E) -> E:
     return build(type(envelope), envelope.model_dump(exclude_none=True))
 
 
-def _same(one: Proposal, other: Proposal) -> bool:
+def _same(left: Proposal, right: Proposal) -> bool:
     # Compared as bytes: to Python, `True` equals `1`.
-    return one is other or canonical_bytes(one) == canonical_bytes(other)
+    return left is right or canonical_bytes(left) == canonical_bytes(right)
 
 
 def _contradiction(what: str) -> PydanticCustomError:

@@ -120,7 +120,7 @@ def build(model: type[E], value: Any) -> E:
 
 
 def detached_copy(envelope: E) -> E:
-    """Return a deep copy that shares nothing with the original, whatever its size."""
+    """Return a deep copy of an envelope of any size that shares nothing with the original."""
     data = canonical_bytes(envelope)
     return parse(type(envelope), data, max_bytes=len(data))
 
@@ -140,7 +140,7 @@ def verify_bytes(
 NOT_BLANK: Final = r"\S"
 """The pattern of a text that is not blank."""
 
-# Characters of a message: pydantic repeats a wrong value of a closed set, of whatever length.
+# Characters of a message: pydantic repeats a wrong value of a closed set, of any length.
 _LONGEST: Final = 300
 
 _FIXES: Final = {

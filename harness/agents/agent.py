@@ -86,7 +86,7 @@ class AgentResult(Envelope):
 
     @property
     def approved(self) -> bool:
-        """Whether a loop ended with an output that its critic approved."""
+        """Return whether a loop ended with an output that its critic approved."""
         return self.stop_reason == "approved"
 
 
@@ -121,7 +121,7 @@ class EventStream(Protocol):
         """Wait for the next event.
 
         Raises:
-            StopAsyncIteration: there are no more.
+            StopAsyncIteration: the stream has ended.
             Exception: the call failed.
         """
 
@@ -131,11 +131,11 @@ class EventStream(Protocol):
 
 @runtime_checkable
 class HasPartialResult(Protocol):
-    """A stream that can tell at any time what the call has come to so far."""
+    """A stream that can report the partial result of its call at any time."""
 
     @property
     def result(self) -> AgentResult | None:
-        """The result so far, or None where nothing is known yet."""
+        """Return the result so far, or None while it is unknown."""
 
 
 class Agent(Protocol):
@@ -147,7 +147,7 @@ class Agent(Protocol):
 
     @property
     def name(self) -> str:
-        """A name for messages, sessions and journals."""
+        """Return the name for messages, sessions and journals."""
 
     def stream(
         self,
@@ -160,7 +160,7 @@ class Agent(Protocol):
         """Begin a call: `started`, then any other events, then `completed` with the result.
 
         `stream` and its events may raise any `Exception`: the call has failed. It is made again if
-        the error is transient (see `CallPolicy`) and no event told of a tool call. The message of
+        the error is transient (see `CallPolicy`) and no event reported a tool call. The message of
         an `AgentFailed` is shown as it is; of another error it is escaped first. An agent that
         knows what a failed call cost gives an interrupted result instead of raising.
 

@@ -46,7 +46,7 @@ class CommandAgent:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Give what the command prints as it does, then the result. Closing it ends the command.
+        """Yield what the command prints as it does, then the result. Closing it ends the command.
 
         Raises:
             AgentFailed: the command could not be started.

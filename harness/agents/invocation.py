@@ -20,7 +20,7 @@ from harness.agents.usage import UNLIMITED, Budget
 class SubagentInvocation:
     """One call of an agent whose events are forwarded to the parent's consumer as they happen.
 
-    The parent sends `started` and `completed` events of its own, so those of the agent are left
+    The parent sends its own `started` and `completed` events, so those of the agent are left
     out; all others are forwarded unchanged. The call ends with the `completed` of its session.
 
     This is an iterator and not a generator. When an event loop ends, Python closes generators in
@@ -60,7 +60,7 @@ class SubagentInvocation:
 
     @property
     def result(self) -> AgentResult | None:
-        """The result; before the end of the call, the partial one, where its stream tells one."""
+        """Return the result; before the end of the call, the partial result, if known."""
         if self._result is None and isinstance(self._stream, HasPartialResult):
             return self._stream.result
         return self._result
@@ -116,7 +116,7 @@ class SubagentInvocation:
 def equip(
     agent: Agent, context: Mapping[str, Any] | None, extra_tools: Sequence[AgentTool]
 ) -> Agent:
-    """Return the agent with a context and tools, or the agent itself where there are none.
+    """Return the agent with a context and tools, or the agent itself without them.
 
     Raises:
         AgentFailed: it cannot be handed them.

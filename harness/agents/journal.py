@@ -118,13 +118,13 @@ class JournalStore(Protocol):
 
     @property
     def lock(self) -> AbstractContextManager[object]:
-        """A lock that the thread that holds it can take again."""
+        """Return a reentrant lock, which the thread that holds it can take again."""
 
     def lines(self, start: int = 0) -> list[bytes]:
         """Return the whole lines from number `start` (from 0) on, without line breaks."""
 
     def note(self) -> str | None:
-        """Return, in words, what was left out on reading, such as a line cut short; or None."""
+        """Return a message on what was left out on reading, such as a torn line; or None."""
 
     def append(self, line: bytes) -> None:
         """Keep one more line. Once this returns, the line is kept.

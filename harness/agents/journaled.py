@@ -51,7 +51,7 @@ class Journaled:
 
     @property
     def name(self) -> str:
-        """The name of the wrapped agent."""
+        """Return the name of the wrapped agent."""
         return self._agent.name
 
     def equipped(
@@ -84,7 +84,7 @@ class Journaled:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> "JournaledStream":
-        """Give the recorded events, or the events as they happen and then are recorded.
+        """Yield the recorded events, or the events as they happen and then are recorded.
 
         `completed` comes once the call is recorded.
 
@@ -142,7 +142,7 @@ class JournaledStream:
 
     @property
     def result(self) -> AgentResult | None:
-        """The partial result of a call that is going on, if its agent tells one."""
+        """Return the partial result of a call that is going on, if its agent reports one."""
         return self._call.result
 
     def _replayed(self, recorded: Iterator[Event]) -> Event:
@@ -195,7 +195,7 @@ def _recorded(entry: Entry) -> Iterator[Event]:
 
 
 def with_policy(agent: Agent, policy: CallPolicy) -> Agent:
-    """Return the agent with its calls made by this policy, unless it has one of its own.
+    """Return the agent with its calls made by this policy, unless it has its own policy.
 
     The retries of a journaled agent happen within its journal, so that a replay gives the same
     events and the same usage.

@@ -104,7 +104,7 @@ class ModelAgent:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Give the reply as one chunk and as the result."""
+        """Yield the reply as one chunk, then the result."""
         del budget, text_only  # one call, which the budget allows, and no tools
         yield Event(kind="started", session_id=session_id)
         reply = await self._model([*self._first, Message(role="user", content=prompt)])

@@ -99,7 +99,7 @@ class PydanticAIAgent:
         budget: Budget = UNLIMITED,
         text_only: bool = False,
     ) -> AsyncGenerator[Event, None]:
-        """Give the text of the run as it comes, its tool calls, and its result.
+        """Yield the text of the run as it comes, its tool calls, and its result.
 
         The result is interrupted where the run failed, or the provider cut the last reply short;
         it is transient where the failure was of the connection or of a busy server.
@@ -163,7 +163,7 @@ def _limits(budget: Budget) -> UsageLimits:
 
 
 def _event(session_id: str, happened: object) -> Event | None:
-    """Return the event of a loop for an event of a run; None where there is none."""
+    """Return the event of a loop for an event of a run; None if loops have none for it."""
     match happened:
         case PartStartEvent(part=TextPart(content=text)) if text:
             data = {"text": _clean(text)}

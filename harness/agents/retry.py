@@ -84,7 +84,7 @@ class Deadline:
         self._ends = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
     def left(self) -> float | None:
-        """Return the seconds that are left, or None where there is no limit."""
+        """Return the seconds that are left, or None without a limit."""
         if self._ends is None:
             return None
         return max(0.0, self._ends - asyncio.get_running_loop().time())

@@ -38,7 +38,7 @@ class Retrying:
 
     @property
     def name(self) -> str:
-        """The name of the wrapped agent."""
+        """Return the name of the wrapped agent."""
         return self._agent.name
 
     def equipped(
@@ -113,7 +113,7 @@ class RetryingStream:
 
     @property
     def result(self) -> AgentResult | None:
-        """The result so far, with the usage of all tries; None where nothing is known yet."""
+        """Return the result so far, with the usage of all tries; None while it is unknown."""
         current = None if self._call is None else self._call.result
         if current is not None:
             return self._with_earlier(current)

@@ -23,12 +23,12 @@ class Usage(Envelope):
 
     @property
     def tokens(self) -> int | None:
-        """In and out together, or None where one of them was not measured."""
+        """Return the sum of input and output, or None if one of them was not measured."""
         return _sum(self.tokens_in, self.tokens_out)
 
 
 NO_USAGE: Final = Usage(tokens_in=0, tokens_out=0, cost_micros=0)
-"""The usage of no call at all, where every sum begins."""
+"""The usage without any call: the start of every sum."""
 
 
 def add_usage(a: Usage, b: Usage) -> Usage:

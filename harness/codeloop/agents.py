@@ -174,7 +174,7 @@ def split_command(line: str, what: str) -> tuple[str, ...]:
     """Return the words of a command line, quoted as in a shell; no other shell syntax is known.
 
     Raises:
-        CodeLoopError: a quote is not closed, or there is no word at all.
+        CodeLoopError: a quote is not closed, or the line has no words.
     """
     return tuple(_split(line, what))
 

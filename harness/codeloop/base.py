@@ -83,7 +83,7 @@ class KeptBase:
 
     @property
     def objects(self) -> Path:
-        """The folder of the git objects."""
+        """Return the folder of the git objects."""
         return self.folder / _OBJECTS
 
 
@@ -121,7 +121,7 @@ def drop_other_bases(folder: Path) -> None:
 
 
 def drop_base(folder: Path) -> None:
-    """Remove the base in `folder`: there is nothing left to review."""
+    """Remove the base in `folder`, when nothing is left to review."""
     shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -189,7 +189,7 @@ class EventStream:
         self._last = 0
 
     def emit(self, event: Callable[..., CodeLoopEvent], **fields: Any) -> None:
-        """Make an event from these fields, of which those that are None are absent; send it."""
+        """Make an event from the fields that are not None, and send it."""
         if self._listener is None:
             return
         self._last += 1

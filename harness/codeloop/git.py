@@ -1,4 +1,4 @@
-"""Git as a tool beside the user's repository: a directory of its own, blind to all settings.
+"""Git as a tool beside the user's repository: a separate directory, blind to all settings.
 
 Rule 1: nothing is written to the user's repository: no index, no stash, no ref, no object.
 Rule 2: no setting, filter, attribute or hook that an actor can edit affects what is seen, and no
@@ -50,7 +50,7 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
         )
     except FileNotFoundError:
         if not cwd.is_dir():
-            raise GitFailed(f"there is no folder {escape_name(str(cwd))} any more") from None
+            raise GitFailed(f"the folder {escape_name(str(cwd))} does not exist any more") from None
         raise GitFailed("git is not installed, or not on PATH: install it") from None
     except OSError as error:
         raise GitFailed(f"git cannot be run: {escape_name(str(error))}") from None

@@ -91,16 +91,21 @@ class Diff(Envelope):
 
     @classmethod
     def of(
-        cls, sha256: str, size: int, lines: int, files: tuple[ChangedFile, ...], kept: bytes | None
+        cls,
+        sha256: str,
+        size: int,
+        lines: int,
+        files: tuple[ChangedFile, ...],
+        content: bytes | None,
     ) -> Self:
-        """Return the record of a diff of `size` bytes; `kept` is its content, or None."""
+        """Return the record of a diff of `size` bytes; `content` is None if it is not kept."""
         text = encoded = None
         try:
-            text = kept.decode() if kept is not None else None
+            text = content.decode() if content is not None else None
         except UnicodeDecodeError:
-            encoded = b64encode(kept or b"").decode()
-        content = {"text": text} if text is not None else {"base64": encoded} if encoded else {}
-        return cls(sha256=sha256, size=size, lines=lines, files=files, **content)
+            encoded = b64encode(content or b"").decode()
+        fields = {"text": text} if text is not None else {"base64": encoded} if encoded else {}
+        return cls(sha256=sha256, size=size, lines=lines, files=files, **fields)
 
     def content(self) -> bytes | None:
         """Return the bytes of the diff, or None if they were not kept."""

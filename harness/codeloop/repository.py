@@ -35,7 +35,7 @@ def locate(folder: Path) -> Repository:
         CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
     if not folder.is_dir():
-        raise CodeLoopError(f"there is no folder {escape_name(str(folder))}")
+        raise CodeLoopError(f"no such folder: {escape_name(str(folder))}")
     env = clean_env()
     questions = (
         "--show-toplevel",

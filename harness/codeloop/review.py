@@ -18,7 +18,7 @@ def decision_in(run: AgentRun, reply: str, shown: Sequence[str]) -> Done | Conti
     """Return the decision in the `reply` of a critic that was shown these texts.
 
     Raises:
-        MalformedReply: the critic failed, or its reply does not end with one decision of its own.
+        MalformedReply: the critic failed, or its reply does not end with exactly one decision.
     """
     if run.exit_code != 0:
         raise MalformedReply(f"the critic {how_it_ended(run)}")

@@ -139,8 +139,8 @@ def _size_of_whole_lines(file: int) -> int:
     end = os.fstat(file).st_size
     while end:
         start = max(0, end - (1 << 16))
-        if (found := os.pread(file, end - start, start).rfind(b"\n")) >= 0:
-            return start + found + 1
+        if (last := os.pread(file, end - start, start).rfind(b"\n")) >= 0:
+            return start + last + 1
         end = start
     return 0
 
@@ -172,7 +172,7 @@ class Session:
 
     @property
     def state(self) -> str:
-        """The outcome, or `incomplete`."""
+        """Return the outcome, or `incomplete`."""
         return self.end.outcome if self.end else "incomplete"
 
 
@@ -202,8 +202,8 @@ def find(folder: Path, prefix: str) -> str:
     listed = ", ".join((matching or ids)[:_LISTED_IDS])
     if matching:
         raise CodeLoopError(f"{escape_name(prefix)} is not unique: it begins {listed}")
-    hint = f"the newest are {listed}" if ids else f"there is none in {escape_name(str(folder))}"
-    raise CodeLoopError(f"there is no session {escape_name(prefix)}: {hint}")
+    hint = f"the newest are {listed}" if ids else f"{escape_name(str(folder))} has none"
+    raise CodeLoopError(f"no such session: {escape_name(prefix)}: {hint}")
 
 
 def load(folder: Path, session: str) -> Session:
@@ -228,7 +228,7 @@ def _line(session: str, number: int, data: bytes) -> SessionLine:
         kind = value.get("type") if isinstance(value, dict) else None
         model = LINES.get(kind) if isinstance(kind, str) else None
         if model is None:
-            raise InvalidInput("/type", f"is none of {', '.join(LINES)}")
+            raise InvalidInput("/type", f"must be one of {', '.join(LINES)}")
         return build(model, value)
     except InvalidInput as error:
         raise DamagedSession(f"session {session} is damaged: line {number}: {error}") from None

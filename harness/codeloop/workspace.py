@@ -31,7 +31,7 @@ from harness.codeloop.git_guard import GitGuard
 from harness.codeloop.record import ChangedFile, Diff
 from harness.codeloop.repository import Repository, ignore_rule, locate, tracked_paths
 
-# A line of a session must stay readable in one piece, whatever the escapes make of it.
+# A line of a session must stay readable in one piece, even when every character is escaped.
 KEPT_DIFF_BYTES: Final = 4 << 20
 """A larger diff is recorded by its digest and size, and its content is left out."""
 
@@ -232,9 +232,9 @@ class Workspace:
 
     def _take_in(self, *, at_start: bool = False) -> None:
         """Read every file into a new index, so that no earlier size or time is trusted."""
-        known = self._git.in_tree("ls-files", "-s", "-z")
+        entries = self._git.in_tree("ls-files", "-s", "-z")
         (self._git.folder / "index").unlink(missing_ok=True)
-        self._git.in_tree("update-index", "-z", "--index-info", stdin=known)
+        self._git.in_tree("update-index", "-z", "--index-info", stdin=entries)
         listed = self._git.in_tree("ls-files", "-z", "-c", "-o", "--exclude-standard")
         paths = listed.split(b"\0")[:-1]
         if at_start:
@@ -316,14 +316,14 @@ class Workspace:
         return rules
 
     def _keep_rules(self, private: Path, rules: str) -> PrivateGit:
-        """Keep the ignore rules of the start, in a tree of their own that nobody edits."""
-        kept = private / "rules"
-        kept.mkdir()
+        """Keep the ignore rules of the start, in a separate tree that no agent edits."""
+        folder = private / "rules"
+        folder.mkdir()
         for path, content in self._rules.items():
-            copy = kept / os.fsdecode(path)
+            copy = folder / os.fsdecode(path)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(content)
-        return PrivateGit(private / "rules.git", kept, rules)
+        return PrivateGit(private / "rules.git", folder, rules)
 
     def _targets(self, link: bytes) -> Iterable[bytes]:
         place = self.root / os.fsdecode(link)

@@ -28,7 +28,7 @@ from evals.escaping import escape_name
 
 
 def describe_advice(advice: Advice) -> str:
-    """Describe each repair on a line of its own, each after a line break."""
+    """Return a line for each repair, each after a line break."""
     alone = advice.disposition == "replan"
     head = "fix" if alone else "a new plan alone cannot fix it"
     return "".join(f"\n  {head}: {_describe(repair)}" for repair in advice.repairs)
@@ -61,7 +61,7 @@ def _of_step(repair: StepRepair) -> str:
         case DropClaim():
             text = f"do not require evidence class {repair.classification}"
         case DropId():
-            text = "give it an id of its own, or none"
+            text = "give it a different id, or none"
         case DropDependency():
             text = f"remove the dependency on {repair.dependency}"
         case _:

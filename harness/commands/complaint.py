@@ -8,7 +8,7 @@ from harness.runtime.loop import NotRecorded
 from harness.wire import InvalidInput
 
 _ADVICE = {
-    errno.ENOENT: "there is no such file",
+    errno.ENOENT: "no such file",
     errno.EISDIR: "it is a directory: name a file",
     errno.EACCES: "it may not be read or written by this user",
     errno.ENOSPC: "the disk is full: free some space and run the command again",

@@ -19,7 +19,7 @@ _PIECE = 1 << 20
 class InputDocument(NamedTuple):
     """The bytes of one document and where they came from.
 
-    `error` says why there are no bytes: the file cannot be read, or the document is too large.
+    `error` says why the bytes are missing: the file cannot be read, or the document is too large.
     """
 
     file: str
@@ -33,7 +33,7 @@ class InputDocument(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The place for a person, safe to print: a file, or a line of a file."""
+        """Return the file, or the line of a file, for a person; safe to print."""
         label = "standard input" if self.file == "-" else escape_name(self.file)
         return label if self.line is None else f"{label} line {self.line}"
 

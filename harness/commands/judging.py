@@ -1,4 +1,4 @@
-"""What `critic verify` and `critic score` share: judge each document, report each judgement."""
+"""Judge each document and report each judgement, for `critic verify` and `critic score`."""
 
 import argparse
 from collections.abc import Callable

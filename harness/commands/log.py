@@ -19,7 +19,7 @@ EXIT_NOT_SOUND = 1
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what was asked. Return 1 if records are missing or anything else is not sound."""
+    """Run the action. Return 1 if records are missing or the log is not sound."""
     actions = {"list": _list, "show": _show, "verify": _verify}
     with SqlDecisionLog.open_for_reading(args.log) as log:
         return actions[args.action](args, log)
@@ -53,7 +53,7 @@ def _show(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 
 
 def _warn(gaps: Sequence[Gap], problems: Sequence[str]) -> int:
-    """Say on standard error what is wrong with the log; return the exit status."""
+    """Print what is wrong with the log on standard error; return the exit status."""
     warnings = [gap.text() for gap in gaps]
     warnings += [f"the log is damaged: {problem}" for problem in problems]
     if not warnings:
@@ -67,7 +67,7 @@ def _record(seq: int, log: SqlDecisionLog) -> DecisionRecord:
     last = log.head().seq
     record = next(log.records(seq), None) if 0 < seq <= last else None
     if record is None:
-        raise UsageError(f"there is no record {seq}: the last one is {last}")
+        raise UsageError(f"no such record: {seq}: the last one is {last}")
     if record.seq != seq:
         raise UsageError(f"record {seq} claims to be record {record.seq}: replay the log")
     return record

@@ -16,7 +16,7 @@ from harness.wire import InvalidInput, build, parse_json
 
 
 def clock_of(decided_at: str | None) -> Clock:
-    """Return the clock to record by: this machine's, or one that always tells `decided_at`.
+    """Return the clock for records: the one of this machine, or one fixed at `decided_at`.
 
     Raises:
         UsageError: `decided_at` is not an RFC 3339 time.
@@ -33,7 +33,7 @@ def transcript_or_proposal(data: bytes, max_bytes: int) -> Run | Proposal:
     """Parse a Run if the document has a `proposal`, else a Proposal.
 
     Raises:
-        InvalidInput: it is neither, or a Run of another trace or run than its own proposal.
+        InvalidInput: it is neither, or the ids of a Run are not those of its proposal.
     """
     value: Any = parse_json(data, max_bytes)
     if not isinstance(value, dict) or "proposal" not in value:
@@ -69,7 +69,7 @@ def example(name: str) -> bytes:
     """Return a document of the refund example, as installed or from the checkout.
 
     Raises:
-        UsageError: it is in neither place.
+        UsageError: the example is in neither place.
     """
     package = Path(__file__).resolve().parents[1]
     for folder in (package / "_refund", package.parent / "fixtures" / "refund"):

@@ -37,7 +37,7 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
     """Parse the head that `--head SEQ:HASH` names.
 
     Raises:
-        UsageError: it is not of that form.
+        UsageError: `text` does not have that form.
     """
     if text is None:
         return None

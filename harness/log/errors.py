@@ -31,7 +31,7 @@ class LogWriteFailed(LogUnavailable):
 
 
 class LogFull(LogWriteFailed):
-    """There was no space left for the record."""
+    """The disk has no space left for the record."""
 
 
 class Unrecordable(LogError):

@@ -82,7 +82,7 @@ class SqlDecisionLog:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """How the tables differ from those that this version makes, as they were when opened.
+        """Return how the tables differed from those of this version when the log was opened.
 
         Empty for a sound log. Only a log that was opened for reading may have problems.
         """
@@ -171,7 +171,7 @@ class SqlDecisionLog:
             if problems := self._store.schema_problems(connection):
                 raise changed_tables(self._store.where, "append", problems)
             entries = self._chained(drafts, head(connection))
-            bodies = {digest: body for one in drafts for digest, body in one.bodies.items()}
+            bodies = {digest: body for draft in drafts for digest, body in draft.bodies.items()}
             insert_inputs(connection, bodies)
             insert_records(connection, entries)
             return self._read_back(connection, entries, bodies)

@@ -100,7 +100,7 @@ class SqliteStore:
         return engine
 
     def absent(self, create: bool) -> bool:
-        """Return whether there is no log yet, so that one is to be made.
+        """Return whether the log is missing and has to be created.
 
         Raises:
             NotALog: what is at the path cannot be a log.
@@ -111,7 +111,7 @@ class SqliteStore:
         except FileNotFoundError:
             if create and self._path.parent.is_dir():
                 return True
-            missing = "there is no such folder" if create else "there is no such file"
+            missing = "no such folder" if create else "no such file"
             raise LogUnavailable(f"{self.where}: {missing}: check the path") from None
         except OSError as error:
             raise self._unreachable(error) from None

@@ -27,7 +27,7 @@ def ordered_after(query: Select[Any], after: int | None) -> Select[Any]:
 
 
 def head(connection: Connection) -> Head:
-    """Return the number and hash of the last record; `(0, GENESIS)` if there is none."""
+    """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
     last = select(RECORDS.c.seq, RECORDS.c.hash).order_by(RECORDS.c.seq.desc()).limit(1)
     row = connection.execute(last).one_or_none()
     return Head(0, GENESIS) if row is None else Head(int(row[0]), str(row[1]))
@@ -42,7 +42,7 @@ def stored_inputs(connection: Connection, digests: Iterable[str]) -> dict[str, b
 
 def insert_inputs(connection: Connection, bodies: dict[str, bytes]) -> None:
     """Insert the inputs that are not stored yet. No other writer can insert them meanwhile."""
-    parts = (connection.execute(select(INPUTS.c.digest).where(one)) for one in _in_parts(bodies))
+    parts = (connection.execute(select(INPUTS.c.digest).where(part)) for part in _in_parts(bodies))
     stored = {digest for part in parts for digest in part.scalars()}
     rows = [{"digest": name, "body": bodies[name]} for name in bodies if name not in stored]
     if rows:

@@ -61,7 +61,7 @@ class ActorCritic(Loop[Critique]):
     A draft is approved by a score of at least `approval_threshold` without any issue, unless that
     reply only repeats what the critic was shown (see `harness.loops.echo`). Otherwise the actor
     revises its newest output, until `max_rounds` outputs were judged; the last is not revised.
-    Where none is approved, the result is the output with the highest score; of equal scores the
+    If no output is approved, the result is the one with the highest score; of equal scores the
     one with the fewest issues, and of equal outputs the first.
     """
 
@@ -112,7 +112,7 @@ def _require_share(threshold: float) -> None:
         raise ValueError(f"approval_threshold must be 0 to 1, not {threshold!r}")
 
 
-# There is no critique yet when the critic is asked.
+# The prompt of the critic comes before the critique.
 _NO_CRITIQUE: Final = {"critique": "", "issues_bulleted": ""}
 
 

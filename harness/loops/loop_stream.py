@@ -132,12 +132,12 @@ class LoopStream(Generic[CritiqueT]):
 
     @property
     def attempts(self) -> tuple[revise.Attempt[str, CritiqueT], ...]:
-        """Copies of all outputs so far with their judgements."""
+        """Return copies of all outputs so far with their judgements."""
         return deepcopy(self._revision.attempts)
 
     @property
     def result(self) -> AgentResult:
-        """The result; before the end, or when it was left before, `cancelled` with all so far.
+        """Return the result; before the end, or if it was left early, `cancelled` with all so far.
 
         The output is the approved one, else the best that was judged, else the newest, else the
         partial output of an interrupted actor. Usage and turns are the sums of all calls.
@@ -188,7 +188,7 @@ class LoopStream(Generic[CritiqueT]):
         self._tell("architecture_event", event=what, **data)
 
     def _hand_out(self, event: Event) -> None:
-        """Number an event and give it the time, whichever it had in a loop within this one."""
+        """Number an event and give it the time, also if a loop within this one gave it others."""
         stamp = {"sequence": self._sequence, "at": self._now()}
         self._pending.append(event.model_copy(update=stamp))
         self._sequence += 1
@@ -275,7 +275,7 @@ class LoopStream(Generic[CritiqueT]):
         return result
 
     def _take(self, call: _Call, result: AgentResult) -> None:
-        """Feed the outcome of a call, and tell of it."""
+        """Feed the outcome of a call, and report it."""
         nearly = self._budget.nearly_exceeded_by(self._usage, self._elapsed())
         if nearly and not self._warned:
             self._warned = True

@@ -3,7 +3,7 @@
 Rule 1: the deterministic verdict decides, before anybody else sees it. An advisor can add findings
         and hold back a plan that verifies; it can never overrule a refusal.
 Rule 2: everything that is handed out is a copy: inputs, requests, plans, verdicts, events and
-        attempts. Whoever changes one changes no decision.
+        attempts. A change to one changes no decision.
 Rule 3: a loop that is cut short has lost nothing: see `PlanLoop.revision`.
 """
 
@@ -134,7 +134,7 @@ class PlanLoop:
 
     @property
     def revision(self) -> PlanRevision:
-        """The outcome; before the end, or when cancelled, the state so far. All are copies."""
+        """Return a copy of the outcome; before the end, or if cancelled, of the state so far."""
         machine = self._machine
         approved = machine.approved
         return PlanRevision(

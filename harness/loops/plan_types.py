@@ -31,7 +31,7 @@ class RevisionRequest(Envelope):
     """The request for another plan, after a plan was refused or a reply was not a plan.
 
     `round` is the round of the new plan, from 0. `plan` is the refused plan, with all violations,
-    the advice on it, and findings of the advisor; it is absent where there was no plan yet. A plan
+    the advice on it, and findings of the advisor; it is absent before the first plan. A plan
     that verifies and was held back by the advisor has findings and no violations. `complaint` says
     why the last reply was not a plan.
     """
@@ -169,7 +169,7 @@ class PlanRevision:
 
     @property
     def outstanding(self) -> tuple[AskApproval | ObtainEvidence | GrantBudget, ...]:
-        """What somebody other than the planner has to do for the last plan, approvals first."""
+        """Return the repairs of the last plan that the planner cannot make, approvals first."""
         judgement = self.attempts[-1].judgement if self.attempts else None
         advice = judgement.critique.advice if judgement is not None else None
         repairs = advice.repairs if advice is not None else ()
@@ -178,7 +178,7 @@ class PlanRevision:
 
     @property
     def awaits_approval(self) -> bool:
-        """Whether approvals are all that the last plan lacks; see `PlanLoop.continue_with`."""
+        """Return whether the last plan lacks approvals only; see `PlanLoop.continue_with`."""
         needed = self.outstanding
         only = bool(needed) and all(isinstance(repair, AskApproval) for repair in needed)
         return self.stop_reason == "unrecoverable" and only and not self._to_revise()
@@ -190,13 +190,13 @@ class PlanRevision:
 
     @property
     def refused(self) -> tuple[tuple[Plan, Refused], ...]:
-        """Every plan that `verify` refused, in order, with its verdict."""
+        """Return every plan that `verify` refused, in order, with its verdict."""
         judged = [(a.draft, a.judgement.critique.verdict) for a in self.attempts if a.judgement]
         return tuple((plan, v) for plan, v in judged if isinstance(v, Refused))
 
     @property
     def best_refused(self) -> PlanAttempt | None:
-        """The best of the plans that `verify` refused, of equals the first.
+        """Return the best of the plans that `verify` refused; of equal ones the first.
 
         Such a plan can be proposed to be recorded: nothing executes a refused plan.
         """

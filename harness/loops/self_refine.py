@@ -30,7 +30,7 @@ Revise your output by the critique. Fix every point, keep what was right, and re
 revised output and nothing else."""
 
 ECHO: Final = (
-    "the output has the stop phrase as a line of its own, so the review may only repeat it: "
+    "the output has the stop phrase as a whole line, so the review may only repeat it: "
     "list what must change, or run the loop with another stop_phrase"
 )
 
@@ -43,9 +43,9 @@ class SelfRefine(Loop[str]):
 
     A draft is approved if the whole review is `stop_phrase`, ignoring case and the space around it.
     The phrase in a longer sentence approves nothing, an empty review is malformed, and so is the
-    phrase where the draft has it as a line of its own: the review may only repeat the draft.
+    phrase if the draft has it as a whole line: the review may only repeat the draft.
     Otherwise the output is revised, until `max_rounds` outputs were reviewed; the last is not
-    revised. A review has no score, so where none is approved, the last output is the result.
+    revised. A review has no score, so if no output is approved, the last one is the result.
 
     `critic_prompt` and `refiner_prompt` are templates. One without any placeholder is an
     instruction, and the task, the output and the critique are put after it.

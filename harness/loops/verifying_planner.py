@@ -40,7 +40,7 @@ class VerifyingPlanner:
 
         Raises:
             NotApproved: no plan was approved and none was refused by `verify`, so there is none to
-                propose: there was no plan at all, or the advisor held back every plan.
+                propose: the planner gave no plan, or the advisor held back every plan.
         """
         self._refused = ()
         loop = PlanLoop(

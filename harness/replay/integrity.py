@@ -47,7 +47,7 @@ class StoredDocument:
 
     @property
     def digests(self) -> dict[str, str]:
-        """The well-formed digests of the inputs, by name."""
+        """Return the well-formed digests of the inputs, by name."""
         named = self.value.get("inputs")
         if not isinstance(named, dict):
             return {}
@@ -55,7 +55,7 @@ class StoredDocument:
 
     @property
     def hashes(self) -> frozenset[str]:
-        """Every hash that the record claims or has."""
+        """Return every hash that the record claims or has."""
         claims = (self.raw.hash, self.value.get("hash"), self.own_hash)
         return frozenset(str(claim) for claim in claims if is_digest(claim))
 

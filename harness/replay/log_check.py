@@ -16,7 +16,7 @@ class StoredLog(RecordedLog, Protocol):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """How the tables differ from those that this version makes."""
+        """Return how the tables differ from those that this version makes."""
         ...
 
     def digests(self) -> frozenset[str]:

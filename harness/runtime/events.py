@@ -1,6 +1,6 @@
 """The events of one turn of the canonical loop, for a listener to watch.
 
-Rule 1: a listener is told, and decides nothing: what it is given are copies, and what it raises
+Rule 1: a listener observes and decides nothing: it receives copies, and what it raises
         is ignored.
 Rule 2: events come in the order in which things happened, numbered from 1 without gaps.
 """

@@ -152,7 +152,7 @@ class CallableExecutor:
             output = await self._returned(function, deepcopy(step.args))
         except Exception as error:
             call = ToolCall(**facts, status=status_of(error, tool), error=describe_error(error))
-        except BaseException as interrupt:  # cancelled, or the program is told to end
+        except BaseException as interrupt:  # cancelled, or the program has to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
             reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
             record(ToolCall(**facts, status="unknown", error=reason))

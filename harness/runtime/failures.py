@@ -2,7 +2,7 @@
 
 Rule 1: only what is known not to have happened is `failed`. A retry of a failed call needs no
         idempotency key, so a guess could do the same thing twice.
-Rule 2: describing an exception never raises, whatever its class does.
+Rule 2: describing an exception never raises, even if the methods of its class do.
 """
 
 from typing import Final

@@ -3,7 +3,7 @@
 Rule 1: nothing runs without a permit, and only a verified proposal gets one.
 Rule 2: every decision is recorded: a refusal, a success, an executor that raises after an effect,
         a cancellation. Every call that was made until then is in the record.
-Rule 3: the loop has no clock, disk or network of its own; it has ports.
+Rule 3: the loop uses no clock, disk or network directly; it has ports.
 Rule 4: what the loop decides by, it never hands out. Ports and listeners are given copies, and
         what they return is copied before it is judged.
 """
@@ -140,7 +140,7 @@ def _proposal(
 def _attempts(planner: Planner, proposal: Proposal) -> tuple[_Attempt, ...]:
     """Return the plans that the planner tried before the proposed one, oldest first.
 
-    Their verdicts are derived here: what a planner says of its own plans is not believed.
+    Their verdicts are derived here: the loop does not rely on verdicts from a planner.
     """
     if not isinstance(planner, RecordsAttempts):
         return ()
@@ -185,7 +185,7 @@ class _Turn:
             reason = f"executor raised {class_name(error)}"
             outcome = await self._record_failed(permit, _end(permit, recorder), reason)
             raise ExecutionFailed(outcome) from error
-        except BaseException as interrupt:  # cancelled, or the program is told to end
+        except BaseException as interrupt:  # cancelled, or the program has to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
             reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
             await self._record_failed(permit, _end(permit, recorder), reason)
@@ -199,7 +199,7 @@ class _Turn:
     ) -> Outcome:
         """Record an execution that ended early: its calls, and none of its outputs.
 
-        Without a redeemed permit and without calls there was no execution, and so there is no run.
+        Without a redeemed permit and without calls nothing was executed, so the run is None.
         """
         began = permit.redeemed or calls
         return await self.record(self._run(calls, Execution()) if began else None, error=error)

@@ -2,7 +2,7 @@
 
 Rule 1: only a proposal that `verify` passes gets one, and it is verified here.
 Rule 2: it is good for exactly the bytes that were verified. It cannot be copied.
-Rule 3: it is used up by whoever asks first, whether or not the redemption succeeds.
+Rule 3: the first attempt to redeem it uses it up, whether or not it succeeds.
 """
 
 from threading import Lock

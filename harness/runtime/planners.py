@@ -19,6 +19,6 @@ class FixedPlanner:
         self._plan = plan
 
     def plan(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> Plan:
-        """Return the plan, whatever the arguments."""
+        """Return the plan, for any arguments."""
         del ctx, compiled, spec
         return self._plan

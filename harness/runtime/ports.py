@@ -16,7 +16,7 @@ from harness.record import Decision, DecisionRecord
 from harness.runtime.permit import Permit
 
 Recorder = Callable[[ToolCall], None]
-"""Keeps a call. Report each call the moment it ended, so that it is on record whatever comes next.
+"""Keeps a call. Report each call when it ends, so that it is recorded even if the next one fails.
 
 It keeps a copy, may be called from any thread, and raises ExecutionEnded once the execution is
 over. The recorder of the canonical loop also has `begin(step)`, for an executor to report that a

@@ -194,7 +194,7 @@ class Revision(Generic[DraftT, CritiqueT]):
 
     @property
     def due(self) -> Due | None:
-        """What to ask for next, of the planner or of the critic; None after the end."""
+        """Return what to ask for next, of the planner or of the critic; None after the end."""
         match self.state:
             case "drafting" | "redrafting":
                 return "draft"
@@ -207,17 +207,17 @@ class Revision(Generic[DraftT, CritiqueT]):
 
     @property
     def again(self) -> bool:
-        """Whether it is asked for once more, because the last reply was malformed."""
+        """Return whether the same thing is due again, because the last reply was malformed."""
         return self.state in ("redrafting", "rejudging")
 
     @property
     def approved(self) -> Attempt[DraftT, CritiqueT] | None:
-        """The approved attempt, if the loop ended with one."""
+        """Return the approved attempt, if the loop ended with one."""
         return self.attempts[-1] if self.stop_reason == "approved" else None
 
     @property
     def best(self) -> Attempt[DraftT, CritiqueT] | None:
-        """The approved attempt, else the first of the greatest rank; judged before unjudged."""
+        """Return the approved attempt, else the first of the highest rank; judged come first."""
         return self.approved or max(self.attempts, key=_rank, default=None)
 
     def feed(self, event: RevisionEvent[DraftT, CritiqueT]) -> None:

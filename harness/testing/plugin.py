@@ -17,7 +17,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Complain of a PATH before anything is collected.
 
     Raises:
-        pytest.UsageError: there is nothing to replay at a PATH.
+        pytest.UsageError: a PATH has nothing to replay.
     """
     if not hasattr(config, "workerinput"):
         _source_files(config)

@@ -106,7 +106,7 @@ def plans(
     Steps that need an approval do not occur, since `ctx` cannot hold one: see `valid_proposals`.
 
     Raises:
-        NoPlan: there is none.
+        NoPlan: no such plan exists.
     """
     drafter = Drafter(draw, bounds_of(compiled, spec, ctx), args, approving=False)
     return build(Plan, drafter.plan(drafter.steps()))
@@ -124,7 +124,7 @@ def valid_proposals(
     """Draw a proposal that `verify` accepts; where a step needs an approval, `ctx` is given one.
 
     Raises:
-        NoPlan: there is none for what was given.
+        NoPlan: no such proposal exists for the given inputs.
     """
     return _valid(draw, FixedInputs(compiled, spec, ctx).bounds(draw), args)
 
@@ -147,7 +147,9 @@ def labelled_near_misses(
     args: Args = _NO_ARGS,
 ) -> NearMiss:
     """Draw as `near_misses` does, with the violation that each must get."""
-    ways = [one for one in NEAR_MISSES if fits(one, kind, check) and way in (None, one.name)]
+    ways = [
+        entry for entry in NEAR_MISSES if fits(entry, kind, check) and way in (None, entry.name)
+    ]
     if not ways:
         raise NoPlan(f"no near miss is of kind {kind}, check {check} and way {way} at once")
     fixed = FixedInputs(compiled, spec, ctx)
@@ -159,7 +161,7 @@ def _near_miss(
     draw: st.DrawFn, fixed: FixedInputs, ways: list[Way], args: Args
 ) -> NearMiss | Drafter:
     """Draw a near miss; or return the drafter that could draw none."""
-    # First what the refusal says, then the way to it: no kind is rare for having few ways.
+    # Draw the kind of refusal first, then the way: a kind with few ways is drawn as often.
     groups = list(dict.fromkeys((way.check, way.kind) for way in ways))
     group = pick(draw, groups)
     of_group = [way for way in ways if (way.check, way.kind) == group]
@@ -167,16 +169,16 @@ def _near_miss(
     ways = [*ways[first:], *ways[:first]]
     bounds = fixed.bounds(draw, ways[0].name)
     drafter = Drafter(draw, bounds, args, approving=True)
-    found = first_near_miss(drafter, ways) if bounds.obstacle() is None else None
-    if found is None:
+    miss = first_near_miss(drafter, ways) if bounds.obstacle() is None else None
+    if miss is None:
         return drafter
-    way, missing = found
-    proposal = proposal_of(bounds, missing.plan, missing.unapproved)
+    way, broken = miss
+    proposal = proposal_of(bounds, broken.plan, broken.unapproved)
     return NearMiss(way.name, way.check, way.kind, proposal)
 
 
 def _none(fixed: FixedInputs, drafter: Drafter, ways: list[Way]) -> NearMiss:
-    """Reject this draw where another may have a near miss, else say why none has."""
+    """Reject this draw if another may have a near miss; else raise `NoPlan`, which says why."""
     if None in fixed or drafter.retry_may_help:
         reject()
     if obstacle := drafter.bounds.obstacle():
@@ -195,16 +197,16 @@ def near_misses(
     way: str | None = None,
     args: Args = _NO_ARGS,
 ) -> st.SearchStrategy[Proposal]:
-    """Draw a proposal with exactly one violation, of the kind, check or way that is asked for.
+    """Draw a proposal with exactly one violation, of the given kind, check or way.
 
     All other steps are approved where they need to be, so `ctx` may gain an approval.
 
     Raises:
-        NoPlan: what was given makes it impossible; for example, no plan can go above the
+        NoPlan: the given inputs make it impossible; for example, no plan can go above the
             safety mode of a context that allows everything.
     """
     labelled = labelled_near_misses(compiled, spec, ctx, kind=kind, check=check, way=way, args=args)
-    return labelled.map(lambda found: found.proposal)
+    return labelled.map(lambda near_miss: near_miss.proposal)
 
 
 @st.composite
@@ -230,16 +232,16 @@ def proposals(
     *,
     args: Args = _NO_ARGS,
 ) -> Proposal:
-    """Draw valid ones, near misses and hostile ones, in equal shares.
+    """Draw valid proposals, near misses and hostile proposals, in equal shares.
 
-    Where nothing can pass, hostile ones only.
+    Draw only hostile ones if no plan can pass.
     """
     fixed = FixedInputs(compiled, spec, ctx)
     style = pick(draw, ("valid", "near miss", "hostile"))
     if style == "near miss":
-        found = _near_miss(draw, fixed, list(NEAR_MISSES), args)
-        if isinstance(found, NearMiss):
-            return found.proposal
+        near_miss = _near_miss(draw, fixed, list(NEAR_MISSES), args)
+        if isinstance(near_miss, NearMiss):
+            return near_miss.proposal
     bounds = fixed.bounds(draw)
     if style == "hostile" or bounds.obstacle() is not None:
         return proposal_of(bounds, hostile_plan(Drafter(draw, bounds, args, approving=True)))
@@ -256,7 +258,7 @@ def runs(
     faithful: bool | None = None,
     args: Args = _NO_ARGS,
 ) -> Run:
-    """Draw a run. `faithful`: of a valid proposal, as planned; false: of any, in any way."""
+    """Draw a run. `faithful`: of a valid proposal, as planned; else of any proposal, in any way."""
     as_planned = not chance(draw) if faithful is None else faithful
     source = valid_proposals if as_planned else proposals
     proposal = draw(source(compiled, spec, ctx, args=args))

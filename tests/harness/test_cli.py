@@ -79,7 +79,7 @@ def test_misuse_is_told_on_standard_error(critic: Critic, args: tuple[str, ...])
         (RecursionError("too deep"), "internal error, treated as a refusal: RecursionError: "),
         (MemoryError(), "internal error, treated as a refusal: MemoryError: "),
         (AssertionError(), "internal error, treated as a refusal: AssertionError: "),
-        (FileNotFoundError(2, "gone", HOSTILE), "there is no such file"),
+        (FileNotFoundError(2, "gone", HOSTILE), "no such file"),
         (OSError(28, "full"), "the disk is full: free some space and run the command again"),
         (PermissionError(13, "no", "x.json"), "x.json: it may not be read or written by this user"),
         (OSError(5, "io"), "the disk reported an input/output error"),

@@ -140,5 +140,5 @@ def test_what_cannot_be_started_says_what_to_do(tmp_path: Path) -> None:
     script.chmod(0o700)
     with pytest.raises(CommandNotStarted, match="is not a program"):
         run(str(script))
-    with pytest.raises(CommandNotStarted, match="there is no folder"):
+    with pytest.raises(CommandNotStarted, match="no such folder"):
         run("true", cwd=tmp_path / "gone")

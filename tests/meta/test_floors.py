@@ -170,7 +170,7 @@ def test_imports_point_down() -> None:
 
 def test_imports_lead_to_modules_that_exist() -> None:
     none_of(
-        f"{module} imports {name}: there is no such module"
+        f"{module} imports {name}: no such module"
         for module, name in arrows()
         if floor(name) in BELOW and name not in sources()
     )
@@ -255,8 +255,7 @@ def test_the_loop_asks_only_its_own_clock_for_the_time() -> None:
 
 def test_what_is_listed_as_pure_exists() -> None:
     none_of(
-        f"PURE or ALSO lists {name}: there is no such module"
-        for name in sorted({*PURE, *ALSO} - {*MODULES})
+        f"PURE or ALSO lists {name}: no such module" for name in sorted({*PURE, *ALSO} - {*MODULES})
     )
     used = {name for module in PURE_MODULES for name in imports(module)}
     none_of(f"PURE_IMPORTS lists {name}: no pure module needs it" for name in PURE_IMPORTS - used)

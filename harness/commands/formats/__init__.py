@@ -10,7 +10,7 @@ from harness.commands.formats.judgement import Describe, Reporter
 
 @contextmanager
 def reporter(args: argparse.Namespace, describe: Describe) -> Iterator[Reporter]:
-    """Give the reporter for `--format`, and close it when every document has been judged."""
+    """Yield the reporter for `--format`, and close it when every document has been judged."""
     module = args.format if args.format in ("junit", "sarif", "github") else "lines"
     chosen: Reporter = import_module(f"harness.commands.formats.{module}").reporter(args, describe)
     yield chosen

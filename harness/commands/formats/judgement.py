@@ -17,7 +17,7 @@ INVALID_INPUT = "invalid_input"
 
 
 class Judged(NamedTuple):
-    """A verdict, the trace it is about, and advice where it was asked for.
+    """A verdict, the id of its trace, and the advice if it was requested.
 
     `note` is a remark for a person, which text output prints under the verdict.
     """
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
 
 
 class Message(NamedTuple):
-    """One message about a document: how bad it is, which rule it is of, and what it says."""
+    """One message about a document: its level, its rule, its place and its text."""
 
     level: Level
     rule: str
@@ -53,7 +53,7 @@ class Reporter(Protocol):
 
 
 def messages(verdict: AnyVerdict) -> Iterator[Message]:
-    """Yield what a verdict says: violations, caveats, or the findings of evaluators."""
+    """Yield the messages of a verdict: violations, caveats, or the findings of evaluators."""
     match verdict:
         case Verified():
             yield from (Message("note", "caveat", caveat) for caveat in verdict.caveats)

@@ -42,7 +42,7 @@ class SarifReporter:
 
     def close(self) -> None:
         """Print the log."""
-        rules = [{"id": rule} for rule in sorted({one["ruleId"] for one in self._results})]
+        rules = [{"id": rule} for rule in sorted({result["ruleId"] for result in self._results})]
         driver = {"name": "plan-critic", "version": metadata.version("plan-critic"), "rules": rules}
         run = {"tool": {"driver": driver}, "results": self._results}
         log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}

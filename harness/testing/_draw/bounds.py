@@ -77,7 +77,7 @@ class Bounds(NamedTuple):
             return "the budget leaves no step to meet the spec"
         missing = [name for name in self.spec.required_evidence or () if name not in self.fresh]
         if missing:
-            return f"there is no fresh evidence of the class {missing[0]} that the spec requires"
+            return f"the spec requires evidence of the class {missing[0]}, and none is fresh"
         return None
 
 

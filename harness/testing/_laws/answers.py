@@ -61,7 +61,8 @@ def json_round_trip(context: LawContext) -> None:
 def violations_come_in_the_order_of_checks(context: LawContext) -> None:
     """Violations come in the order coverage, surface, approval, evidence, loop."""
     verdict = context.judge(context.proposal)
-    checks = [one.check for one in verdict.violations] if isinstance(verdict, Refused) else []
+    violations = verdict.violations if isinstance(verdict, Refused) else ()
+    checks = [violation.check for violation in violations]
     context.require(checks == sorted(checks, key=_CHECKS.index), f"they come as {checks}")
 
 

@@ -47,7 +47,11 @@ def read_only_refuses_every_write(context: LawContext) -> None:
     altered = with_part(context.wire, "ctx", safety_mode="read_only")
     verdict = context.judge(altered)
     violations = verdict.violations if isinstance(verdict, Refused) else ()
-    blamed = {one.offending_step for one in violations if one.check in ("surface", "approval")}
+    blamed = {
+        violation.offending_step
+        for violation in violations
+        if violation.check in ("surface", "approval")
+    }
     tools = context.proposal.compiled.manifests.tools
     for index, step in enumerate(context.wire["plan"]["steps"]):
         tool = tools.get((step.get("adapter_id"), step.get("capability_id")))

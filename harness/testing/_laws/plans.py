@@ -103,10 +103,10 @@ def omitted_outputs_only_add(context: LawContext) -> None:
 
 
 def _approved(wire: Json) -> bool:
-    """Return whether an approval is for the plan as it now is: it may lift what it did not."""
+    """Return whether an approval covers the altered plan, and so may lift other violations."""
     plan_digest = digest(build(Plan, wire["plan"]))
     approvals = wire["ctx"].get("approvals", [])
-    return any(one["plan_digest"].lower().endswith(plan_digest) for one in approvals)
+    return any(entry["plan_digest"].lower().endswith(plan_digest) for entry in approvals)
 
 
 def valid_plans_pass(context: LawContext) -> None:
@@ -119,7 +119,7 @@ def near_misses_are_refused(context: LawContext) -> None:
     near_miss = context.near_miss
     if near_miss is None:
         return
-    found = [mark[:2] for mark in marks(context.judge(context.proposal)).elements()]
-    wanted = (near_miss.check, near_miss.kind)
-    what = f"{near_miss.way} must be refused with {wanted}, not {found}"
-    context.require(found == [wanted], what)
+    actual = [mark[:2] for mark in marks(context.judge(context.proposal)).elements()]
+    expected = (near_miss.check, near_miss.kind)
+    what = f"{near_miss.way} must be refused with {expected}, not {actual}"
+    context.require(actual == [expected], what)

@@ -19,7 +19,7 @@ _LARGEST_PAGE: Final = 65536
 
 
 class NoSource(HarnessError, ValueError):
-    """There is nothing to replay at a path. The message is one line, safe to print."""
+    """A path has nothing to replay. The message is one line, safe to print."""
 
 
 def is_log(path: Path) -> bool:
@@ -69,7 +69,7 @@ def _below(root: Path) -> Iterator[Path]:
 def _why(path: Path) -> str:
     if path.is_file():
         return "is neither a case file (*.json) nor a decision log"
-    return "there is no case file (*.json) and no decision log in this folder"
+    return "this folder holds neither a case file (*.json) nor a decision log"
 
 
 def _shown(path: Path) -> str:

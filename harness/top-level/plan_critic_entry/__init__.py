@@ -28,7 +28,7 @@ def is_ours(name: str, folder: Path) -> bool:
 def imported_from(name: str) -> Path | None:
     """Return the folder (or the file) that `import name` reads, without importing it.
 
-    None when there is no such package.
+    None if the package is missing.
     """
     try:
         spec = find_spec(name)
@@ -46,10 +46,10 @@ def shadowed() -> dict[str, str]:
 
     By name of the package; empty when all three are plan-critic's. Lines are safe to print.
     """
-    found = {name: imported_from(name) for name in OWN_FILES}
+    places = {name: imported_from(name) for name in OWN_FILES}
     return {
         name: _line(name, place)
-        for name, place in found.items()
+        for name, place in places.items()
         if place is None or not is_ours(name, place)
     }
 

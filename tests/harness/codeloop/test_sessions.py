@@ -161,9 +161,12 @@ def test_a_crash_at_any_byte_is_incomplete_and_loses_one_line_at_most(tmp_path: 
         (lambda lines: [lines[0], lines[2]], "line 2: the session_end counts other iterations"),
         (lambda lines: [*lines, lines[2]], "line 4: there is a line after the session_end"),
         (lambda lines: [*lines, lines[1]], "line 4: there is a line after the session_end"),
-        (lambda lines: [lines[0], b"{}", lines[2]], "line 2: /type: is none of session_start, "),
-        (lambda lines: [lines[0], b"[]"], "line 2: /type: is none of"),
-        (lambda lines: [lines[0], b'{"type":["x"]}'], "line 2: /type: is none of"),
+        (
+            lambda lines: [lines[0], b"{}", lines[2]],
+            "line 2: /type: must be one of session_start, ",
+        ),
+        (lambda lines: [lines[0], b"[]"], "line 2: /type: must be one of"),
+        (lambda lines: [lines[0], b'{"type":["x"]}'], "line 2: /type: must be one of"),
         (lambda lines: [lines[0], lines[1][:-9]], "line 2: the document: not strict JSON"),
         (
             lambda lines: [lines[0].replace(b"c0de", b"beef")],
@@ -212,7 +215,7 @@ def test_a_session_that_cannot_be_read_does_not_hide_the_others(
 
 
 def test_ids_are_found_by_their_beginning_and_never_used_as_paths(tmp_path: Path) -> None:
-    with pytest.raises(CodeLoopError, match="there is none in"):
+    with pytest.raises(CodeLoopError, match=" has none"):
         find(tmp_path / "gone", "2026")
     older, newer = new_id(NOW), new_id(NOW.replace(year=2027))
     for name in (older, newer, "notes", "20260509T093500.000Z-HEXA"):

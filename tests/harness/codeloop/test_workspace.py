@@ -244,7 +244,7 @@ def test_a_nested_repository_is_marked_and_one_without_a_commit_refused(tmp_path
 def test_what_is_no_work_tree_is_told_with_its_mend(tmp_path: Path) -> None:
     with pytest.raises(CodeLoopError, match=r"not inside a git work tree .* run `git init` there"):
         Workspace(tmp_path)
-    with pytest.raises(CodeLoopError, match="there is no folder"):
+    with pytest.raises(CodeLoopError, match="no such folder"):
         Workspace(tmp_path / "gone")
     with pytest.raises(CodeLoopError, match="a path with a line end cannot be watched"):
         Workspace(repository(tmp_path / "a\nb"))
@@ -262,7 +262,7 @@ def test_a_work_tree_or_a_repository_that_is_gone(tmp_path: Path) -> None:
         with pytest.raises(CodeLoopError, match="git ls-files: "):
             workspace.capture()
         shutil.rmtree(repo)
-        with pytest.raises(CodeLoopError, match=r"there is no folder .* any more"):
+        with pytest.raises(CodeLoopError, match=r"the folder .* does not exist any more"):
             workspace.capture()
 
 

@@ -109,7 +109,7 @@ def test_everything_an_agent_says_is_escaped(loop: Loop, critic: Critic, repo: P
         (("--actor", "no-such-agent", "--critic", "true"), 2, "command not found: no-such-agent"),
         (("--actor", "true", "--critic", "true", "--gate", "no-such"), 2, "not found: no-such"),
         (("--actor", "a 'b", "--critic", "true"), 2, "No closing quotation"),
-        (("--config", "/gone.toml"), 2, "/gone.toml: there is no such file"),
+        (("--config", "/gone.toml"), 2, "/gone.toml: no such file"),
     ],
 )
 def test_what_cannot_be_run_is_told_before_anything_runs(
@@ -254,7 +254,7 @@ def test_a_resumed_session_takes_no_other_settings(
 def test_neither_a_task_nor_a_session_is_an_error(critic: Critic, repo: Path) -> None:
     said = critic("loop", "--dir", repo, "--actor", "true", "--critic", "true")
     assert "no task: name one, or go on with a session with --resume ID" in said.err
-    assert "there is no session 2026" in critic("loop", "--resume", "2026").err
+    assert "no such session: 2026" in critic("loop", "--resume", "2026").err
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ def test_what_is_not_there_is_told_with_what_is(loop: Loop, critic: Critic, repo
     session = session_file(repo).stem
     said = critic("sessions", "show", "../../etc")
     assert (said.status, said.out) == (2, "")
-    assert f"there is no session ../../etc: the newest are {session}" in said.err
+    assert f"no such session: ../../etc: the newest are {session}" in said.err
     said = critic("sessions", "diff", session[:8], "--iteration", "7")
     assert said.err == "critic: this session has no diff of iteration 7: there are 1\n"
     first, *_ = session_file(repo).read_bytes().splitlines(keepends=True)
@@ -416,7 +416,7 @@ def test_what_is_not_there_is_told_with_what_is(loop: Loop, critic: Critic, repo
     assert said.status == 2
     assert said.lines == [
         f"{session}  damaged: session {session} is damaged: line 2: /type: "
-        "is none of session_start, iteration, session_resumed, session_end"
+        "must be one of session_start, iteration, session_resumed, session_end"
     ]
     assert critic("sessions", "list", "--format", "json").status == 2
     said = critic("sessions", "stats")

@@ -75,7 +75,7 @@ def test_a_limit_below_one_byte_is_misuse(critic: Critic, limit: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("missing.json", "there is no such file"),
+        ("missing.json", "no such file"),
         ("folder", "it is a directory: name a file"),
         ("file.json/below", "ot a directory"),
         ("x" * 300, "too long"),

@@ -189,6 +189,6 @@ def test_hostile_names_of_files(critic: Critic, tmp_path: Path, command: str) ->
 def test_names_of_files_that_are_no_text(critic: Critic, tmp_path: Path) -> None:
     said = check(critic("verify", tmp_path / "\udcff.json"))
     assert said.status == 2
-    assert "\\udcff.json: invalid input: there is no such file" in said.err
+    assert "\\udcff.json: invalid input: no such file" in said.err
     said = check(critic("replay", tmp_path / "\udcff.db"))
     assert said.status == 2

@@ -57,7 +57,7 @@ def test_show_is_the_record_with_its_inputs(critic: Critic, log: Path) -> None:
 def test_show_of_a_record_that_is_not_there(critic: Critic, log: Path, seq: str) -> None:
     said = critic("log", "show", log, seq)
     assert (said.status, said.out) == (2, "")
-    assert said.err == f"critic: there is no record {seq}: the last one is 4\n"
+    assert said.err == f"critic: no such record: {seq}: the last one is 4\n"
 
 
 def test_show_of_a_record_whose_input_is_gone(critic: Critic, log: Path) -> None:

@@ -141,7 +141,7 @@ def test_what_is_neither_run_nor_proposal(critic: Critic, log: Path, data: bytes
 def test_a_file_that_is_missing_leaves_no_empty_log(critic: Critic, log: Path) -> None:
     said = critic("run", log.with_name("missing.json"), "--log", log)
     assert (said.status, said.out) == (2, "")
-    assert said.err.endswith("missing.json: invalid input: the document: there is no such file\n")
+    assert said.err.endswith("missing.json: invalid input: the document: no such file\n")
     assert not log.exists()
 
 
@@ -193,14 +193,14 @@ def test_a_file_that_is_no_log_is_left_alone(critic: Critic, tmp_path: Path) -> 
 def test_a_folder_that_is_not_there(critic: Critic, tmp_path: Path) -> None:
     said = critic("run", PLAN_B_RUN, "--log", tmp_path / "no" / "audit.db")
     assert (said.status, said.out) == (2, "")
-    assert "there is no such folder" in said.err
+    assert "no such folder" in said.err
 
 
 def test_a_log_that_is_not_there_is_not_made(critic: Critic, log: Path) -> None:
     for args in (("replay",), ("log", "list"), ("log", "verify"), ("log", "show")):
         said = critic(*args, log, *(["1"] if args[-1] == "show" else []))
         assert (said.status, said.out) == (2, "")
-        assert "there is no such file: check the path" in said.err
+        assert "no such file: check the path" in said.err
     assert not log.exists()
 
 

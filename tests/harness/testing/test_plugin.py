@@ -176,7 +176,7 @@ def test_a_json_file_that_is_no_case_is_a_clear_failure(
     [
         ("notes.txt", "notes.txt: is neither a case file (*.json) nor a decision log"),
         ("missing", "missing: no such file or directory"),
-        ("empty", "empty: there is no case file (*.json) and no decision log in this folder"),
+        ("empty", "empty: this folder holds neither a case file (*.json) nor a decision log"),
     ],
 )
 def test_a_path_with_nothing_to_replay_is_a_clear_error(
