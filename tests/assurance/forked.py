@@ -27,7 +27,7 @@ class _Running(NamedTuple):
 def forked(
     work: Callable[[Task], Result], tasks: Iterable[Task], *, timeout: float
 ) -> Iterator[tuple[Task, Result | str]]:
-    """Each task with its result, as they come; `TIMED_OUT` or `DIED` for one without a result."""
+    """Yield each task with its result when it ends; `TIMED_OUT` or `DIED` if it has none."""
     waiting, running = iter(tasks), dict[Connection, _Running]()
     while True:
         for task in islice(waiting, PROCESSES - len(running)):

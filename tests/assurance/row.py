@@ -22,5 +22,5 @@ class Row(NamedTuple):
 
 
 def all_held(layer: str, tried: int, unit: str, failed: int, note: str = "") -> Row:
-    """A row that is met when something was tried and nothing failed."""
+    """Return a row that is met if something was tried and nothing failed."""
     return Row(layer, tried, unit, tried - failed, tried > 0 and failed == 0, note)

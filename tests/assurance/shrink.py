@@ -8,7 +8,7 @@ _TRIES = 4000
 
 
 def smallest(document: Any, shows: Callable[[Any], bool]) -> Any:
-    """The document with every part taken out without which `shows` still answers yes."""
+    """Return the document without every part that `shows` does not need."""
     tries = 0
     shrunk = True
     while shrunk and tries < _TRIES:
@@ -22,7 +22,7 @@ def smallest(document: Any, shows: Callable[[Any], bool]) -> Any:
 
 
 def _smaller(document: Any) -> Iterator[Any]:
-    """Each copy that lacks one member, one item, or half of a long text; large parts first."""
+    """Yield each copy without one member, one item, or half of a long text; large parts first."""
     for path in sorted(_paths(document), key=len):
         copy = deepcopy(document)
         parent = copy

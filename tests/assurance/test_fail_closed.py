@@ -41,7 +41,7 @@ from tests.support.examples import good_proposal, good_run, refused_proposal
 
 @cache
 def found() -> Found:
-    """Every field of every case, deleted; the wrong types are tried on every eighth case."""
+    """Delete every field of every case; try the wrong types on every eighth case."""
     every = subjects()
     deleted, mistyped = try_all(every, ("delete",)), try_all(every[::8], ("null", "mistype"))
     return Found(

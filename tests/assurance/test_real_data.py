@@ -48,12 +48,12 @@ REPORTS = {
 
 @pytest.fixture
 def critic(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Critic:
-    """`critic` within this process."""
+    """Run `critic` within this process."""
     return console(capsys, monkeypatch)
 
 
 def recorded(name: str) -> list[bytes]:
-    """The lines of a recorded file."""
+    """Return the lines of a recorded file."""
     path = DATA / name
     if not path.is_file():
         told = f"the recorded runs are not here: {path} is missing"
@@ -71,7 +71,7 @@ def as_lines(path: Path, wires: list[Any]) -> Path:
 
 @pytest.fixture
 def runs(tmp_path: Path) -> tuple[Path, list[str]]:
-    """The runs as JSON Lines, and whether each is of a benign or an attacked agent."""
+    """Return the runs as JSON Lines, and whether each is of a benign or an attacked agent."""
     records = [json.loads(line) for line in recorded("runs.jsonl.xz")]
     assert len(records) == RUNS
     path = as_lines(tmp_path / "runs.jsonl", [record["run"] for record in records])
@@ -80,7 +80,7 @@ def runs(tmp_path: Path) -> tuple[Path, list[str]]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory, if there is one: thousands of appends are synced one by one."""
+    """Return a folder in memory if possible: thousands of appends are synced one by one."""
     if not MEMORY.is_dir():
         yield tmp_path
         return

@@ -84,14 +84,14 @@ def _classes() -> list[str]:
 
 
 def classes_met() -> Crafted:
-    """A tool that requires 4,000 classes, and a step that pins one ref for each: accepted."""
+    """Return a tool that requires 4,000 classes, and a step that pins a ref for each: accepted."""
     tool = _tool(requires_evidence=_classes())
     step = _call(evidence_refs=_refs())
     return _crafted([step], [tool], _items(CLASSES), ctx=_generous())
 
 
 def classes_met_by_expiring() -> Crafted:
-    """The same with evidence that expires later: accepted."""
+    """Return the same with evidence that expires later: accepted."""
     tool = _tool(requires_evidence=_classes())
     items = _items(CLASSES, expires_at="2026-05-10T00:00:00Z")
     ctx = {**_generous(), "as_of": "2026-05-09T09:45:00Z"}
@@ -99,7 +99,7 @@ def classes_met_by_expiring() -> Crafted:
 
 
 def classes_demanded_by_step() -> Crafted:
-    """The same, but it is the step that requires the classes: accepted."""
+    """Return the same, with the classes required by the step: accepted."""
     step = _call(requires_evidence=_classes(), evidence_refs=_refs())
     return _crafted([step], [_tool()], _items(CLASSES), ctx=_generous())
 

@@ -44,7 +44,7 @@ def _modes(wire: Json) -> list[str]:
 
 
 def cedar_requests(wire: Json) -> list[Json]:
-    """One request for each step: may this agent act at this tier, on this tool, for this much?"""
+    """Return a request for each step: may this agent act at this tier, on this tool and amount?"""
     return [
         {
             "principal": 'Agent::"planner"',
@@ -76,7 +76,7 @@ def cedar() -> tuple[Callable[[Any], list[bool]], Callable[[Any], list[bool]]]:
 
 
 def casbin() -> Callable[[Any], list[bool]]:
-    """Casbin, asked about the tier of each step."""
+    """Ask Casbin about the tier of each step."""
     engine = import_module("casbin")
     model = engine.Model()
     model.load_model_from_text(_CASBIN_MODEL)
@@ -87,7 +87,7 @@ def casbin() -> Callable[[Any], list[bool]]:
 
 
 def json_schema() -> Callable[[Any], list[bool]]:
-    """The JSON Schema of a plan, held against the parsed JSON of one."""
+    """Validate the parsed JSON of a plan against the JSON Schema of plans."""
     validator = import_module("jsonschema").Draft202012Validator(Plan.model_json_schema())
     return lambda wire: [validator.is_valid(wire)]
 
@@ -128,7 +128,7 @@ FIELD: tuple[tuple[str, Callable[[], list[tuple[str, Cost]]]], ...] = (
 
 
 def field_rows() -> tuple[list[Row], list[str]]:
-    """A row for each of the field that is installed, and a line for each that is not."""
+    """Return a row for each library that is installed, and a line for each that is not."""
     rows: list[Row] = []
     missing: list[str] = []
     for distribution, jobs in FIELD:

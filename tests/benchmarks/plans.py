@@ -62,7 +62,7 @@ def _ref(item: int) -> str:
 
 
 def step(position: int, item: int) -> Json:
-    """The step at `position`, with evidence item number `item` behind it."""
+    """Return the step at `position`, which pins evidence item number `item`."""
     adapter, capability, _, _ = DESK[position % len(DESK)]
     written: Json = {
         "kind": "tool",
@@ -88,7 +88,7 @@ def plan_wire(steps: int, number: int, evidence: int = 1000) -> Json:
 
 
 def plan_bytes(steps: int, number: int, evidence: int = 1000) -> bytes:
-    """The same as the bytes that a planner sends."""
+    """Return the same plan as the bytes that a planner sends."""
     return orjson.dumps(plan_wire(steps, number, evidence))
 
 
@@ -96,7 +96,7 @@ UNEVEN = 2 ** len(DESK)
 
 
 def uneven_plan(number: int) -> Plan:
-    """A plan of 12 steps some of which are not estimated: others for each number under UNEVEN."""
+    """Return a plan of 12 steps with some not estimated: others for each number under UNEVEN."""
     written = plan_wire(len(DESK), number)
     for position, one in enumerate(written["steps"]):
         if number >> position & 1:
@@ -105,21 +105,21 @@ def uneven_plan(number: int) -> Plan:
 
 
 def context(steps: int) -> RunContext:
-    """A context that lets a plan of so many steps pass."""
+    """Return a context that lets a plan of that many steps pass."""
     wire: Json = {"trace_id": TRACE, "safety_mode": "destructive", "as_of": "2026-05-09T09:45:00Z"}
     wire["run_budget"] = {"max_steps": max(12, steps), "bucket_tokens": 1000 * max(12, steps)}
     return RunContext(**wire)
 
 
 def spec(steps: int = len(DESK)) -> DecisionSpec:
-    """What the desk must answer; a plan cut short of the refund need only reply."""
+    """Return what the desk must answer; a plan cut before the refund need only reply."""
     outputs = OUTPUTS if steps >= len(DESK) else OUTPUTS[1:]
     return DecisionSpec(id="support.refund", required_outputs=outputs)
 
 
 @cache
 def compiled(size: int, *, schemas: bool = False, expiring: bool = False) -> CompiledContext:
-    """Manifests of `size` tools and `size` evidence items, the desk's own among them.
+    """Return manifests of `size` tools and `size` evidence items, the desk's own among them.
 
     The tools of the desk come spread over the manifest. With `schemas`, every tool has an
     args_schema, and the refund is bound to its evidence by order and amount. With `expiring`, all
@@ -155,6 +155,6 @@ def _other_tool(number: int) -> Json:
 
 
 def proposal(steps: int, size: int = 1000) -> Proposal:
-    """All four inputs as one value."""
+    """Return all four inputs as one value."""
     plan = Plan(**plan_wire(steps, 0, size))
     return Proposal(ctx=context(steps), compiled=compiled(size), spec=spec(steps), plan=plan)

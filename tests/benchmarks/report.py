@@ -48,7 +48,7 @@ def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def document(figures: Iterable[Figure], skipped: Sequence[str], effort: Effort) -> bytes:
-    """The figures as JSON, with what they depend on; nothing that names the machine."""
+    """Return the figures as JSON, with what they depend on; nothing names the machine."""
     content: dict[str, Any] = {
         "environment": {
             "date": datetime.now(UTC).date().isoformat(),

@@ -20,7 +20,7 @@ Batch = Callable[[int], Sequence[Any]]
 
 
 def _written(steps: int = STEPS, size: int = 1000, count: int = PER_BATCH) -> Batch:
-    """The bytes of plans no two of which are alike, so many of them in each batch."""
+    """Return batches of the bytes of plans that all differ."""
     return lambda batch: [
         plans.plan_bytes(steps, number, size)
         for number in range(batch * count, (batch + 1) * count)
@@ -32,7 +32,7 @@ def _spaced(batch: int) -> Sequence[bytes]:
 
 
 def _parsed(written: Batch) -> Batch:
-    """The same, parsed anew for every batch, so that nothing is left from an earlier verdict."""
+    """Parse the same plans anew for every batch, so that no earlier verdict is kept."""
     return lambda batch: [parse(Plan, data) for data in written(batch)]
 
 
@@ -49,12 +49,12 @@ def _answer(
 
 
 def loads_plans(steps: int = STEPS, count: int = PER_BATCH) -> Cost:
-    """orjson.loads of the bytes of plans, no two alike."""
+    """Run orjson.loads on the bytes of plans that all differ."""
     return of_thread(orjson.loads, _written(steps, count=count))
 
 
 def refund_rows() -> list[Row]:
-    """The realistic plan, parsed, judged against 1,000 tools and 1,000 pieces of evidence."""
+    """Measure the realistic plan, parsed, against 1,000 tools and 1,000 pieces of evidence."""
     ctx, spec, loads, fresh = plans.context(STEPS), plans.spec(), loads_plans(), _parsed(_written())
     whole = orjson.dumps(plans.proposal(STEPS).wire())
     judge = _judge(ctx, plans.compiled(1000), spec)
@@ -78,7 +78,7 @@ def _uneven(batch: int) -> Sequence[Plan]:
 
 
 def manifest_rows() -> list[Row]:
-    """What the size of the manifests costs: before they are indexed, and after."""
+    """Measure the effect of the size of the manifests, before and after they are indexed."""
     ctx, spec, manifests = plans.context(10), plans.spec(10), plans.compiled(1000).manifests
     small, large = _judge(ctx, plans.compiled(10), spec), _judge(ctx, plans.compiled(100_000), spec)
     fresh = _parsed(_written(10, 10))
@@ -143,7 +143,7 @@ CRAFTED: tuple[tuple[str, Callable[[], Crafted], float | None], ...] = (
 
 
 def crafted_rows() -> list[Row]:
-    """The worst that a plan can be: judged when parsed, and from bytes to bytes."""
+    """Measure the slowest plans: judged when parsed, and from bytes to bytes."""
     return [row for name, make, limit in CRAFTED for row in _crafted_rows(name, make(), limit)]
 
 

@@ -10,7 +10,7 @@ from tests.support.paths import ROOT
 
 
 def startup_rows() -> list[Row]:
-    """One row, or none where the system does not count the CPU time of children."""
+    """Return one row, or none if the system does not count the CPU time of children."""
     try:
         nothing = _of_process([sys.executable, "-c", "pass"])
     except ImportError:

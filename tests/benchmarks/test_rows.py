@@ -154,7 +154,7 @@ def test_json_schema_accepts_the_plan() -> None:
 
 
 def a_row(limit: float | None, *costs: float) -> Row:
-    """A row whose work costs these nanoseconds in turn, over a base of 100."""
+    """Return a row whose work costs these nanoseconds in turn, over a base of 100."""
     return Row("a row", "a unit", limit, lambda batch: costs[batch % len(costs)], lambda _: 100.0)
 
 

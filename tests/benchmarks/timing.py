@@ -48,12 +48,12 @@ class Figure(NamedTuple):
 
     @property
     def met(self) -> bool | None:
-        """Whether the median keeps the limit; None without a limit."""
+        """Return whether the median keeps the limit; None without a limit."""
         return None if self.row.limit is None else self.median <= self.row.limit
 
 
 def of_thread(run: Callable[[Any], object], inputs: Callable[[int], Sequence[Any]]) -> Cost:
-    """The cost of `run(input)`, its result thrown away. `inputs` makes those of a batch, unseen."""
+    """Return the cost of `run(input)` without its result. `inputs` makes a batch, unmeasured."""
 
     def cost(batch: int) -> float:
         items = inputs(batch)
@@ -74,7 +74,7 @@ def measure(
     effort: Effort,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> list[Figure]:
-    """Every row, measured in turns for as many rounds as `effort` says."""
+    """Measure every row in turn, for as many rounds as `effort` gives."""
     batches = [_batches(row, effort.milliseconds * 1e6) for row in rows]
     rounds = [list(_round(rows, batches, number)) for number in progress(range(effort.rounds))]
     return [
@@ -84,7 +84,7 @@ def measure(
 
 
 def _batches(row: Row, wanted_ns: float) -> int:
-    """How many batches fill a round, by what the second one takes: the first warms up."""
+    """Return how many batches fill a round, by the time of the second: the first warms up."""
     used = 0
     for batch in range(2):
         start = time.thread_time_ns()
@@ -97,7 +97,7 @@ def _batches(row: Row, wanted_ns: float) -> int:
 def _round(
     rows: Sequence[Row], batches: Sequence[int], number: int
 ) -> Iterator[tuple[float, float]]:
-    """For each row, what its work and its base cost for one input in this round."""
+    """Yield the cost of work and base of each row for one input in this round."""
     for row, count in zip(rows, batches, strict=True):
         work = base = 0.0
         for batch in range(number * count, (number + 1) * count):

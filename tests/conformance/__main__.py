@@ -67,7 +67,7 @@ def _commands(text: str) -> list[str]:
 
 
 def table(results: Sequence[Result]) -> str:
-    """The counts by folder, with their totals."""
+    """Return the counts by folder, with their totals."""
     counts: Counter[tuple[str, str]] = Counter((result.folder, result.status) for result in results)
     folders = sorted({result.folder for result in results})
     lines = [_line("folder", ("cases", *_STATUSES))]
@@ -84,7 +84,7 @@ def _line(name: str, columns: Iterable[object]) -> str:
 
 
 def differences(results: Sequence[Result], most: int) -> str:
-    """The first of those that failed, each with what differs."""
+    """Return the first of the failed cases, each with its difference."""
     failed = [result for result in results if result.status == "failed"]
     told = []
     for result in failed[:most]:

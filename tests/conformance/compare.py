@@ -23,7 +23,7 @@ class Level(NamedTuple):
 
 
 def fault(case: Case, line: bytes, level: Level) -> str:
-    """Why the line is no right answer to the case, ready to print; empty where it is one."""
+    """Return why the line is not a right answer to the case, ready to print, or an empty text."""
     if case.expect is None:
         return "the case expects nothing: renew the fixtures"
     try:
@@ -70,7 +70,7 @@ def _fault_of_verdict(case: Case, answer: Json, level: Level) -> str:
 
 
 def _found(answer: Json) -> Expectation:
-    """The answer as a case would hold it; one that holds null, which no verdict does, is shown."""
+    """Return the answer in the form of a case; an answer with null, which is wrong, as it is."""
     try:
         return Expectation(verdict=answer)
     except ValueError as error:
@@ -78,7 +78,7 @@ def _found(answer: Json) -> Expectation:
 
 
 def decisive(command: Command, verdict: Json) -> Json:
-    """What of a verdict decides.
+    """Return the parts of a verdict that decide.
 
     Raises:
         KeyError, TypeError, AttributeError: it is not of the shape of a verdict.

@@ -9,7 +9,7 @@ from tests.conformance.serving import Json, serve
 
 
 def answer(command: Command, document: bytes) -> Json:
-    """The verdict in wire form.
+    """Return the verdict in wire form.
 
     Raises:
         harness.wire.InvalidInput: the document is not what the command takes.

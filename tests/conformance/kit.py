@@ -34,7 +34,7 @@ class Result(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """The folder the case stands in."""
+        """Return the folder of the case."""
         return str(Path(self.name).parent)
 
 
@@ -46,7 +46,7 @@ class Output(NamedTuple):
 
 
 def read_cases(root: Path = CASES) -> list[Named]:
-    """Every case below `root`, in the order of their names.
+    """Return every case below `root`, in the order of their names.
 
     Raises:
         harness.wire.InvalidInput: a file holds no case.
@@ -55,7 +55,7 @@ def read_cases(root: Path = CASES) -> list[Named]:
 
 
 def on_one_line(document: bytes) -> bool:
-    """Whether a document can stand on a line of UTF-8."""
+    """Return whether a document can be sent as one line of UTF-8."""
     try:
         document.decode()
     except UnicodeDecodeError:
@@ -72,7 +72,7 @@ def check(
     encoded: bool = False,
     folder: Path | None = None,
 ) -> list[Result]:
-    """The result of every case of those commands, in the order of the cases.
+    """Return the result of every case of those commands, in the order of the cases.
 
     Args:
         program: its command line; `{}` in it is where the command goes (default: the end).
@@ -110,7 +110,7 @@ class _Question(NamedTuple):
     folder: Path | None
 
     def asked(self, command: Command, cases: list[Named], *, encoded: bool) -> dict[str, Result]:
-        """The results by name, of one start of the program."""
+        """Return the results by name, of one start of the program."""
         if not cases:
             return {}
         documents = [one.case.document() for one in cases]

@@ -18,7 +18,7 @@ _HARD = ("policy", "safety")
 
 
 def answer(command: Command, document: bytes) -> Json:
-    """The report, or the deciding part of the verdict.
+    """Return the report, or the deciding part of the verdict.
 
     Raises:
         harness.wire.InvalidInput: the document is not what the command takes.

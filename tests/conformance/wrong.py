@@ -19,7 +19,7 @@ _seen: list[bytes] = []
 
 
 def _accepts(command: Command, document: bytes) -> Json:
-    """Lets pass what only the last violation of a plan would refuse."""
+    """Pass plans that only their last violation refuses."""
     verdict = engine.answer(command, document)
     if command == "verify" and len(verdict.get("violations", ())) == 1:
         return {"ok": True, "reasons": [], "caveats": []}
@@ -27,7 +27,7 @@ def _accepts(command: Command, document: bytes) -> Json:
 
 
 def _first_only(command: Command, document: bytes) -> Json:
-    """Stops at the first violation."""
+    """Stop at the first violation."""
     verdict = engine.answer(command, document)
     if "violations" in verdict:
         verdict["violations"] = verdict["violations"][:1]
@@ -35,7 +35,7 @@ def _first_only(command: Command, document: bytes) -> Json:
 
 
 def _lenient(command: Command, document: bytes) -> Json:
-    """Judges what is no valid document."""
+    """Judge a document that is not valid."""
     try:
         return engine.answer(command, document)
     except InvalidInput:
@@ -43,7 +43,7 @@ def _lenient(command: Command, document: bytes) -> Json:
 
 
 def _astray(command: Command, document: bytes) -> Json:
-    """Finds every fault at the document as a whole."""
+    """Report every error at the document as a whole."""
     try:
         return engine.answer(command, document)
     except InvalidInput as error:
@@ -51,7 +51,7 @@ def _astray(command: Command, document: bytes) -> Json:
 
 
 def _rounded(command: Command, document: bytes) -> Json:
-    """Rounds scores to one digit."""
+    """Round scores to one digit."""
     verdict = copy.deepcopy(engine.answer(command, document))
     if command == "score":
         for one in verdict["scorecard"]["scores"].values():
@@ -60,19 +60,19 @@ def _rounded(command: Command, document: bytes) -> Json:
 
 
 def _reworded(command: Command, document: bytes) -> Json:
-    """Gives other reasons for the same decisions."""
+    """Give other reasons for the same decisions."""
     verdict = engine.answer(command, document)
     return {**verdict, "reasons": ["because"]} if command == "verify" else verdict
 
 
 def _nulls(command: Command, document: bytes) -> Json:
-    """Writes null for what is absent."""
+    """Write null for absent fields."""
     verdict = engine.answer(command, document)
     return {"refused_at": None, "kind": None, "offending_step": None, **verdict}
 
 
 def _stops(command: Command, document: bytes) -> Json:
-    """Ends after ten documents."""
+    """End after ten documents."""
     _seen.append(document)
     if len(_seen) > 10:
         sys.exit("out of patience")

@@ -37,7 +37,7 @@ REPORT: Json = {
 
 
 def refused(model: Any, value: Any) -> tuple[str, str]:
-    """The type and the message of the one fault."""
+    """Return the type and the message of the only error."""
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(model).validate_python(value)
     (fault,) = caught.value.errors()

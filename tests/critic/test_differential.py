@@ -28,7 +28,7 @@ SHOWN = ["broken", "case", "engine", "model"]
 
 
 def engine(proposal: Proposal) -> Json:
-    """The engine's verdict in the shape of the model's."""
+    """Return the engine's verdict in the shape of the model's."""
     verdict = verify_proposal(proposal).wire()
     kept: Json = {name: verdict[name] for name in ("ok", *FIELDS[1:]) if name in verdict}
     if verdict["ok"]:
@@ -40,7 +40,7 @@ def engine(proposal: Proposal) -> Json:
 
 
 def binding(content: object, value: object) -> Proposal:
-    """A plan of one step that passes exactly when the content backs the value."""
+    """Return a plan of one step that passes exactly if the content backs the value."""
     step = {"kind": "tool", "adapter_id": "a", "capability_id": "b"}
     tool = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
     item = {"id": "e", "classification": "k", "content": content}

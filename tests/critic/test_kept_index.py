@@ -20,7 +20,7 @@ ROUNDS = 200
 
 
 def proposal_with(**tool: Any) -> Json:
-    """One step that calls one tool, with evidence of one class pinned."""
+    """Return a proposal of one step that calls one tool and pins evidence of one class."""
     entry = {"adapter_id": "a", "capability_id": "c", "approval_mode": "read_only", **tool}
     item = {"id": "e", "classification": "k", "content": {"order": "o1", "sizes": [1]}}
     step = {"kind": "tool", "adapter_id": "a", "capability_id": "c"}

@@ -24,7 +24,7 @@ EVALUATORS: tuple[EvaluatorId, ...] = get_args(EvaluatorId)
 
 
 def rationale(*messages: str) -> str:
-    """Of a run whose policy failed with these messages."""
+    """Return the rationale of a run whose policy failed with these messages."""
     failed = tuple(Finding(severity="error", message=message) for message in messages)
     judged: dict[str, EvaluatorVerdict] = {
         name: EvaluatorVerdict(

@@ -53,7 +53,7 @@ ERROR = Finding(severity="error", message="m")
 
 
 def with_scores(**verdicts: Json) -> Json:
-    """The wire form of a scorecard in which some evaluators say something else."""
+    """Return the wire form of a scorecard in which some evaluators have other verdicts."""
     wire = scored().scorecard.wire()
     for name, change in verdicts.items():
         wire["scores"][name] = {**wire["scores"][name], **change}

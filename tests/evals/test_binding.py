@@ -176,7 +176,7 @@ def test_scalars_are_values_and_never_keys() -> None:
 
 
 def parts_of(value: Any) -> Iterator[Any]:
-    """The value, its keys, and the same of everything in it."""
+    """Yield the value, its keys, and the same of everything in it."""
     yield value
     if isinstance(value, dict):
         for key, item in value.items():

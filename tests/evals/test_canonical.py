@@ -135,7 +135,7 @@ def test_null_inside_a_json_value_is_kept() -> None:
 
 
 def respelled(wire: Any) -> Any:
-    """The same value, keys the other way round."""
+    """Return the same value with its keys in reverse order."""
     if isinstance(wire, dict):
         return {name: respelled(wire[name]) for name in reversed(wire)}
     return [respelled(item) for item in wire] if isinstance(wire, list) else wire

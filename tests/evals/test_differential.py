@@ -24,7 +24,7 @@ EVERY_STATUS = {
 
 
 def engine(run: Run) -> Json:
-    """The scorecard in the shape of the model's; scores are equal to the last few bits."""
+    """Return the scorecard in the shape of the model's; scores are equal to the last few bits."""
     return {
         name: {"status": verdict.status, "score": pytest.approx(verdict.score, abs=1e-12)}
         for name, verdict in score_run(run).scores

@@ -48,7 +48,7 @@ def report_of(refused: bool) -> CriticReport:
 
 
 def rich_run() -> Run:
-    """A run in whose envelopes every optional field is set somewhere."""
+    """Return a run in whose envelopes every optional field is set somewhere."""
     wire = good_run()
     wire["proposal"]["ctx"]["spent"] = {"steps": 1, "tokens": 2}
     wire["proposal"]["ctx"]["approvals"] = [
@@ -66,7 +66,7 @@ def rich_run() -> Run:
 
 
 def parts(value: Any) -> Iterator[Envelope]:
-    """The envelope and all envelopes in it."""
+    """Yield the envelope and all envelopes in it."""
     if isinstance(value, Envelope):
         yield value
         for _, field in value:
@@ -77,7 +77,7 @@ def parts(value: Any) -> Iterator[Envelope]:
 
 
 def samples() -> list[Envelope]:
-    """One envelope of every kind, the fullest there is."""
+    """Return one envelope of every kind, with as many fields as possible."""
     found: dict[type[Envelope], Envelope] = {}
     for whole in (rich_run(), report_of(refused=False), report_of(refused=True)):
         for part in parts(whole):
@@ -345,7 +345,7 @@ def test_a_copy_with_changes_is_validated_as_a_whole() -> None:
 
 
 def used(compiled: CompiledContext) -> CompiledContext:
-    """A context with everything that is ever derived from one kept on it."""
+    """Return a context with every derived value computed and kept."""
     run = rich_run()
     verify(run.proposal.ctx, compiled, run.proposal.spec, run.proposal.plan)
     return compiled

@@ -26,7 +26,7 @@ every_array = pytest.mark.parametrize(("model", "name"), ARRAYS)
 
 
 def faults(model: type[Envelope], name: str, value: Any) -> list[str]:
-    """The types of the errors at a field or within it, where it is read from the wire."""
+    """Return the types of the errors at a field or within it, as read from the wire."""
     try:
         model.model_validate({name: value})
     except ValidationError as error:

@@ -52,7 +52,7 @@ class Table(dict[str, Any]):
 
 
 def nested(levels: int, innermost: Any, *, in_objects: bool = False) -> Any:
-    """`innermost` with so many containers around it."""
+    """Return `innermost` with that many containers around it."""
     value = innermost
     for _ in range(levels):
         value = {"k": value} if in_objects else [value]
@@ -70,7 +70,7 @@ def accepts_args(args: Any) -> bool:
 
 
 def is_json(value: Any, level: int = 1) -> bool:
-    """The rules, said once more."""
+    """Return whether the value is JSON, by the rules stated a second time."""
     if level > 64:
         return False
     kind = type(value)

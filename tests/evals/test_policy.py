@@ -13,7 +13,7 @@ REASON: Json = {"kind": "reason"}
 
 
 def violating(steps: list[Json], calls: list[Json]) -> list[int]:
-    """The positions of the calls that policy objects to."""
+    """Return the positions of the calls with a policy finding."""
     tool = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
     proposal = {
         "ctx": {"trace_id": "t", "safety_mode": "read_only"},

@@ -101,7 +101,7 @@ def test_names_of_section_3_2_3_are_sorted() -> None:
 
 
 def es6(value: float) -> str:
-    """`Number.prototype.toString` of ECMA-262, from the shortest digits that Python finds."""
+    """Return ECMA-262 `Number.prototype.toString`, from the shortest digits that Python finds."""
     if value == 0:
         return "0"
     sign, shown = ("-", repr(-value)) if value < 0 else ("", repr(value))
@@ -122,7 +122,7 @@ def es6(value: float) -> str:
 
 
 def sample() -> list[float]:
-    """Doubles of any bits, of everyday size, and next to where the notation changes."""
+    """Return doubles of any bits, of everyday size, and near changes of the notation."""
     random = Random(8785)  # noqa: S311 - chance, not a secret
     anything = [double(random.getrandbits(64)) for _ in range(4000)]
     everyday = [random.uniform(-1, 1) * 10 ** random.randint(-9, 23) for _ in range(3000)]

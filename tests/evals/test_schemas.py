@@ -19,7 +19,7 @@ SCHEMA: TypeAdapter[Any] = TypeAdapter(JsonSchema)
 
 
 def chain(length: int, each: dict[str, Any], last: dict[str, Any], ref: str = "$ref") -> Any:
-    """A schema of `length` + 2 objects (and one for each of those in `each`)."""
+    """Return a schema of `length` + 2 objects (and one for each of those in `each`)."""
     links = {f"a{at}": {ref: f"#/$defs/a{at + 1}", **each} for at in range(length)}
     return {"$defs": {**links, f"a{length}": last}, "$ref": "#/$defs/a0"}
 

@@ -23,7 +23,7 @@ EDGES = sorted({edge + off for pair in SEPARATORS for edge in pair for off in (-
 
 
 def parts(char: str) -> bool:
-    """Whether a token ends before the character when a letter follows."""
+    """Return whether a token ends before the character when a letter follows."""
     return ContentIndex(f"pay_1{char}x").backs("pay_1")
 
 

@@ -73,7 +73,7 @@ class NoisyPlanner:
     def plan(
         self, _ctx: Any, _compiled: Any, _spec: Any, request: RevisionRequest | None = None, /
     ) -> Plan:
-        """The plan as it is written, mended if it was refused."""
+        """Return the plan as written; fix it if it was refused."""
         if request is not None:
             before = self.draft.wire()
             self._revise(request)
@@ -82,7 +82,7 @@ class NoisyPlanner:
         return build(Plan, self.draft.wire())
 
     def kept(self) -> float:
-        """How many of the steps that were meant are still there as they were meant to be."""
+        """Return how many of the intended steps are still there unchanged."""
         meant = [step for step in self.world.plan["steps"] if step["kind"] == "tool"]
         there = [
             line
@@ -189,7 +189,7 @@ class NoisyPlanner:
             self.draft.others["trace_id"] = self.world.proposal.ctx.trace_id
 
     def _succeeds(self) -> bool:
-        """Whether a mend comes off; a new fault may come with it."""
+        """Return whether a fix succeeds; it may bring a new error."""
         if self.random.random() < self.nature.brings_a_fault:
             slip(self.draft, self.world, self.random, self.nature.mistaken)
         return self.random.random() >= self.nature.fails
@@ -248,13 +248,13 @@ class NoisyPlanner:
 
 
 def _size_part(kind: RefusalKind) -> str:
-    """What to look at in a step when the plan as a whole is refused."""
+    """Return what to look at in a step when the plan as a whole is refused."""
     sizes = {"loop_guard": "step", "budget_exceeded": "estimated_tokens"}
     return sizes.get(kind, "evidence_refs")
 
 
 def _parts_at(violation: Violation, named: list[str]) -> list[str]:
-    """The parts of a step that a violation can be about."""
+    """Return the parts of a step that a violation can be about."""
     if violation.check == "evidence":
         if named == ["args"]:
             return ["args", "evidence_refs"]
@@ -265,7 +265,7 @@ def _parts_at(violation: Violation, named: list[str]) -> list[str]:
 
 
 def _edit(step: Json, repair: Repair, random: Random) -> None:
-    """What a repair says of a step, word for word."""
+    """Make the edit that a repair asks for, word for word."""
     match repair.kind:
         case "pin_evidence" | "back_argument":
             pins = [*step.get("evidence_refs", ()), random.choice(repair.candidates)]

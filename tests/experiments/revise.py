@@ -43,7 +43,7 @@ class Tally:
     slips: Counter[str] = field(default_factory=Counter)
 
     def figures(self) -> dict[str, Any]:
-        """Shares with their 95 % intervals, rounded as they are shown."""
+        """Return shares with their 95 % intervals, rounded as they are shown."""
         within = [sum(self.approved_in[: at + 1]) for at in range(ROUNDS)]
         return {
             "approved": [share(count, self.trials) for count in within],
@@ -53,7 +53,7 @@ class Tally:
 
 
 def share(count: int, trials: int) -> dict[str, float]:
-    """A share with its Wilson interval, which is sound near 0 and 1 too."""
+    """Return a share with its Wilson interval, which is sound near 0 and 1 too."""
     z = 1.96
     middle = (count + z * z / 2) / (trials + z * z)
     half = z / (trials + z * z) * sqrt(count * (trials - count) / trials + z * z / 4)
@@ -62,12 +62,12 @@ def share(count: int, trials: int) -> dict[str, float]:
 
 
 def all_worlds() -> Worlds:
-    """What there is to plan for here, by where it comes from."""
+    """Return the worlds to plan for, by their source."""
     return {name: [world_of(one) for one in found] for name, found in groups().items()}
 
 
 def run(worlds: Worlds, trials: int = TRIALS, shares: tuple[float, ...] = SHARES) -> dict[str, Any]:
-    """All figures, the same at every run over the same worlds."""
+    """Return all figures, the same at every run over the same worlds."""
     tallies = {
         name: asyncio.run(_tallies(found, trials, Nature())) for name, found in worlds.items()
     }
@@ -126,7 +126,7 @@ async def _try(world: World, level: Level, nature: Nature, trial: int, tally: Ta
 
 
 def _random(*names: object) -> Random:
-    """Chances of their own for everything that is named, the same in every process."""
+    """Return a random generator for each name, the same in every process."""
     return Random(repr((SEED, *names)))  # noqa: S311 - nothing here is a secret
 
 

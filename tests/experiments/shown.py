@@ -20,7 +20,7 @@ _END: Final = "<!-- end of experiment -->\n"
 
 
 def rendered(kept: dict[str, Any]) -> str:
-    """The Markdown table, with the picture below it."""
+    """Return the Markdown table, with the picture below it."""
     names = list(kept["groups"])
     counts = [f"{name} ({group['plans']} plans)" for name, group in kept["groups"].items()]
     head = ["told of a refusal", *counts, *(f"steps kept, {name}" for name in names)]
@@ -44,7 +44,7 @@ def shown() -> str:
 
 
 def kept() -> dict[str, Any]:
-    """The figures of the last run."""
+    """Return the figures of the last run."""
     found: dict[str, Any] = json.loads(KEPT.read_bytes())
     return found
 

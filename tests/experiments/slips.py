@@ -58,14 +58,14 @@ class World(NamedTuple):
         return known.get((step.get("adapter_id", ""), step.get("capability_id", "")))
 
     def clean(self) -> Draft:
-        """The plan as it is meant."""
+        """Return the intended plan."""
         steps = deepcopy(self.plan["steps"])
         others = {name: value for name, value in self.plan.items() if name != "steps"}
         return Draft([Line(step, deepcopy(step)) for step in steps], deepcopy(others))
 
 
 def world_of(proposal: Proposal) -> World:
-    """A world with the plan of a passing proposal for what is meant."""
+    """Return a world whose intended plan is the plan of a passing proposal."""
     ctx, manifests = proposal.ctx, proposal.compiled.manifests
     items = manifests.evidence_manifest
     budget, spent = ctx.run_budget, ctx.spent
@@ -256,14 +256,14 @@ def _in_plan(
 
 
 def differs(line: Line, part: str) -> bool:
-    """Whether a part of a step is not as it was meant."""
+    """Return whether a part of a step differs from what was intended."""
     if line.meant is None:
         return part == "step"
     return any(line.step.get(name) != line.meant.get(name) for name in fields_of(part))
 
 
 def fields_of(part: str) -> tuple[str, ...]:
-    """The fields of a step that a part consists of."""
+    """Return the fields of a step that make up a part."""
     return ("adapter_id", "capability_id") if part == "tool" else (part,)
 
 

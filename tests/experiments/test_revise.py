@@ -14,7 +14,7 @@ LOOSELY = 0.05
 
 @pytest.fixture(scope="module")
 def worlds() -> revise.Worlds:
-    """The fixtures only, since the recorded agents are not everywhere."""
+    """Return the fixtures only, since the recorded agents are not available everywhere."""
     return {"fixtures": revise.all_worlds()["fixtures"]}
 
 

@@ -18,7 +18,7 @@ RECORDED = DATA / "proposals.jsonl.xz"
 
 
 def groups() -> dict[str, list[Proposal]]:
-    """The worlds by where they come from; recorded agents only where their data is."""
+    """Return the worlds by source; recorded agents only if their data is available."""
     found = {"fixtures": list(_fit(_fixtures()))}
     if RECORDED.is_file():
         found["recorded agents"] = list(_fit(_recorded()))
@@ -41,7 +41,7 @@ def _recorded() -> Iterator[Any]:
 
 
 def _fit(wires: Iterable[Any]) -> Iterator[Proposal]:
-    """Those with a passing plan that calls a tool and needs nobody's approval, each plan once."""
+    """Yield each proposal whose plan passes, calls a tool and needs no approval, each plan once."""
     seen: set[str] = set()
     for wire in wires:
         proposal = _at_least_privilege(wire)

@@ -7,5 +7,5 @@ from tests.harness.console import Critic, console
 
 @pytest.fixture
 def critic(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Critic:
-    """`critic` within this process."""
+    """Return `critic` to run within this process."""
     return console(capsys, monkeypatch)

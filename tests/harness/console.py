@@ -32,7 +32,7 @@ Critic = Callable[..., Said]
 
 
 def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Critic:
-    """`critic` within this process. `stdin` are the bytes of its standard input."""
+    """Run `critic` within this process. `stdin` are the bytes of its standard input."""
 
     def critic(*args: str | Path, stdin: bytes = b"") -> Said:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -47,7 +47,7 @@ def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
 
 
 def spawn(*args: str | Path, path: str | None = None, **options: Any) -> Said:
-    """`critic` in a process of its own; `path` goes before everything else on its import path."""
+    """Run `critic` in a separate process; `path` is put first on its import path."""
     places = [str(ROOT)] if path is None else [path, str(ROOT)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), **options.pop("env", {})}
     flags = options.pop("flags", ())

@@ -37,7 +37,7 @@ def known_cases() -> dict[str, Case]:
 
 
 def verdict(name: str) -> dict[str, Any]:
-    """The verdict that a case expects; empty where it expects a fault."""
+    """Return the verdict that a case expects, or an empty one if it expects an error."""
     expect = known_cases()[name].expect
     return (expect and expect.verdict) or {}
 

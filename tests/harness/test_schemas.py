@@ -93,7 +93,7 @@ OTHER_TYPES = {
 
 
 def documents() -> list[tuple[type[Envelope], Any]]:
-    """Documents that between them hold every envelope and nearly every field."""
+    """Return documents that together hold every envelope and nearly every field."""
 
     def given(name: str) -> Any:
         return copy.deepcopy(read_case(FIXTURES / "cases" / f"{name}.json").input)
@@ -133,7 +133,7 @@ def record(run: Any, report: CriticReport) -> DecisionRecord:
 
 
 def spoiled(root: Schema, schema: Schema, value: Any) -> Iterator[Any]:
-    """The value with one thing wrong, for each thing that can be: copies, changed in one place."""
+    """Yield copies of the value with one place changed, for each way to make it wrong."""
     schema = resolved(root, schema, value)
     if isinstance(value, list):
         for at, item in enumerate(value):
@@ -153,7 +153,7 @@ def spoiled(root: Schema, schema: Schema, value: Any) -> Iterator[Any]:
 
 
 def resolved(root: Schema, schema: Schema, value: Any) -> Schema:
-    """The schema behind references and choices: the choice whose constants the value has."""
+    """Return the schema behind references and choices: the choice whose constants the value has."""
     if "$ref" in schema:
         return resolved(root, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], value)
     choices = [resolved(root, choice, value) for choice in schema.get("oneOf", [])]

@@ -83,7 +83,7 @@ def _name_of(path: Path) -> str:
 
 @cache
 def sources() -> dict[str, Path]:
-    """Every module of the house by its dotted name."""
+    """Return every module of the house by its dotted name."""
     tops = [ROOT / name for name in BELOW if (ROOT / name).is_dir()]
     return {_name_of(path): path for top in tops for path in sorted(top.rglob("*.py"))}
 
@@ -94,7 +94,7 @@ def tree(module: str) -> ast.Module:
 
 
 def imports(module: str) -> Iterator[str]:
-    """What a module imports anywhere in it: modules of this house exactly, others as written."""
+    """Yield the imports anywhere in a module: modules of this house exactly, others as written."""
     for node in ast.walk(tree(module)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -106,7 +106,7 @@ def imports(module: str) -> Iterator[str]:
 
 @cache
 def arrows() -> tuple[tuple[str, str], ...]:
-    """Each import of the house: (module, what it imports)."""
+    """Return each import of the house: (module, what it imports)."""
     return tuple((module, name) for module in MODULES for name in sorted({*imports(module)}))
 
 
@@ -223,7 +223,7 @@ def test_pure_modules_import_nothing_impure() -> None:
 
 
 def impure_calls(module: str) -> Iterator[str]:
-    """The names of calls that reach the world or read a clock without any import."""
+    """Yield the names of calls that reach the world or read a clock without any import."""
     # The loop may ask the clock that is passed in: see below.
     allowed = {"now"} if module == "harness.runtime.loop" else set()
     for node in ast.walk(tree(module)):
@@ -278,7 +278,7 @@ def test_no_file_is_too_long_or_a_drawer() -> None:
 
 
 def sizes() -> Iterator[tuple[str, int, int]]:
-    """Every function with its number of lines and its levels of nesting."""
+    """Yield every function with its number of lines and its levels of nesting."""
     for module in MODULES:
         for function in functions(module):
             lines = (function.end_lineno or 0) - function.lineno + 1

@@ -32,7 +32,7 @@ def good_proposal() -> Json:
 
 
 def good_run() -> Json:
-    """What was done for plan B."""
+    """Return a run of plan B that carries it out."""
     wire: Json = json.loads(PLAN_B_RUN.read_bytes())
     return wire
 
@@ -46,13 +46,13 @@ def run_of(wire: Json) -> Run:
 
 
 def refused_at(model: type[Envelope], value: object) -> InvalidInput:
-    """The one error that the value meets on its way to becoming this envelope."""
+    """Return the one error that keeps the value from becoming this envelope."""
     with pytest.raises(InvalidInput) as caught:
         build(model, value)
     return caught.value
 
 
 def is_safe(text: str) -> bool:
-    """One line of ASCII, but for our own dash, that means nothing to a terminal or to HTML."""
+    """Return whether it is one line of ASCII (or our dash) without terminal codes or HTML."""
     plain = text.replace("\u2014", "")
     return plain.isascii() and text.isprintable() and not set(text) & set("<&")

@@ -36,7 +36,7 @@ def marks(verdict: Verdict) -> Counter[Mark]:
 
 
 def with_changes(wire: Json, part: str, **changes: object) -> Json:
-    """The wire form with some fields of one part set; `ABSENT` takes a field out."""
+    """Return the wire form with some fields of one part set; `ABSENT` removes a field."""
     fields = {**wire[part], **changes}
     kept = {name: value for name, value in fields.items() if value is not ABSENT}
     return {**wire, part: kept}
@@ -54,6 +54,6 @@ def with_step(wire: Json, index: int, **changes: object) -> Json:
 
 
 def approves_its_plan(wire: Json) -> bool:
-    """Whether an approval names the plan as it now is."""
+    """Return whether an approval names the plan in its present form."""
     named = digest(Plan(**wire["plan"]))
     return any(one["plan_digest"].endswith(named) for one in wire["ctx"].get("approvals", []))

@@ -27,12 +27,12 @@ _WORST = ("tampered", "incomplete", "drift", "same")
 
 
 def existing(path: Path) -> SqlDecisionLog:
-    """The log for appending, which undoes what a killed writer left unfinished."""
+    """Open the log for appending, which rolls back what a killed writer left unfinished."""
     return SqlDecisionLog.open(path, create=False)
 
 
 def fault(path: Path, told: Mapping[int, str], most: int | None = None) -> str:
-    """What is wrong with the log after a crash; empty where nothing is.
+    """Return what is wrong with the log after a crash, or an empty text.
 
     Every acknowledged record is there, the chain and every report hold, and there are at most
     `most` records that nobody acknowledged (a commit may outlive the writer that would have told).
@@ -57,7 +57,7 @@ def _last(told: Mapping[int, str]) -> Head | None:
 
 
 def outcome(opener: Opener, path: Path, head: Head) -> str:
-    """What opening and replaying says in one word; what is no typed answer starts with `crash`."""
+    """Return the result of opening and replaying in a word; `crash...` for an untyped error."""
     try:
         with opener(path) as log:
             return worst(log, head)
@@ -72,7 +72,7 @@ def outcome(opener: Opener, path: Path, head: Head) -> str:
 
 
 def worst(log: RecordedLog, head: Head | None = None) -> str:
-    """The worst status of a replay; `endless` of one that gives more answers than can be."""
+    """Return the worst status of a replay; `endless` if it gives more answers than possible."""
     answers = list(islice(replay(log, head=head), _ENDLESS))
     if len(answers) == _ENDLESS:
         return "endless"
@@ -81,7 +81,7 @@ def worst(log: RecordedLog, head: Head | None = None) -> str:
 
 
 def connecting(prepare: Callable[[sqlite3.Connection], None]) -> Callable[..., sqlite3.Connection]:
-    """The log's own way to connect, with something done to each connection before its use."""
+    """Replace how the log connects, to change each connection before its use."""
     connect = SqliteStore._connect
 
     def prepared(store: SqliteStore, mode: Any) -> sqlite3.Connection:
@@ -114,7 +114,7 @@ class Writer(NamedTuple):
         os.read(self.pipe, len(READY))
 
     def said(self) -> list[str]:
-        """All whole lines it said, once it has ended; without that of its readiness."""
+        """Return all whole lines of the writer after its end, without the line that it is ready."""
         with os.fdopen(self.pipe, "rb") as stream:
             text = stream.read().decode()
         self.process.join()
@@ -131,13 +131,13 @@ def _alone(target: Callable[..., None], arguments: tuple[object, ...], *pipe: in
 
 
 def tell(fd: int, *records: DecisionRecord) -> None:
-    """Acknowledge: what is written to a pipe stays there when the writer is killed."""
+    """Acknowledge a record: what is in a pipe stays there when the writer is killed."""
     for record in records:
         os.write(fd, f"{record.seq} {record.hash}\n".encode())
 
 
 def told_in(lines: list[str]) -> Told:
-    """The acknowledgements among what a writer said."""
+    """Return the acknowledgements in the output of a writer."""
     pairs = [line.split(" ") for line in lines if line[:1].isdigit()]
     return {int(seq): own for seq, own in pairs}
 
@@ -149,7 +149,7 @@ def row_of(layer: str, unit: str, faults: list[str], note: str) -> Row:
 
 
 def poison_of(log: SqlDecisionLog, error: LogError) -> str:
-    """Whether the log refuses to append after a failed write."""
+    """Return whether the log refuses to append after a failed write."""
     try:
         log.append(decision())
     except LogUnavailable as refusal:
@@ -160,7 +160,7 @@ def poison_of(log: SqlDecisionLog, error: LogError) -> str:
 
 
 def afterwards(path: Path, told: Told, where: str, most: int = 1) -> str:
-    """Whether the log is sound, and goes on where it stopped once it is opened anew."""
+    """Return whether the log is sound and accepts records when it is opened again."""
     wrong = fault(path, told, most)
     if wrong:
         return f"{where}: {wrong}"

@@ -22,7 +22,7 @@ _SAFE: Final = frozenset({"damaged", "no log", "incomplete"})
 
 
 def cuts(folder: Path, *, quick: bool) -> Row:
-    """Every prefix of a log of two records, opened in each of the three ways."""
+    """Open every prefix of a log of two records in each of the three ways."""
     path, made = folder / "cut", folder / "made"
     head = filled(path, 2).head()
     content = path.read_bytes()
@@ -46,7 +46,7 @@ def cuts(folder: Path, *, quick: bool) -> Row:
 
 
 def cuts_beside_a_journal(folder: Path, *, quick: bool) -> Row:
-    """Prefixes of a log in the middle of a transaction, each beside the whole hot journal.
+    """Open prefixes of a log in the middle of a transaction, each with the whole hot journal.
 
     A cut inside a page that the journal does not hold may come out as tampered: SQLite undoes the
     transaction, and so fills the file with zeros up to its old length, before the log can look.
@@ -74,7 +74,7 @@ def cuts_beside_a_journal(folder: Path, *, quick: bool) -> Row:
 
 
 def cut_journals(folder: Path, *, quick: bool) -> Row:
-    """The whole file beside prefixes of its hot journal.
+    """Open the whole file with prefixes of its hot journal.
 
     SQLite syncs a journal before it writes the pages that stand in it, so no kill and no loss of
     power leaves this behind; but somebody may copy half of it.
@@ -97,7 +97,7 @@ def cut_journals(folder: Path, *, quick: bool) -> Row:
 
 
 def _lengths(size: int, *, quick: bool, stride: int = 1) -> list[int]:
-    """Every length, or every `stride`th with all around the page borders (quick: a sample)."""
+    """Return every length, or every `stride`th and all near page borders (quick: a sample)."""
     borders = range(0, size + 1, _PAGE * 4 if quick else _PAGE)
     reach = 1 if quick else 9
     near = {border + step for border in borders for step in range(-reach, reach + 1)}
@@ -110,7 +110,7 @@ def _lengths(size: int, *, quick: bool, stride: int = 1) -> list[int]:
 
 
 def _interrupted(path: Path) -> tuple[Head, int]:
-    """A log of six records and a killed writer's half of thirty more; head and size before."""
+    """Return a log of six records and half of a killed append; the head and the size before it."""
     head = filled(path, 6).head()
     size = path.stat().st_size
     writer = Writer.start(_write_half, path)

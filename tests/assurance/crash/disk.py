@@ -44,7 +44,7 @@ _STATEMENTS: Final = 20  # more than an append has
 
 
 def failing_disk(folder: Path, *, quick: bool) -> Row:
-    """Each statement of an append failing in turn, with each code, before and after it is done."""
+    """Let each statement of an append fail in turn, with each code, before and after it runs."""
     codes = _CODES[3:4] if quick else _CODES
     plans = [
         _Plan(statement, after, code)
@@ -61,7 +61,7 @@ def failing_disk(folder: Path, *, quick: bool) -> Row:
 
 
 def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
-    """What is wrong after that fault; None where the append has no such statement."""
+    """Return what is wrong after that failure; None if the append has no such statement."""
     told = {raw.seq: raw.hash for raw in filled(path, 2).raw()}
     log, script, raised = SqlDecisionLog.open(path), _Script(plan), None
     with patched(sqlite3, "connect", script.connect):
@@ -98,7 +98,7 @@ class _Script:
         self._connect: Any = sqlite3.connect
 
     def connect(self, *args: Any, **options: Any) -> sqlite3.Connection:
-        """In the place of `sqlite3.connect`."""
+        """Connect in place of `sqlite3.connect`."""
         script = self
 
         class Cursor(sqlite3.Cursor):

@@ -30,7 +30,7 @@ class _Kept:
         return {one: self._bodies[one] for one in digests if one in self._bodies}
 
     def with_body(self, body: bytes) -> "_Kept":
-        """The same log with other bytes in the place of the record's."""
+        """Return the same log with other bytes as the body of the record."""
         place = _ALTERED - 1
         row = self._rows[place]._replace(body=body)
         return _Kept([*self._rows[:place], row, *self._rows[place + 1 :]], self._bodies)
@@ -41,7 +41,7 @@ class _Kept:
 
 
 def flips(folder: Path, *, quick: bool) -> Row:
-    """One bit of each byte (quick: of every 20th) of a record and of each of its inputs."""
+    """Flip one bit of each byte (quick: of every 20th) of a record and of each of its inputs."""
     log = filled(folder / "log", 3, kinds=("completed",))
     rows = list(log.raw())
     digests = read_document(rows[_ALTERED - 1]).digests
@@ -64,7 +64,7 @@ def flips(folder: Path, *, quick: bool) -> Row:
 
 
 def flips_of_the_file(folder: Path, *, quick: bool) -> Row:
-    """One bit of every byte (quick: of a sample) of the file: refused, noticed, or without effect.
+    """Flip one bit of every byte of the file (quick: a sample): refused, noticed or no effect.
 
     Of the bytes that say where a record and its number stand, every bit. Without effect are bytes
     that SQLite does not use; then all rows must be as they were.
@@ -90,7 +90,7 @@ def flips_of_the_file(folder: Path, *, quick: bool) -> Row:
 
 
 def _heads(content: bytes, head: Head) -> Iterator[int]:
-    """The places of the bytes before the last hash: in SQLite's files, number and lengths."""
+    """Yield the places of the bytes before the last hash: number and lengths in SQLite's format."""
     found = content.find(head.hash.encode())
     while found >= 0:
         yield from range(found - 12, found)

@@ -11,7 +11,7 @@ from tests.harness.log.decisions import decision, filled
 
 
 def forks(folder: Path, *, quick: bool) -> Row:
-    """Processes that share one log object through a fork and start at once; rivals with old heads.
+    """Share one log object among forked processes that start at once; rivals hold old heads.
 
     Between their appends each tries to put a record of its own after a head it read before.
     """

@@ -41,7 +41,7 @@ class _Tally:
 
 
 def kills(folder: Path, *, quick: bool) -> Row:
-    """At least 500 kills (quick: 25), one to four writers at once, several rounds to a log."""
+    """Kill at least 500 writers (quick: 25), one to four at once, several rounds for each log."""
     chance, tally, number = random.Random(2), _Tally(), 0  # noqa: S311 - when to kill, no secret
     while tally.kills < (25 if quick else 500):
         number += 1
@@ -83,7 +83,7 @@ def _started(path: Path, chance: random.Random) -> Writer:
 
 
 def _killed(writers: list[Writer], chance: random.Random) -> list[list[str]]:
-    """What each said, after all of them were killed, each at a time of its own."""
+    """Kill all writers, each at a different time, and return what each of them reported."""
     for writer in writers:
         if chance.random() < 0.8:  # else it may be killed while it opens or makes the log
             writer.wait_until_ready()

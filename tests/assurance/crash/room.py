@@ -33,19 +33,19 @@ _PAGE: Final = 4096
 
 
 def short_writes(folder: Path, *, quick: bool) -> Row:
-    """Writers that meet the limit and go on: each must tell no more, and refuse to append."""
+    """Run writers that meet the limit and go on: each must report no more and refuse to append."""
     faults = [_short(folder / f"log{limit}", limit) for limit in _limits(quick)]
     return row_of("crash: short writes", "limits", faults, "poisoned until reopened")
 
 
 def killed_at_writes(folder: Path, *, quick: bool) -> Row:
-    """Writers that end inside the write that meets the limit."""
+    """Run writers that are killed inside the write that meets the limit."""
     faults = [_killed(folder / f"log{limit}", limit) for limit in _limits(quick)]
     return row_of("crash: killed inside a write", "limits", faults, "by SIGXFSZ, partly written")
 
 
 def full_disk(folder: Path, *, quick: bool) -> Row:
-    """SQLite's own limit, so many pages above what the log has."""
+    """Append until SQLite's own limit, a number of pages above the size of the log."""
     pages = range(0, 40, 16) if quick else range(40)
     faults = [_full(folder / f"log{count}", count) for count in pages]
     return row_of("crash: full disk", "sizes", faults, "poisoned until reopened")

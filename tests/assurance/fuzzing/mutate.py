@@ -35,7 +35,7 @@ TOKENS: Final = (
 
 
 def spelled(value: Any) -> bytes:
-    """The value as JSON, or as near to it as it comes (NaN, lone surrogates, huge integers)."""
+    """Return the value as JSON, or nearly so (NaN, lone surrogates, huge integers)."""
     try:
         return orjson.dumps(value)
     except (TypeError, ValueError):
@@ -43,7 +43,7 @@ def spelled(value: Any) -> bytes:
 
 
 def _place(random: Random, tree: Any) -> tuple[Any, Any] | None:
-    """A container somewhere in the tree, and one of its keys; None if there is none."""
+    """Return a container somewhere in the tree and one of its keys, or None."""
     found = None
     while isinstance(tree, (dict, list)) and tree:
         key = random.choice(list(tree)) if isinstance(tree, dict) else random.randrange(len(tree))
@@ -64,7 +64,7 @@ def _replace(random: Random, parent: Any, key: Any) -> None:
 
 
 def _hostile(random: Random) -> Any:
-    """One of its own, since later changes may fall inside it."""
+    """Return a new hostile value, since later changes may alter it."""
     return deepcopy(random.choice(HOSTILE))
 
 
@@ -112,7 +112,7 @@ MUTATIONS: Final[tuple[Callable[[Random, Any, Any], None], ...]] = (
 
 
 def bent(random: Random, document: bytes, donor: bytes) -> bytes:
-    """The JSON document with one to four parts changed, some for parts of another document."""
+    """Return the JSON document with one to four parts changed, some to parts of other documents."""
     tree = orjson.loads(document)
     for _ in range(random.choice((1, 1, 1, 2, 2, 4))):
         found = _place(random, tree)
@@ -126,7 +126,7 @@ def bent(random: Random, document: bytes, donor: bytes) -> bytes:
 
 
 def broken(random: Random, document: bytes, donor: bytes) -> bytes:
-    """The bytes with some flipped, cut, repeated, or put in."""
+    """Return the bytes with some flipped, cut, repeated or inserted."""
     data = bytearray(document)
     for _ in range(random.choice((1, 1, 2, 3, 8))):
         at = random.randrange(len(data) + 1)
@@ -151,7 +151,7 @@ def broken(random: Random, document: bytes, donor: bytes) -> bytes:
 
 
 def rotten(random: Random, file: bytes) -> bytes:
-    """A file with bytes changed in place, mostly, so that its pages stay where they are."""
+    """Return a file with bytes changed, mostly in place, so that its pages keep their positions."""
     data = bytearray(file)
     for _ in range(random.choice((1, 1, 2, 5, 40))):
         at = random.choice((random.randrange(len(data)), random.randrange(100)))

@@ -55,7 +55,7 @@ class Kept(NamedTuple):
 
 @cache
 def decision() -> Decision:
-    """The refund, executed."""
+    """Return a decision on the refund, executed."""
     run = parse(Run, PLAN_B_RUN.read_bytes())
     given = run.proposal
     report = consolidate(
@@ -126,7 +126,7 @@ def _record(data: bytes) -> None:
 
 
 def _input(data: bytes) -> None:
-    """Every recorded input in turn is these bytes, under the right digest and under another."""
+    """Replace each recorded input in turn by these bytes, under the right digest and another."""
     for digest in kept().bodies:
         _replayed(kept()._replace(bodies={**kept().bodies, digest: data}))
 
@@ -175,7 +175,7 @@ TARGETS: Final[dict[str, Target]] = {
 
 @cache
 def corpus(name: str) -> tuple[bytes, ...]:
-    """Documents to start from, most of them valid for the target."""
+    """Return documents to start from, most of them valid for the target."""
     if name == "log":
         return (log_file(),)
     if name == "record":
@@ -194,7 +194,7 @@ def corpus(name: str) -> tuple[bytes, ...]:
 
 
 def fault(name: str, data: bytes) -> str | None:
-    """What came out of the entry that should not have; None where all is as documented."""
+    """Return what the entry raised or returned against its documentation, or None."""
     target = TARGETS[name]
     try:
         target.enter(data)

@@ -15,7 +15,7 @@ _QUICK: Final = ("accepts", "lenient", "stops")
 
 
 def run(*, quick: bool) -> list[Row]:
-    """A row for the engine, its command line, the second statement, and the wrong ones."""
+    """Return a row for the engine, its command line, the second implementation, the wrong ones."""
     cases = read_cases()
     engine = check(module("engine"), cases, _EXACT, encoded=True, folder=ROOT)
     second = check(
@@ -32,7 +32,7 @@ def run(*, quick: bool) -> list[Row]:
 
 
 def module(name: str, *words: str) -> str:
-    """The command line of a program of the kit's own."""
+    """Return the command line of a program of the kit."""
     return shlex.join([sys.executable, "-m", f"tests.conformance.{name}", *words])
 
 

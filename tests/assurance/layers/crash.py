@@ -33,7 +33,7 @@ _PARTS: Final[tuple[Callable[..., Row], ...]] = (
 
 
 def run(*, quick: bool) -> list[Row]:
-    """A row for each part, each in a folder of its own."""
+    """Return a row for each part, each in a separate folder."""
     rows = []
     for part in _PARTS:
         with tempfile.TemporaryDirectory() as folder:

@@ -59,7 +59,7 @@ class Tried(NamedTuple):
 
 
 def subjects(cases: Path = CASES) -> list[Subject]:
-    """The cases of `verify` and `score` whose input is valid, whatever the verdict."""
+    """Return the cases of `verify` and `score` with valid input, of any verdict."""
     found = []
     for path in case_files(cases):
         case = read_case(path)
@@ -71,7 +71,7 @@ def subjects(cases: Path = CASES) -> list[Subject]:
 
 
 def fields(value: Any, place: Place = (), pattern: str = "") -> Iterator[tuple[Place, str]]:
-    """Every field of the envelopes in a document: where it is, and its pattern."""
+    """Yield every field of the envelopes in a document: its place and its pattern."""
     if isinstance(value, list):
         for position, item in enumerate(value):
             yield from fields(item, (*place, position), f"{pattern}[]")
@@ -84,7 +84,7 @@ def fields(value: Any, place: Place = (), pattern: str = "") -> Iterator[tuple[P
 
 
 def wrong_types(value: Any) -> tuple[Any, ...]:
-    """Values of types other than that of `value`, those nearest to it first."""
+    """Return values of other types than that of `value`, the nearest types first."""
     if isinstance(value, bool):
         return (str(value).lower(), int(value), [value], {})
     if isinstance(value, int):
@@ -97,7 +97,7 @@ def wrong_types(value: Any) -> tuple[Any, ...]:
 
 
 def changed(document: Json, place: Place, value: Any) -> Json:
-    """A copy with the field at `place` replaced, or taken out."""
+    """Return a copy with the field at `place` replaced or removed."""
     copy = deepcopy(document)
     parent: Any = copy
     for part in place[:-1]:
@@ -110,7 +110,7 @@ def changed(document: Json, place: Place, value: Any) -> Json:
 
 
 def operations(document: Json, place: Place) -> Iterator[tuple[Operation, Any]]:
-    """What is done to a field, and the value it then has."""
+    """Yield the operations on a field, and the value it then has."""
     yield "delete", GONE
     yield "null", None
     current: Any = document
@@ -121,7 +121,7 @@ def operations(document: Json, place: Place) -> Iterator[tuple[Operation, Any]]:
 
 
 def ranks(command: str, document: Json) -> tuple[int, ...] | None:
-    """How strict the verdict is, part by part; None for invalid input."""
+    """Return how strict the verdict is, part by part; None for invalid input."""
     try:
         if command == "score":
             verdict = score(build(Run, document))
@@ -133,7 +133,7 @@ def ranks(command: str, document: Json) -> tuple[int, ...] | None:
 
 
 def compared(before: tuple[int, ...], after: tuple[int, ...] | None) -> Change:
-    """What became of the verdict. A refusal that stays one is as strict as can be."""
+    """Return how the verdict changed. A refusal that stays one is as strict as possible."""
     if after is None:
         return "stricter"
     if any(new < old for old, new in zip(before, after, strict=True)):
@@ -143,7 +143,7 @@ def compared(before: tuple[int, ...], after: tuple[int, ...] | None) -> Change:
 
 
 def tries(subject: Subject, only: tuple[Operation, ...] = EVERY) -> Iterator[Tried]:
-    """Every field of the subject changed in every way, and what came of it."""
+    """Yield every change of every field of the subject, and its effect."""
     before = ranks(subject.command, subject.document)
     if before is None:
         raise ValueError(f"{subject.name} is no valid input")
@@ -158,7 +158,7 @@ def tries(subject: Subject, only: tuple[Operation, ...] = EVERY) -> Iterator[Tri
 
 
 def excused(tried: Tried) -> bool:
-    """Whether a list says why this need not be stricter."""
+    """Return whether a list explains why this verdict need not be stricter."""
     listed = {"stricter": (), "same": STAYS, "looser": LIFTS}[tried.change]
     return tried.change == "stricter" or tried.use in listed
 
@@ -175,7 +175,7 @@ class Found(NamedTuple):
 
 
 def try_all(some: Iterable[Subject], only: tuple[Operation, ...] = EVERY) -> Found:
-    """Every field of every subject, changed in every way."""
+    """Change every field of every subject in every way."""
     count, places, used, unexcused = 0, set(), Counter[tuple[Change, Use]](), []
     for subject in some:
         for tried in tries(subject, only):
@@ -189,14 +189,14 @@ def try_all(some: Iterable[Subject], only: tuple[Operation, ...] = EVERY) -> Fou
 
 
 def unused(found: Found) -> list[tuple[Change, Use]]:
-    """The entries that nothing needed."""
+    """Return the entries that no change needed."""
     listed: list[tuple[Change, Use]] = [("looser", use) for use in LIFTS]
     listed += [("same", use) for use in STAYS]
     return [one for one in listed if one not in found.used]
 
 
 def run(*, quick: bool) -> list[Row]:
-    """One row: quick or not, it is seconds, so nothing is left out."""
+    """Return one row. It takes seconds, so the quick run leaves nothing out."""
     del quick
     chosen = subjects()
     found = try_all(chosen)

@@ -13,7 +13,7 @@ _PARTS: Final = ("ctx", "compiled", "spec", "plan")
 
 
 def _named(*entries: Entry) -> dict[Use, str]:
-    """The entries by command, whole field and operation; none may occur twice."""
+    """Return the entries by command, whole field and operation; none may occur twice."""
     found: dict[Use, str] = {}
     for commands, field, operation, reason in entries:
         for command in ("verify", "score") if commands == "both" else (commands,):

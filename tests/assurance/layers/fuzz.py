@@ -55,7 +55,7 @@ class Told(NamedTuple):
 
 
 def drawn(seed: int) -> tuple[str, bytes]:
-    """The entry and the input of that seed."""
+    """Return the entry and the input of that seed."""
     random = chance(seed)
     name = random.choice(_DRAWN)
     document, donor = random.choice(corpus(name)), random.choice(corpus(name))
@@ -66,7 +66,7 @@ def drawn(seed: int) -> tuple[str, bytes]:
 
 
 def enter_chunk(start: int, size: int = CHUNK) -> Told:
-    """The inputs of the seeds from `start` on, each into its entry."""
+    """Run the inputs of the seeds from `start` on, each through its entry."""
     tried, finds, slowest = Counter[str](), [], 0.0
     signal.signal(signal.SIGVTALRM, _stopped)
     with warnings.catch_warnings():
@@ -109,7 +109,7 @@ def enter_all(most: int, seconds: float, workers: int) -> Iterator[Told]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """One row: how many inputs, how fast, and what got through."""
+    """Return one row: how many inputs, how fast, and which findings."""
     most, seconds = QUICK if quick else FULL
     began = time.monotonic()
     tried, finds, slowest = Counter[str](), [], 0.0
@@ -128,7 +128,7 @@ def run(*, quick: bool) -> list[Row]:
 
 
 def _distinct(finds: list[Find]) -> list[Find]:
-    """One find of each entry and kind of error."""
+    """Return one finding for each entry and kind of error."""
     return list({(find.name, find.what.partition(":")[0]): find for find in finds}.values())
 
 
@@ -143,7 +143,7 @@ def _keep(find: Find) -> None:
 
 
 def shrunk(name: str, data: bytes, kind: str) -> bytes:
-    """The smallest input with the same kind of error that is found by taking parts out."""
+    """Return the smallest input with the same kind of error that removing parts leads to."""
     try:
         tree = orjson.loads(data)
     except ValueError:
@@ -160,7 +160,7 @@ def _shows_tree(name: str, kind: str, tree: Any) -> bool:
 
 
 def _shorter(name: str, data: bytes, kind: str) -> bytes:
-    """The bytes without every stretch that is not needed; a log file keeps its length."""
+    """Return the bytes without each stretch that is not needed; a log file keeps its length."""
     size = len(data) // 2 if name != "log" else 0
     while size:
         for at in range(0, len(data), size):

@@ -67,7 +67,7 @@ class Task(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What is tried, on one line."""
+        """Return the task on one line."""
         return f"{self.name} of {self.world.name}"
 
 
@@ -93,7 +93,7 @@ def examples(count: int) -> settings:
 
 
 def worlds() -> list[World]:
-    """The refund, the parcels, and one that is drawn."""
+    """Return the refund, the parcels, and one drawn world."""
     refund = parse(Proposal, (_FIXTURES / "refund" / "plan_b.json").read_bytes())
     parcels = _FIXTURES / "examples" / "parcels" / "parcels"
     return [
@@ -109,7 +109,7 @@ def worlds() -> list[World]:
 
 
 def worlds_of_cases() -> list[World]:
-    """One world for each manifest of the case files: of a plan that passes, where one does."""
+    """Return a world for each manifest of the case files, with a plan that passes if possible."""
     found: dict[str, World] = {}
     passing: dict[str, World] = {}
     for path in case_files(_FIXTURES / "cases"):
@@ -137,7 +137,7 @@ def _laws(world: World, count: int) -> Laws:
 
 
 def tasks(found: list[World], of_verify: int, of_evaluators: int = 0) -> Iterator[Task]:
-    """Every law that says something of these worlds, with so many examples of each kind."""
+    """Yield every law that applies to these worlds, with a number of examples of each kind."""
     for world in found:
         for name in _laws(world, of_verify).names:
             yield Task(world, name, of_verify)
@@ -146,7 +146,7 @@ def tasks(found: list[World], of_verify: int, of_evaluators: int = 0) -> Iterato
 
 
 def broken(task: Task) -> str:
-    """The first line of why it does not hold; empty when it does."""
+    """Return the first line of the reason why it does not hold, or an empty text."""
     world, name, count, of_evaluator = task
     try:
         if of_evaluator:
@@ -159,7 +159,7 @@ def broken(task: Task) -> str:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """A row for the laws of `verify`, and one for those of evaluators."""
+    """Return a row for the laws of `verify`, and one for those of evaluators."""
     effort = _QUICK if quick else _FULL
     of_cases = worlds_of_cases() if effort.of_cases else []
     work = [

@@ -129,7 +129,7 @@ BOUNDS: Final[dict[str, dict[str, tuple[float, float]]]] = {
 
 
 def agree(name: str, said: Json, meant: Json) -> bool:
-    """Whether both say the same; scores may differ in their last few bits."""
+    """Return whether both results are the same; scores may differ in their last few bits."""
     if name != "score" or said.keys() != meant.keys():
         return said == meant
     return all(
@@ -159,7 +159,7 @@ def judge_chunk(job: tuple[str, int, int]) -> Told:
 
 
 def differs(name: str, case: Json) -> bool:
-    """Whether the statements differ on a case; one that is no valid input shows nothing."""
+    """Return whether the implementations differ on a case; on invalid input they do not."""
     side = SIDES[name]
     try:
         envelope = side.read(case)
@@ -177,7 +177,7 @@ def _jobs(counts: dict[str, int]) -> list[tuple[str, int, int]]:
 
 
 def judge_all(counts: dict[str, int], workers: int) -> list[Told]:
-    """Every chunk of so many cases of each function."""
+    """Judge every chunk of the given size for each function."""
     jobs = _jobs(counts)
     if workers == 1:
         return list(map(judge_chunk, jobs))
@@ -186,7 +186,7 @@ def judge_all(counts: dict[str, int], workers: int) -> list[Told]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """The rows of this layer: one for each of the three functions, and one for their pace."""
+    """Return the rows of this layer: one for each of the three functions, one for their speed."""
     counts = QUICK if quick else FULL
     began = time.perf_counter()
     told = judge_all(counts, 1 if quick else os.cpu_count() or 1)
@@ -208,7 +208,7 @@ def run(*, quick: bool) -> list[Row]:
 
 
 def row_of(name: str, count: int, told: list[Told]) -> Row:
-    """The row of one function: shares that must be met, and differences that must not be."""
+    """Return the row of one function, from the shares it must meet and the differences."""
     met: Counter[str] = sum((one.met for one in told), Counter())
     failed = [seed for one in told for seed in one.failed]
     for seed in failed[:3]:
@@ -225,7 +225,7 @@ def row_of(name: str, count: int, told: list[Told]) -> Row:
 
 
 def shares(name: str, met: Counter[str], count: int) -> tuple[str, bool]:
-    """The share of every answer, and whether all lie within their bounds."""
+    """Return the share of every answer, and whether all lie within their bounds."""
     told, within = [], set(met) <= set(BOUNDS[name])
     for answer, (least, most) in BOUNDS[name].items():
         share = met[answer] / count

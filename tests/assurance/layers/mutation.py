@@ -107,7 +107,7 @@ class Judged(NamedTuple):
 
 @cache
 def judged_equivalent() -> dict[Key, str]:
-    """Why a mutant makes no difference, by its key."""
+    """Return why a mutant is equivalent, by the key of the mutant."""
     entries = orjson.loads(_JUDGED.read_bytes()) if _JUDGED.exists() else []
     return {(one["file"], one["where"], one["before"], one["after"]): one["why"] for one in entries}
 
@@ -171,7 +171,7 @@ def _watched(judged: Iterator[Judged], total: int) -> Iterator[Judged]:
 
 
 def meet(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
-    """Every mutant with what noticed it: each of the killers meets what outlived those before."""
+    """Return every mutant with what noticed it: each killer meets the survivors of those before."""
     done: list[Judged] = []
     for killer, seconds in killers:
         met = list(_watched(_judged(mutants, killer, seconds), len(mutants)))
@@ -181,7 +181,7 @@ def meet(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
 
 
 def judge(mutants: list[Mutant]) -> list[Judged]:
-    """Every mutant with what noticed it. What is judged equivalent meets the cheap killers only."""
+    """Return every mutant with what noticed it. Equivalent mutants meet the cheap killers only."""
     left, settled = list[Mutant](), list[Judged]()
     for one in meet(mutants, _CHEAP):
         if one.noticed or is_equivalent(one.mutant):
@@ -192,7 +192,7 @@ def judge(mutants: list[Mutant]) -> list[Judged]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """Every mutant is killed or judged equivalent."""
+    """Require that every mutant is killed or judged equivalent."""
     load_libraries()
     mutants = all_mutants()
     if noticed := _noticed_without(mutants):
@@ -206,7 +206,7 @@ def run(*, quick: bool) -> list[Row]:
 
 
 def _noticed_without(mutants: list[Mutant]) -> list[str]:
-    """What the killers notice in the files as they are: nothing, or no kill means anything."""
+    """Return what the killers notice in the unchanged files: it must be nothing."""
     named = {f"tests/{name}" for names in _NEAREST.values() for name in names}
     if missing := [f"no {name}" for name in sorted(named) if not (ROOT / name).exists()]:
         return missing

@@ -79,7 +79,7 @@ def _model(chunks: int) -> str:
 
 
 def _laws_of_the_kit(examples: int) -> str:
-    """The laws of the layer `laws`: in the world of the refund, and those of `verify` in others."""
+    """Check the laws of the layer `laws` on the refund; those of `verify` on other worlds too."""
     layer = _anew("laws")
     refund, _, drawn = layer.worlds()
     tried = [
@@ -90,14 +90,14 @@ def _laws_of_the_kit(examples: int) -> str:
 
 
 def _anew(layer: str) -> Any:
-    """The module of a layer, with the engine as it now is and not as it was when last imported."""
+    """Import the module of a layer again, with the engine as it is now."""
     name = f"tests.assurance.layers.{layer}"
     sys.modules.pop(name, None)
     return import_module(name)
 
 
 def _first_notice(bug: Bug) -> Notice:
-    """The cheapest layer that notices the bug, with what it noticed."""
+    """Return the cheapest layer that notices the bug, and what it noticed."""
     overlay(_texts(bug))
     for layer in _CHEAPEST_FIRST:
         if noticed := guarded(_killers(_QUICK)[layer]):
@@ -106,7 +106,7 @@ def _first_notice(bug: Bug) -> Notice:
 
 
 def _control(effort: _Effort) -> Notice:
-    """What the layers notice without any bug. Nothing, or what they notice else means nothing."""
+    """Return what the layers notice without any bug: it must be nothing."""
     overlay({})
     return {layer: guarded(killer) for layer, killer in _killers(effort).items()}
 
@@ -135,7 +135,7 @@ def _with_progress(done: Iterator[Any], total: int) -> Iterator[Any]:
 
 
 def _nearest(bug: Bug) -> list[str]:
-    """The tests of what the bug is in."""
+    """Return the tests of the file that contains the bug."""
     folders = [Path("tests") / Path(file).parent for file in bug.files]
     return [str(folder) for folder in dict.fromkeys(folders)]
 
@@ -143,7 +143,7 @@ def _nearest(bug: Bug) -> list[str]:
 def _of_copies(
     bugs: tuple[Bug, ...], look: Callable[[Copy, Bug], Notice]
 ) -> Iterator[tuple[Bug, Notice]]:
-    """What is noticed of each bug in a copy of the project; as many at a time as copies."""
+    """Yield what is noticed of each bug in a copy of the project, one bug in each copy."""
     with TemporaryDirectory() as place, ThreadPoolExecutor(PROCESSES) as pool:
         idle = SimpleQueue[Copy]()
         for number in range(PROCESSES):
@@ -162,7 +162,7 @@ def _of_copies(
 
 
 def _without_bugs(look: Callable[[Copy], list[str]]) -> frozenset[str]:
-    """What is noticed in a copy without any bug, and so says nothing of one."""
+    """Return what is noticed in a copy without bugs, which says nothing about a bug."""
     with TemporaryDirectory() as place:
         return frozenset(look(Copy(Path(place) / "clean")))
 
@@ -183,7 +183,7 @@ class _Known(NamedTuple):
 
 
 def _in_copies(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> int:
-    """Types and suite, and the whole suite for what nothing else has noticed.
+    """Run types and suite, and the whole suite for bugs that nothing else has noticed.
 
     Returns the number of tests that fail without any bug, and so were left out.
     """
@@ -205,7 +205,7 @@ def _unnoticed(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> tuple[Bug, 
 
 
 def _sample(bugs: tuple[Bug, ...]) -> tuple[Bug, ...]:
-    """One bug for each hole of the seed and others from all files: always the same ones."""
+    """Return one bug for each hole of the seed and others from all files, always the same ones."""
     of_holes = list({bug.hole: bug for bug in reversed(bugs) if bug.hole}.values())
     others = [bug for bug in bugs if not bug.hole]
     spread = others[:: max(1, len(others) // max(1, _SAMPLED - len(of_holes)))]
@@ -214,7 +214,7 @@ def _sample(bugs: tuple[Bug, ...]) -> tuple[Bug, ...]:
 
 
 def run(*, quick: bool, bugs: tuple[Bug, ...] = BUGS) -> list[Row]:
-    """Every bug is to be noticed by at least one layer."""
+    """Require that at least one layer notices every bug."""
     load_libraries()
     ((_, without),) = forked(_control, [_QUICK if quick else _FULL], timeout=_SECONDS)
     if isinstance(without, str) or any(without.values()):
@@ -237,7 +237,7 @@ def _add(notices: dict[str, Notice], looks: Iterator[tuple[Bug, Notice]]) -> Non
 
 
 def first_layer(notice: Notice) -> str:
-    """The first layer, in their order, that noticed anything."""
+    """Return the first layer, in their order, that noticed anything."""
     return next((layer for layer in LAYERS if notice.get(layer)), "")
 
 

@@ -9,7 +9,7 @@ from tests.assurance.row import Row, all_held
 
 
 def run(*, quick: bool) -> list[Row]:
-    """Quick: a tenth of the instances, and plans of at most two steps."""
+    """Return the rows. Quick: a tenth of the instances, and plans of at most two steps."""
     return [*_proofs(), _validated(2_000 if quick else 20_000), _enumerated(2 if quick else 3)]
 
 

@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
 
 def places(python: str, seeds: range) -> list[Place]:
-    """The environments of one interpreter."""
+    """Return the environments of one interpreter."""
     named = [
         *(Place(f"hash seed {seed}", (python,), {"PYTHONHASHSEED": str(seed)}) for seed in seeds),
         *(Place(f"locale {name}", (python,), {"LC_ALL": name}) for name in LOCALES),
@@ -44,7 +44,7 @@ def places(python: str, seeds: range) -> list[Place]:
 
 
 def judged(place: Place) -> dict[str, Any]:
-    """What all cases come to in that environment: hash, number of cases, version."""
+    """Return the result of all cases in that environment: hash, number of cases, version."""
     kept = {
         name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH") if name in os.environ
     }
@@ -64,7 +64,7 @@ def judged(place: Place) -> dict[str, Any]:
 
 
 def run(*, quick: bool) -> list[Row]:
-    """One row for this interpreter; in the full run one more for the others."""
+    """Return one row for this interpreter; in the full run one more for the others."""
     seeds = QUICK_SEEDS if quick else FULL_SEEDS
     here = row_of("same bytes, this interpreter", places(sys.executable, seeds), "")
     return [here] if quick else [here, others()]
@@ -91,7 +91,7 @@ def row_of(layer: str, chosen: list[Place], note: str) -> Row:
 
 
 def others() -> Row:
-    """The row of the other interpreters. One that is not there is named, and is no failure."""
+    """Return the row of the other interpreters. A missing one is named; it is not a failure."""
     chosen, absent = [], []
     for wanted in VERSIONS:
         if wanted == f"{sys.version_info[0]}.{sys.version_info[1]}":
@@ -110,14 +110,14 @@ def others() -> Row:
 
 
 def requirements() -> list[str]:
-    """What the project depends on, in the versions that are installed here."""
+    """Return the dependencies of the project in the versions installed here."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = [line.partition(">")[0].strip() for line in project["dependencies"]]
     return [f"{name}=={version(name)}" for name in names]
 
 
 def interpreter(wanted: str) -> Path | str:
-    """The Python of a cached environment with the dependencies, or why there is none."""
+    """Return the Python of a cached environment with the dependencies, or why it is missing."""
     # A launcher that chooses between versions is told which; anything else ignores it.
     chosen = {**os.environ, "PYENV_VERSION": wanted}
     command = shutil.which(f"python{wanted}")

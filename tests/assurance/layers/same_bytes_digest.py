@@ -21,7 +21,7 @@ DECIDED_AT: Final = parse_time("2026-05-09T09:45:00Z")
 
 
 def told(case: Case) -> list[bytes]:
-    """The outcome of a case; of valid input also its digests, its report and its record."""
+    """Return the outcome of a case; for valid input also its digests, its report and its record."""
     found = run_case(case)
     said = [canonical_json(found.wire())]
     if found.verdict is None or case.command == "consolidate":
@@ -33,7 +33,7 @@ def told(case: Case) -> list[bytes]:
 
 
 def recorded(given: Proposal, run: Run | None) -> list[bytes]:
-    """The digests of the proposal and of its parts, the verdict as sent, the report, the record."""
+    """Return the digests of proposal and parts, the verdict as sent, the report, the record."""
     verdict = verify_proposal(given)
     digests = [digest(one).encode() for one in (given, given.ctx, given.compiled, given.plan)]
     kept = run if verdict.ok and run is not None and run.trace_id == given.ctx.trace_id else None
@@ -55,7 +55,7 @@ def recorded(given: Proposal, run: Run | None) -> list[bytes]:
 
 
 def main() -> None:
-    """One line of JSON: the hash, the number of cases, and the version of this interpreter."""
+    """Print one line of JSON: the hash, the number of cases, the version of this interpreter."""
     total, count = hashlib.sha256(), 0
     for path in case_files(CASES):
         for part in told(read_case(path)):

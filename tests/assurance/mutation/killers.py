@@ -21,7 +21,7 @@ def load_libraries() -> None:
 
 
 def guarded(killer: Killer) -> str:
-    """What the killer noticed; an exception is noticed by its name."""
+    """Return what the killer noticed; an exception counts by its name."""
     try:
         return killer()
     except Exception as error:
@@ -29,7 +29,7 @@ def guarded(killer: Killer) -> str:
 
 
 def corpus(*first: str) -> str:
-    """Every case file; those in the folders named `first` before the others."""
+    """Check every case file, those in the folders named `first` before the others."""
     cases = import_module("harness.cases")
     files = cases.case_files(ROOT / "fixtures" / "cases")
     for path in sorted(files, key=lambda path: path.parent.name not in first):
@@ -79,7 +79,7 @@ def score_model(count: int) -> str:
 
 
 def laws(examples: int) -> str:
-    """The named laws of `verify`, each over so many examples, always the same ones."""
+    """Check the named laws of `verify`, each over a number of examples, always the same ones."""
     from hypothesis import Phase, settings  # noqa: PLC0415 - heavy, and not every child needs it
 
     kit, ours = import_module("harness.testing.laws"), import_module("tests.critic.test_laws")
@@ -106,7 +106,7 @@ def _broken(law: Callable[[], None]) -> bool:
 
 
 def failing_here(*arguments: str) -> str:
-    """The first test that fails in this process, if any. `arguments` are pytest's.
+    """Return the first test that fails in this process, if any. `arguments` are pytest's.
 
     Tests that draw always draw the same, and a failing draw is not made smaller.
     """

@@ -106,7 +106,7 @@ def _any_constant(node: ast.Constant) -> Iterator[ast.AST]:
 
 
 def _shorter_patterns(text: str) -> Iterator[str]:
-    """A pattern with one character left out, or one number raised, where it still is one."""
+    """Yield the pattern with one character left out or one number raised, if that is a pattern."""
     if "[" not in text and "\\d" not in text and not text.startswith("^"):
         return
     raised = [
@@ -135,14 +135,14 @@ def _call(node: ast.Call) -> Iterator[ast.AST]:
 
 
 def is_marked(node: ast.AST) -> bool:
-    """Whether it is an `Annotated` or a `Literal` of several."""
+    """Return whether it is an `Annotated`, or a `Literal` of several values."""
     name = getattr(getattr(node, "value", None), "id", "")
     listed = isinstance(getattr(node, "slice", None), ast.Tuple)
     return name in {"Annotated", "Literal"} and listed
 
 
 def _subscript(node: ast.Subscript) -> Iterator[ast.AST]:
-    """`Annotated` without one of its marks, `Literal` without one of its values."""
+    """Yield `Annotated` without one of its marks, or `Literal` without one of its values."""
     inner = node.slice
     if not is_marked(node) or not isinstance(inner, ast.Tuple):
         return
@@ -253,5 +253,5 @@ _KINDS: Final[dict[type[ast.AST], Any]] = {
 
 
 def replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in the place of a node."""
+    """Yield the replacements of a node."""
     yield from _KINDS.get(type(node), lambda _: iter(()))(node)

@@ -32,7 +32,7 @@ class Mutant(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What it is known by while lines move."""
+        """Return the key that stays the same while lines move."""
         return self.file, self.where, self.before, self.after
 
 
@@ -95,7 +95,7 @@ def _places(place: _Place, *, of_envelope: bool = False) -> Iterator[_Place]:
 
 
 def _rebuilt(node: Any, path: tuple[tuple[str, int | None], ...], new: ast.AST) -> Any:
-    """The tree with another node at the end of the path; all that is off the path is shared."""
+    """Return the tree with another node at the end of the path; other parts are shared."""
     if not path:
         return new
     (name, position), rest = path[0], path[1:]
@@ -123,7 +123,7 @@ def _where(tree: ast.AST, path: tuple[tuple[str, int | None], ...]) -> str:
 
 
 def _said(statement: ast.stmt) -> str:
-    """The statement on one line; of a block only its head."""
+    """Return the statement on one line; of a block only its head."""
     bodies = [name for name in ("body", "orelse") if isinstance(getattr(statement, name, 0), list)]
     head = copy(statement)
     for name in bodies:
@@ -132,7 +132,7 @@ def _said(statement: ast.stmt) -> str:
 
 
 def mutants_of(file: str, text: str) -> Iterator[Mutant]:
-    """The mutants of one file, in the order of its lines, each text once."""
+    """Yield the mutants of one file, in the order of its lines, each text once."""
     tree = ast.parse(text)
     seen = {ast.unparse(tree)}
     for place in _places(_Place(tree, (), 0)):
@@ -149,7 +149,7 @@ def mutants_of(file: str, text: str) -> Iterator[Mutant]:
 
 
 def _around(before: str, after: str) -> tuple[str, str]:
-    """Both, cut to the stretch about the place where they differ."""
+    """Return both texts, cut to the stretch around the place where they differ."""
     if max(len(before), len(after)) <= _LONGEST:
         return before, after
     pairs = zip(before, after, strict=False)

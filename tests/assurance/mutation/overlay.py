@@ -19,7 +19,7 @@ _KEPT: Final = "tests.assurance"
 
 
 def module_name(file: str) -> str:
-    """`critic/checks.py` as `critic.checks`, `critic/__init__.py` as `critic`."""
+    """Return the dotted name of a file, such as `critic.checks` for `critic/checks.py`."""
     return ".".join(Path(file).with_suffix("").parts).removesuffix(".__init__")
 
 

@@ -43,12 +43,12 @@ class Bug(NamedTuple):
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files it changes."""
+        """Return the files it changes."""
         return tuple(dict.fromkeys(edit.file for edit in self.edits))
 
 
 def slip(name: str, file: str, breaks: str, old: str, new: str, *, hole: str = "") -> Bug:
-    """A bug of a single edit."""
+    """Return a bug of a single edit."""
     return Bug(name, breaks, (Edit(file, old, new),), hole)
 
 
@@ -57,7 +57,7 @@ class Misplanted(ValueError):
 
 
 def planted(bug: Bug, sources: Mapping[str, str]) -> dict[str, str]:
-    """The changed files by path. `sources` holds the files it is planted in.
+    """Return the changed files by path. `sources` holds the files it is planted in.
 
     Raises:
         Misplanted: an `old` does not stand exactly once, or nothing changes.

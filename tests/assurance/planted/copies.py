@@ -48,13 +48,13 @@ class Copy:
                 compiled.unlink()
 
     def type_errors(self, *paths: str) -> list[str]:
-        """What mypy says of the files under these paths, without line numbers."""
+        """Return the errors of mypy under these paths, without line numbers."""
         _, said = self._python("-m", "mypy", "--no-error-summary", *paths)
         lines = [line.split(":", 2) for line in said.splitlines() if ": error:" in line]
         return [f"{file}:{message}" for file, _, message in lines]
 
     def failing(self, *paths: str, first: bool, without: Sequence[str] = ()) -> list[str]:
-        """The tests that fail under these paths, or the first one of them.
+        """Return the tests that fail under these paths, or the first one of them.
 
         `without` names tests to leave out; a file stands for all of its tests.
         """

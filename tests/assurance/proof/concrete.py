@@ -30,7 +30,7 @@ _UNLISTED: Final[Json] = {"approval_mode": "destructive", "min_tokens": 2**60}
 
 
 def finite(proposal: Json) -> Finite:
-    """The world that the wire form of a proposal describes."""
+    """Return the world that the wire form of a proposal describes."""
     meanings = {
         **_of_plan(proposal["plan"]),
         **_of_args(proposal),
@@ -177,7 +177,7 @@ def _of_context(ctx: Json) -> Meanings:
 
 
 def _sums(proposal: Json) -> Callable[[int], int]:
-    """`tokens_before`, added up here; `facts` is asked whether it is the sum."""
+    """Return `tokens_before`, computed here; `facts` checks that it is the sum."""
     sums, tools = [0], {}
     for tool in proposal["compiled"]["manifests"]["tool_manifest"]:
         tools[_pair(tool)] = tool.get("min_tokens", 0)
@@ -214,5 +214,5 @@ def _items(proposal: Json) -> list[Json]:
 
 
 def _all(*groups: Iterable[str]) -> list[str]:
-    """Each once, and one that nobody named."""
+    """Return each name once, and one name that nothing uses."""
     return list(dict.fromkeys([STRANGER, *(name for group in groups for name in group)]))

@@ -128,14 +128,14 @@ class World:
         return self._meanings[name]
 
     def changed(self, **meanings: Meaning) -> "World":
-        """The same world but for these. New costs need new `tokens_before`."""
+        """Return the same world with these changes. New costs need new `tokens_before`."""
         if unknown := set(meanings) - set(SYMBOLS):
             raise KeyError(*unknown)
         return World({**self._meanings, **meanings}, self.unrolled)
 
 
 def symbol(name: str, tag: str = "") -> Meaning:
-    """The uninterpreted symbol of that name; with a tag, another one of the same sorts."""
+    """Return the uninterpreted symbol of that name; with a tag, another one of the same sorts."""
     declared: Meaning = z3.Function(name + tag, *SYMBOLS[name])
     return declared
 
@@ -161,7 +161,7 @@ def some_step(w: World, says: Callable[[Term], Term]) -> Term:
 
 
 def each_below(count: Term, says: Callable[[Term], Term], unrolled: int) -> Term:
-    """For every i from 0 to count - 1."""
+    """Return the formula that `body` holds for every i from 0 to count - 1."""
     if unrolled:
         first = map(z3.IntVal, range(unrolled))
         return z3.And(*[z3.Implies(i < count, says(i)) for i in first])
@@ -180,7 +180,7 @@ def pair(w: World, i: Term) -> tuple[Term, Term]:
 
 
 def uses_tool(w: World, i: Term) -> Term:
-    """A tool step whose pair is in the manifest: the only steps with a tool behind them."""
+    """Return that a step is a tool step whose pair is in the manifest."""
     return z3.And(w.calls(i), w.surfaced(*pair(w, i)))
 
 
@@ -189,7 +189,7 @@ def step_mode(w: World, i: Term) -> Term:
 
 
 def before(w: World, lasts: Term, until: Term) -> Term:
-    """Whether something is unexpired at `as_of`; without `as_of`, only what never expires."""
+    """Return that something is unexpired at `as_of`; without `as_of`, only what never expires."""
     return z3.Or(z3.Not(lasts), z3.And(w.has_now(), w.now() < until))
 
 
@@ -330,13 +330,13 @@ WHOLE: Final = {
 
 
 def accepted(w: World) -> Term:
-    """The plan passes: every check, at every step and on the whole."""
+    """Return that the plan passes every check, at every step and as a whole."""
     steps = [every_step(w, partial(says, w)) for says in PER_STEP.values()]
     return z3.And(*steps, *(says(w) for says in WHOLE.values()))
 
 
 def facts(w: World) -> Term:
-    """What holds of every world: counts are not negative, and `tokens_before` is the sum."""
+    """Return the facts of every world: counts are not negative, and `tokens_before` is the sum."""
     counts = (w.steps() >= 0, w.spent_steps() >= 0, w.spent_tokens() >= 0)
     costs = every_step(w, lambda i: cost(w, i) >= 0)
     sums = is_sum(w.tokens_before, lambda i: cost(w, i), w.steps(), w.unrolled)
@@ -344,6 +344,6 @@ def facts(w: World) -> Term:
 
 
 def is_sum(total: Meaning, term: Meaning, count: Term, unrolled: int) -> Term:
-    """Whether `total(k)` is the sum of the first `k` terms, for all k up to the count."""
+    """Return that `total(k)` is the sum of the first `k` terms, for all k up to the count."""
     added = each_below(count, lambda i: total(i + 1) == total(i) + term(i), unrolled)
     return z3.And(total(z3.IntVal(0)) == 0, added)

@@ -95,7 +95,7 @@ class _Setting(NamedTuple):
     ctx: RunContext
 
     def judge(self, plan: Plan, wire: Json, right: str) -> tuple[Json, Json]:
-        """The engine's answer and the model's, in one shape."""
+        """Return the verdicts of the engine and of the model in one shape."""
         ctx, said = self.ctx, self.wire
         if self.approved:
             one = {"approval_id": "ap", "plan_digest": right, "approver": "someone"}
@@ -113,7 +113,7 @@ def _engine(ctx: RunContext, setting: _Setting, plan: Plan) -> Json:
 
 
 def _named(one: Any) -> Json:
-    """Check, kind and offending step, of those that it has."""
+    """Return check, kind and offending step, as far as they are set."""
     fields = {name: getattr(one, name, None) for name in ("check", "kind", "offending_step")}
     return {name: value for name, value in fields.items() if value is not None}
 
@@ -133,7 +133,7 @@ def _setting(mode: str, now: Json, tools: int, tier: tuple[bool, bool]) -> _Sett
 
 
 def plans(size: int) -> Iterator[tuple[Plan, Json, str]]:
-    """Every plan of at most that many steps, its wire form and its digest."""
+    """Yield every plan of at most that many steps, its wire form and its digest."""
     for count in range(size + 1):
         for steps in product(STEPS, repeat=count):
             wire: Json = {"steps": list(steps), "declared_outputs": ["o"]}

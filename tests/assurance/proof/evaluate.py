@@ -31,7 +31,7 @@ _BINARY: Final = {
 
 
 def compiled(formula: Term) -> Compiled:
-    """The formula as a function.
+    """Return the formula as a function.
 
     Raises:
         NotImplementedError: it uses something that no formula of this package needs.

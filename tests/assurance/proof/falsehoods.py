@@ -16,7 +16,7 @@ _STEP: Final = a(enc.INT, "i")
 
 
 def falsehoods(w: World) -> tuple[Lemma, ...]:
-    """Every one of them, over a world that is unrolled far enough for an example."""
+    """Return all false lemmas, over a world unrolled far enough for a counterexample."""
     return (
         _appending(w),
         _string_order(),

@@ -25,9 +25,10 @@ def _never_accepts(
 
 
 def follows(one: World, other: World, *premises: Term) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """`one` is accepted, so `other` is: check by check, and at an arbitrary step.
+    """Return premises and goals: if `one` is accepted, so is `other`, check by check.
 
-    What the checks say of that step in `one` is written out: it is what `accepted(one)` says of it.
+    Goals are about an arbitrary step. The premises repeat the checks of that step in `one`, which
+    `accepted(one)` implies, to help the solver.
     """
     step = a(enc.INT, "i")
     there = enc.in_plan(one, step)
@@ -40,7 +41,7 @@ def follows(one: World, other: World, *premises: Term) -> tuple[tuple[Term, ...]
 def _changes_nothing(
     name: str, says: str, w: World, other: World, *premises: Term
 ) -> tuple[Lemma, Lemma]:
-    """Two lemmas: what passes still does, and nothing else does."""
+    """Return two lemmas: what passes still does, and nothing else does."""
     both = (facts(w), facts(other), *premises)
     return (
         Lemma(f"{name}: still accepted", says, *follows(w, other, *both)),
@@ -49,13 +50,13 @@ def _changes_nothing(
 
 
 def _also(old: Meaning, name: str) -> Meaning:
-    """A set that holds at least what the old one holds."""
+    """Return a set that holds at least what the old one holds."""
     more = symbol(name, "_more")
     return lambda *args: z3.Or(old(*args), more(*args))
 
 
 def _of(old: Meaning, name: str) -> Meaning:
-    """A set that holds at most what the old one holds."""
+    """Return a set that holds at most what the old one holds."""
     kept = symbol(name, "_kept")
     return lambda *args: z3.And(old(*args), kept(*args))
 
@@ -190,7 +191,7 @@ def manifest_laws(w: World) -> tuple[Lemma, ...]:
 
 
 def _unrelated_tool(w: World) -> tuple[Lemma, Lemma]:
-    """One pair that no step calls gets another entry, a first one or none."""
+    """Return lemmas: a pair that no step calls may gain, change or lose its entry."""
     m, c = a(enc.ADAPTER, "unrelated_adapter"), a(enc.CAPABILITY, "unrelated_capability")
     facets = ("surfaced", "mode", "least", "requires", "binds", "allows", "lists", "produces")
 
@@ -214,7 +215,7 @@ def _unrelated_tool(w: World) -> tuple[Lemma, Lemma]:
 
 
 def _unrelated_evidence(w: World) -> tuple[Lemma, Lemma]:
-    """One item that no step pins gets another entry, a first one or none."""
+    """Return lemmas: an item that no step pins may gain, change or lose its entry."""
     item = a(enc.REF, "unrelated")
 
     def altered(name: str) -> Meaning:
@@ -290,7 +291,7 @@ def declaration_laws(w: World) -> tuple[Lemma, ...]:
 
 
 def _declares_nothing(w: World) -> Lemma:
-    """`bare` is `w` without what the plan says of itself, and with every output declared."""
+    """Return that `bare` is `w` without the claims of the plan, and with every output declared."""
     no, yes = (lambda *_: z3.BoolVal(False)), (lambda *_: z3.BoolVal(True))
     said = ("asks", "has_estimate", "has_id", "depends", "has_trace")
     bare = w.changed(
@@ -307,7 +308,7 @@ def _declares_nothing(w: World) -> Lemma:
 
 
 def laws(w: World) -> tuple[Lemma, ...]:
-    """Every law of this file."""
+    """Return every law of this file."""
     return (
         *mode_laws(w),
         *evidence_laws(w),

@@ -40,7 +40,7 @@ class Answer(NamedTuple):
 
 
 def prove(lemma: Lemma) -> Answer:
-    """`proven` when in no world all of `given` holds and a goal does not."""
+    """Return `proven` if no world satisfies all of `given` and violates a goal."""
     began = perf_counter()
     cases = ((),) if lemma.split is None else ((lemma.split,), (z3.Not(lemma.split),))
     for at, goal in enumerate(lemma.goals):
@@ -52,12 +52,12 @@ def prove(lemma: Lemma) -> Answer:
 
 
 def refute(lemma: Lemma) -> Answer:
-    """`refuted` when in some world, given as the example, the lemma fails."""
+    """Return `refuted` if the lemma fails in some world, given as the example."""
     return _exists(lemma, (*lemma.given, z3.Not(z3.And(*lemma.goals))), "refuted")
 
 
 def meet_premises(lemma: Lemma) -> Answer:
-    """`possible` when in some world all of `given` holds: else the lemma would say nothing."""
+    """Return `possible` if some world satisfies all of `given`: else the lemma would be empty."""
     return _exists(lemma, lemma.given, "possible")
 
 
@@ -69,7 +69,7 @@ def _exists(lemma: Lemma, terms: tuple[Term, ...], found: str) -> Answer:
 
 
 def _search(terms: tuple[Term, ...], how: dict[str, bool]) -> tuple[str, str]:
-    """`sat`, `unsat` or `unknown`, and the model if there is one."""
+    """Return `sat`, `unsat` or `unknown`, and the model if there is one."""
     solver = z3.Solver()
     solver.set(timeout=_PATIENCE_MS, random_seed=0, **how)
     solver.add(*terms)

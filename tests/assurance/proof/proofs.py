@@ -17,20 +17,20 @@ def lemmas(w: World) -> tuple[Lemma, ...]:
 
 
 def proven() -> list[Answer]:
-    """What came of each lemma: `proven` is hoped for."""
+    """Return the result of each lemma; `proven` is expected."""
     return [prove(lemma) for lemma in lemmas(world())]
 
 
 def possible() -> list[Answer]:
-    """Whether each lemma's premises can be met, with a plan of two steps: `possible`."""
+    """Return whether a plan of two steps can meet each lemma's premises; `possible` is expected."""
     return [meet_premises(lemma) for lemma in lemmas(world(2))]
 
 
 def refuted() -> list[Answer]:
-    """What came of each falsehood: `refuted` is hoped for."""
+    """Return the result of each false lemma; `refuted` is expected."""
     return [refute(lemma) for lemma in falsehoods(world(LONG_ENOUGH))]
 
 
 def failing(answers: list[Answer], hoped: str) -> list[str]:
-    """The names of those that came out otherwise, and how."""
+    """Return the names of the lemmas with another result, and that result."""
     return [f"{one.lemma.name}: {one.verdict}" for one in answers if one.verdict != hoped]

@@ -14,19 +14,19 @@ Term = Any
 
 
 def every(sort: Term, says: Callable[[Term], Term]) -> Term:
-    """For all of the sort."""
+    """Return the formula that holds for all of the sort."""
     bound, body = _bound(sort, says)
     return z3.ForAll([bound], body)
 
 
 def some(sort: Term, says: Callable[[Term], Term]) -> Term:
-    """For at least one of the sort."""
+    """Return the formula that holds for at least one of the sort."""
     bound, body = _bound(sort, says)
     return z3.Exists([bound], body)
 
 
 def a(sort: Term, name: str) -> Term:
-    """An arbitrary one of the sort: what is proven of it is proven of all."""
+    """Return an arbitrary constant of the sort: what is proven of it is proven of all."""
     return z3.Const(name, sort)
 
 
@@ -34,7 +34,7 @@ _open: list[Term] = []
 
 
 def _bound(sort: Term, says: Callable[[Term], Term]) -> tuple[Term, Term]:
-    """A variable named by its depth: equal formulas are one term, and no name captures another."""
+    """Return a variable named by its depth: equal formulas are one term, and names are unique."""
     bound = z3.Const(f"bound{len(_open)}", sort)
     _open.append(bound)
     try:

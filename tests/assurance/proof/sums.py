@@ -49,12 +49,12 @@ class Induction(NamedTuple):
         )
 
     def concluded(self) -> Term:
-        """What both lemmas amount to, for the whole plan."""
+        """Return what both lemmas imply for the whole plan."""
         return z3.Implies(z3.And(*self.given, self.bound >= 0), self.holds(self.bound))
 
 
 def smaller(terms: Both, sums: Both, n: Term, unrolled: int) -> Induction:
-    """Of terms that are no larger, the sum is no larger."""
+    """Return lemmas: if no term is larger, the sum is not larger."""
     (f, g), (sum_f, sum_g) = terms, sums
     are_sums = (is_sum(sum_f, f, n, unrolled), is_sum(sum_g, g, n, unrolled))
     return Induction(
@@ -67,7 +67,7 @@ def smaller(terms: Both, sums: Both, n: Term, unrolled: int) -> Induction:
 
 
 def any_smaller(unrolled: int) -> Induction:
-    """For terms and sums of which nothing else is known; so it holds of the costs of any plans."""
+    """Return `smaller` for arbitrary terms and sums; so it holds of the costs of any plans."""
     f, g, sum_f, sum_g = (z3.Function(name, INT, INT) for name in ("f", "g", "sum_f", "sum_g"))
     return smaller((f, g), (sum_f, sum_g), a(INT, "n"), unrolled)
 
@@ -80,7 +80,7 @@ def cheaper(lower: World, upper: World) -> Term:
 
 
 def counted(w: World, i: Term) -> Induction:
-    """The tokens of a single step are part of the sum."""
+    """Return lemmas: the tokens of a single step are part of the sum."""
 
     def holds(k: Term) -> Term:
         part = z3.Implies(i < k, w.tokens_before(k) >= cost(w, i))

@@ -39,7 +39,7 @@ class Validated(NamedTuple):
 
 
 def formulas(w: World) -> Formulas:
-    """The formulas of the lemmas, compiled."""
+    """Return the formulas of the lemmas, compiled."""
     return Formulas(
         compiled(accepted(w)),
         compiled(facts(w)),
@@ -50,12 +50,12 @@ def formulas(w: World) -> Formulas:
 
 @cache
 def proven() -> Formulas:
-    """Those that the lemmas are about."""
+    """Return the formulas that the lemmas are about."""
     return formulas(world())
 
 
 def encoded(proposal: Proposal, said: Formulas) -> tuple[bool, bool, Found]:
-    """What the formulas say: whether `facts` holds, the plan is accepted, and what is refused."""
+    """Return the values of the formulas: `facts`, whether the plan is accepted, what is refused."""
     read = finite(proposal.wire())
     found: Found = {(*key, None) for key, says in said.whole.items() if not says(read, ())}
     for i in range(len(proposal.plan.steps)):
@@ -65,7 +65,7 @@ def encoded(proposal: Proposal, said: Formulas) -> tuple[bool, bool, Found]:
 
 
 def engine(proposal: Proposal) -> tuple[bool, bool, Found]:
-    """What the engine says, in the same shape; that `facts` holds is not its to say."""
+    """Return the verdict of the engine in the same shape; `facts` is taken to hold."""
     verdict = verify_proposal(proposal)
     if verdict.ok:
         return True, True, set()

@@ -13,14 +13,14 @@ Change = Callable[[Json], Json]
 
 
 def advice_on(proposal: Proposal) -> Advice:
-    """The advice on a proposal that is refused."""
+    """Return the advice on a proposal that is refused."""
     advice = advise(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
     assert advice is not None
     return advice
 
 
 def said(proposal: Proposal) -> tuple[str, list[Json]]:
-    """The same as plain values, without what is always there."""
+    """Return the same as plain values, without the fields that are always there."""
     advice = advice_on(proposal)
     wires = [repair.wire() for repair in advice.repairs]
     for wire, repair in zip(wires, advice.repairs, strict=True):
@@ -58,7 +58,7 @@ def step_with(index: int, **changes: Any) -> Change:
 
 
 def evidence_with(*names: str) -> Change:
-    """Only the evidence of these classes."""
+    """Return only the evidence of these classes."""
 
     def change(wire: Json) -> Json:
         items = wire["compiled"]["manifests"]["evidence_manifest"]
@@ -69,7 +69,7 @@ def evidence_with(*names: str) -> Change:
 
 
 def lookup_with(**changes: Any) -> Change:
-    """The first tool of the manifest, changed."""
+    """Return the first tool of the manifest, changed."""
 
     def change(wire: Json) -> Json:
         first, *rest = wire["compiled"]["manifests"]["tool_manifest"]
@@ -91,7 +91,7 @@ PRODUCE_BOTH = [
 
 
 def small(*, ctx: Json | None = None, **parts: Any) -> Proposal:
-    """A proposal of little: `tools` (their ids are their order), `items`, `steps`, the spec."""
+    """Return a small proposal: `tools` (their ids are their order), `items`, `steps`, the spec."""
     tools = [
         {"adapter_id": "a", "capability_id": f"c{at}", "approval_mode": "network", **tool}
         for at, tool in enumerate(parts.pop("tools", []))
@@ -109,10 +109,10 @@ def small(*, ctx: Json | None = None, **parts: Any) -> Proposal:
 
 
 def item(name: str, classification: str = "k", **said: Any) -> Json:
-    """A piece of evidence."""
+    """Return a piece of evidence."""
     return {"id": name, "classification": classification, **said}
 
 
 def call(tool: int = 0, **said: Any) -> Json:
-    """A step that calls a tool by its place in the manifest."""
+    """Return a step that calls a tool by its place in the manifest."""
     return {"kind": "tool", "adapter_id": "a", "capability_id": f"c{tool}", **said}

@@ -144,7 +144,7 @@ MANY = 4000
 
 
 def crowd() -> Proposal:
-    """Thousands of steps with everything wrong, over as many pieces of evidence."""
+    """Return thousands of steps with everything wrong, and as many pieces of evidence."""
     tool = {
         "adapter_id": "a",
         "capability_id": "b",

@@ -98,7 +98,7 @@ def test_what_a_repair_changes(
 
 def test_dependencies_on_what_is_dropped_go_and_no_others() -> None:
     def steps(*depends: tuple[str, ...] | None) -> tuple[Step, ...]:
-        """Steps of ids s0, s1 and so on."""
+        """Return steps of ids s0, s1 and so on."""
         said: list[Json] = [{} if on is None else {"depends_on": on} for on in depends]
         return tuple(ReasonStep(id=f"s{at}", **more) for at, more in enumerate(said))
 

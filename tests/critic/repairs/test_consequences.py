@@ -27,7 +27,7 @@ from tests.support.model.facts import Json
 
 
 def approved(wire: Json) -> Json:
-    """The proposal with a person's yes to its plan as it is."""
+    """Return the proposal with a person's approval of its plan."""
     yes = {"approval_id": "a", "approver": "b", "plan_digest": digest(proposal_of(wire).plan)}
     return ctx_with(approvals=[yes])(spec_with(approval_required_from="destructive")(wire))
 
@@ -150,7 +150,7 @@ PROFILE: Json = {
 
 
 def with_profile(calls: Json, **changes: Any) -> Proposal:
-    """The refund, and a look at the profile, for which there is no evidence."""
+    """Return the refund with a lookup of the profile, which lacks evidence."""
     wire = good_proposal()
     known = wire["compiled"]["manifests"]["tool_manifest"]
     wire = with_manifest(wire, "tool_manifest", [*known, {**PROFILE, **changes}])

@@ -97,7 +97,7 @@ def test_a_boolean_is_no_number() -> None:
 
 
 def looks_needed(*contents: object, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The fewest looks with which the value is found in the last of these contents."""
+    """Return the fewest lookups that find the value in the last of these contents."""
     items = [item(f"e{at}", content=content) for at, content in enumerate(contents)]
     for looks in range(20):
         monkeypatch.setattr(means, "_LOOK_UPS", looks)

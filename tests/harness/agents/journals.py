@@ -56,12 +56,12 @@ UNCHAINED: dict[str, Any] = {
 
 
 def changed(**fields: Any) -> dict[str, Any]:
-    """A line with other fields; one that is `-` is left out."""
+    """Return a line with other fields; a field that is `-` is left out."""
     return {name: value for name, value in {**UNCHAINED, **fields}.items() if value != "-"}
 
 
 def sealed(*entries: Any) -> tuple[bytes, ...]:
-    """The lines of these entries, chained anew by hand: bytes stay as they are."""
+    """Return the lines of these entries, chained again by hand: bytes stay the same."""
     lines, head = list[bytes](), "0" * 64
     for entry in entries:
         if isinstance(entry, bytes):

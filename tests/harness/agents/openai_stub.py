@@ -53,7 +53,7 @@ class Stub(ThreadingHTTPServer):
 
 @contextmanager
 def serving(*replies: str | int, counts: bool = True) -> Iterator[Stub]:
-    """The server, as long as it is needed. With `counts`, it says how many tokens it used."""
+    """Run the server within the context. With `counts`, it reports the tokens it used."""
     with Stub(*replies, counts=counts) as stub:
         thread = Thread(target=stub.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

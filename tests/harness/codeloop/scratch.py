@@ -47,7 +47,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def repository(folder: Path, files: dict[str, str] | None = None) -> Path:
-    """A repository with one commit of these files."""
+    """Return a repository with one commit of these files."""
     folder.mkdir(parents=True, exist_ok=True)
     git(folder, "init", "-q")
     write(folder, {"a.txt": "a\n"} if files is None else files)
@@ -57,12 +57,12 @@ def repository(folder: Path, files: dict[str, str] | None = None) -> Path:
 
 
 def python(code: str) -> tuple[str, ...]:
-    """The words that run a piece of Python; its prompt is `sys.stdin.read()`."""
+    """Return the words that run a piece of Python; its prompt is `sys.stdin.read()`."""
     return (sys.executable, "-S", "-c", f"import os, pathlib, subprocess, sys\n{code}")
 
 
 def says(*replies: str) -> tuple[str, ...]:
-    """An agent that gives these replies one after the other, and the last one from then on.
+    """Return an agent that gives these replies one after the other, then repeats the last.
 
     What it was asked is kept beside the counter, above the working directory.
     """
@@ -76,7 +76,7 @@ def says(*replies: str) -> tuple[str, ...]:
 
 
 def asked(folder: Path) -> list[str]:
-    """What the agent of `says` was asked so far."""
+    """Return the prompts that the agent of `says` received so far."""
     places = sorted((folder.parent / "asked").iterdir(), key=lambda place: int(place.name))
     return [place.read_text() for place in places]
 
@@ -103,7 +103,7 @@ class Collector:
         self.events.append(event)
 
     def kinds(self) -> list[str]:
-        """The kinds of the events; agents with their role, and their output left out."""
+        """Return the kinds of the events; agents with their role, and without their output."""
         return [
             f"{event.role}_{event.kind.removeprefix('agent_')}"
             if event.kind.startswith("agent_")
@@ -135,7 +135,7 @@ async def run_loop(
     accept_unreviewed: bool = False,
     **gate: Any,
 ) -> Ended:
-    """One session in a repository; its record and its base lie above it."""
+    """Run one session in a repository; its record and its base are above it."""
     job = CodeLoopJob(
         task="make it so",
         folder=folder,
@@ -165,7 +165,7 @@ def lines_of(place: Path) -> list[dict[str, Any]]:
 
 
 def ends(pid: int) -> bool:
-    """Whether the process is gone, or soon will be; one that nobody has waited for yet counts."""
+    """Return whether the process is gone or soon will be; a zombie counts."""
     for _ in range(500):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

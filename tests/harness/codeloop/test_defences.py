@@ -43,7 +43,7 @@ def loop(critic: Critic, repo: Path) -> Loop:
 
 
 def makes(*names: str) -> tuple[str, ...]:
-    """An actor that writes these files, whatever they were."""
+    """Return an actor that writes these files over what was there."""
     code = "place = pathlib.Path({!r}); place.parent.mkdir(parents=True, exist_ok=True)\n"
     return python("".join(code.format(name) + "place.write_text('x')\n" for name in names))
 

@@ -60,7 +60,7 @@ def reload(repo: Path, ended: Ended) -> Any:
 
 
 def refused_session(repo: Path) -> Ended:
-    """A session that changed a protected file and ended at its limit."""
+    """Run a session that changes a protected file and ends at its limit."""
     ended = start(repo, actor=TAMPERS, protected=("tests/",))
     assert ended.end.outcome == "max_iterations_reached"
     return ended

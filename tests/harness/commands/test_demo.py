@@ -153,7 +153,7 @@ FAKES = {
 
 @pytest.fixture(params=FAKES)
 def shadowed(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
-    """A folder with another's package `evals` in it, to be put first on the import path."""
+    """Return a folder with a foreign package `evals`, to be put first on the import path."""
     package = tmp_path / "site\x1b[31m" / "evals"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(FAKES[request.param])

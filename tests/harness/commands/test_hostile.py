@@ -19,7 +19,7 @@ NAME = f"a{HOSTILE}"
 
 
 def hostile_run() -> Json:
-    """A valid run with hostile text wherever text is free, and something wrong everywhere."""
+    """Return a valid run with hostile text in every free text, and a violation everywhere."""
     run = good_run()
     run["intent"] = HOSTILE
     run["outputs"]["refund_amount_inr"] = HOSTILE
@@ -43,7 +43,7 @@ def hostile_run() -> Json:
 
 
 def mild_run() -> Json:
-    """The hostile run with a proposal that passes, so that it is executed."""
+    """Return the hostile run with a proposal that passes, so that it is executed."""
     run = hostile_run()
     for tool in run["proposal"]["compiled"]["manifests"]["tool_manifest"]:
         tool.pop("bound_args", None)
@@ -52,7 +52,7 @@ def mild_run() -> Json:
 
 
 def invalid_runs() -> Iterator[Json]:
-    """Runs that are none, because hostile text stands where it may not."""
+    """Yield invalid runs, with hostile text in places that allow no free text."""
     for name in ("run_id", "trace_id", "calls", "pack_version", HOSTILE):
         yield {**good_run(), name: HOSTILE}
     run = good_run()
@@ -87,7 +87,7 @@ def check(said: Said, *, as_json: bool = False) -> Said:
 
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
-    """The hostile run and its proposal."""
+    """Write the hostile run and its proposal."""
     run, proposal = tmp_path / "run.json", tmp_path / "proposal.json"
     run.write_text(json.dumps(hostile_run()))
     proposal.write_text(json.dumps(hostile_run()["proposal"]))

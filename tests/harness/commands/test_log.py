@@ -15,7 +15,7 @@ from tests.support.examples import is_safe
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """A log of four decisions, one of each kind: refused, partial, ended early, completed."""
+    """Return a log of one decision of each kind: refused, partial, ended early, completed."""
     path = tmp_path / "audit.db"
     filled(path, 4).close()
     return path

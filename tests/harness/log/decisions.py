@@ -20,7 +20,7 @@ NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 
 
 def proposal(number: int = 1, *, pinned: bool = True) -> Proposal:
-    """A refund of order o-17; the critic refuses it where the evidence is not pinned."""
+    """Return a refund of order o-17; the critic refuses it if the evidence is not pinned."""
     refund = {"adapter_id": "payments", "capability_id": "refund"}
     read = {"adapter_id": "orders", "capability_id": "read"}
     evidence = {"evidence_refs": ["ev_1"]} if pinned else {}
@@ -55,7 +55,7 @@ def proposal(number: int = 1, *, pinned: bool = True) -> Proposal:
 
 
 def run_of(proposed: Proposal, number: int = 1, **over: Any) -> Run:
-    """Every step called once as planned, or what `over` says instead."""
+    """Return a run with every step called once as planned, or changed by `over`."""
     steps = proposed.wire()["plan"]["steps"]
     names = ("adapter_id", "capability_id", "args")
     calls = [
@@ -68,7 +68,7 @@ def run_of(proposed: Proposal, number: int = 1, **over: Any) -> Run:
 
 
 def decision(number: int = 1, *, kind: str = "completed", minutes: float | None = None) -> Decision:
-    """A decision of one kind: completed, refused, partial (not executed) or ended_early."""
+    """Return a decision of one kind: completed, refused, partial (not executed) or ended_early."""
     proposed = proposal(number, pinned=kind != "refused")
     executed = None
     if kind in ("completed", "ended_early"):
@@ -95,14 +95,14 @@ KINDS = ("completed", "refused", "partial", "ended_early")
 
 
 def filled(path: Path, count: int = 8, *, kinds: tuple[str, ...] = KINDS) -> SqlDecisionLog:
-    """A new log of `count` decisions of alternating kinds."""
+    """Return a new log of `count` decisions of alternating kinds."""
     log = SqlDecisionLog.open(path)
     log.append_all(decision(n, kind=kinds[n % len(kinds)]) for n in range(1, count + 1))
     return log
 
 
 def query(path: Path, sql: str, *values: object) -> list[Any]:
-    """What plain SQLite answers on the file."""
+    """Return what plain SQLite answers on the file."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         return connection.execute(sql, values).fetchall()
 
@@ -122,7 +122,7 @@ def meddle(path: Path, *statements: tuple[str, tuple[object, ...]]) -> None:
 
 
 def body_of(path: Path, seq: int) -> bytes:
-    """The stored bytes of a record."""
+    """Return the stored bytes of a record."""
     return bytes(query(path, "SELECT body FROM records WHERE seq = ?", seq)[0][0])
 
 

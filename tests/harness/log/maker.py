@@ -16,7 +16,7 @@ SIZES = range(512, 24577, 1024)
 
 
 def main(folder: str) -> int:
-    """One line for each size: how the maker ended, and the head of the log opened after it."""
+    """Print a line for each size: how the maker ended, and the head of the log afterwards."""
     for size in SIZES:
         path = Path(folder) / str(size)
         child = os.fork()

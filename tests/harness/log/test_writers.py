@@ -43,7 +43,7 @@ def start(tmp_path: Path) -> Start:
 
 
 def _chained(log: SqlDecisionLog) -> list[DecisionRecord]:
-    """All records, after checking that they are one unbroken chain."""
+    """Return all records, after checking that they are one unbroken chain."""
     found = list(log.records())
     assert [record.seq for record in found] == list(range(1, len(found) + 1))
     assert [record.prev_hash for record in found] == [
@@ -55,7 +55,7 @@ def _chained(log: SqlDecisionLog) -> list[DecisionRecord]:
 
 
 def _told(lines: list[str]) -> list[dict[str, Any]]:
-    """What a writer said, without a last line that a kill cut short."""
+    """Return the lines of a writer, without a last line that a kill cut short."""
     return [json.loads(line) for line in lines if line.startswith("{") and line.endswith("}\n")]
 
 

@@ -16,7 +16,7 @@ FORGED = [{"kind": "reason", "evidence_refs": [f"forged{n}"]} for n in range(9)]
 
 
 def plan_with(faults: int, name: str = "p") -> Plan:
-    """A plan with as many violations: a forged ref each, in steps of their own."""
+    """Return a plan with that many violations: a forged ref each, in separate steps."""
     wire = good_proposal()
     steps = [*wire["plan"]["steps"], *FORGED[:faults]]
     return proposal_of(with_changes(wire, "plan", steps=steps, plan_id=name)).plan
@@ -65,13 +65,13 @@ def said(line: Any) -> Any:
 
 
 def a_loop(planner: Any, **options: Any) -> PlanLoop:
-    """A loop over the refund."""
+    """Return a loop over the refund."""
     inputs: Json = {"ctx": GOOD.ctx, "compiled": GOOD.compiled, "spec": GOOD.spec}
     return PlanLoop(**{**inputs, "planner": planner, **options})
 
 
 def revised(planner: Any, **options: Any) -> PlanRevision:
-    """How such a loop ends."""
+    """Return the outcome of such a loop."""
     return asyncio.run(a_loop(planner, **options).run())
 
 

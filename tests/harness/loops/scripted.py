@@ -65,12 +65,12 @@ class Scripted:
 
 
 def verdict(score: float, *issues: str) -> str:
-    """A critic's reply."""
+    """Return a reply of a critic."""
     return json.dumps({"issues": issues, "score": score})
 
 
 def cases(kind: str) -> list[Any]:
-    """The cases of one kind, by their ids."""
+    """Return the cases of one kind, by their ids."""
     lines = CASES.read_text("utf-8").splitlines()
     found: list[dict[str, Any]] = [case for case in map(json.loads, lines) if case["kind"] == kind]
     assert found

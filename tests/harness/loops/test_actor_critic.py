@@ -24,7 +24,7 @@ def events_of(loop: Any, **how: Any) -> list[Event]:
 
 
 def told(events: list[Event]) -> list[tuple[str, Any]]:
-    """The kinds of the events, those of the loop's own with what they are about."""
+    """Return the kinds of the events; those of the loop itself with their subjects."""
     return [(event.kind, event.data.get("event")) for event in events]
 
 

@@ -29,7 +29,7 @@ def journal(store: MemoryStore, mode: JournalMode = "resume") -> Journal:
 
 
 def recorded(**options: Any) -> tuple[MemoryStore, PlanRevision]:
-    """A loop of three rounds with one malformed reply, kept."""
+    """Return a journaled loop of three rounds with one malformed reply."""
     store = MemoryStore()
     planner = AsyncPlanner(PlannerReply(plan_with(2), COST), "sorry", plan_with(1), GOOD.plan)
     return store, revised(planner, journal=journal(store), session="S", **options)

@@ -192,7 +192,7 @@ def _attempt(number: int) -> PlanAttemptRecord:
 
 @pytest.fixture
 def revised(tmp_path: Path) -> Path:
-    """A log of one decision that was reached after two refused plans."""
+    """Return a log of one decision that was reached after two refused plans."""
     attempts = (_attempt(2), _attempt(3))
     log = SqlDecisionLog.open(tmp_path / "log")
     log.append(decision().model_copy(update={"attempts": attempts}))

@@ -21,7 +21,7 @@ from tests.harness.replay.forging import edited, forged, forged_input
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A log of eight records: 1, 5 refused; 2, 6 partial; 3, 7 ended early; 4, 8 completed."""
+    """Return a log of records 1, 5 refused; 2, 6 partial; 3, 7 ended early; 4, 8 completed."""
     filled(tmp_path / "log", 8)
     return tmp_path / "log"
 
@@ -31,7 +31,7 @@ def _answers(path: Path, **options: Any) -> dict[int, ReplayResult]:
 
 
 def _tampered(path: Path, **options: Any) -> dict[int, ReplayResult]:
-    """The answers that are not `same`, all of which must be `tampered`."""
+    """Return the answers that are not `same`; all must be `tampered`."""
     found = {seq: one for seq, one in _answers(path, **options).items() if not one}
     assert {one.status for one in found.values()} <= {"tampered"}
     for reason in (reason for one in found.values() for reason in one.reasons):

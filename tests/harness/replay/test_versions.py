@@ -17,7 +17,7 @@ from tests.harness.replay.forging import edited, forged, forged_input
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A log of four records: refused, partial, ended early, completed."""
+    """Return a log of four records: refused, partial, ended early, completed."""
     filled(tmp_path / "log", 4)
     return tmp_path / "log"
 

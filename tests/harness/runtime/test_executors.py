@@ -53,7 +53,7 @@ def good() -> Proposal:
 def executed(
     tools: Mapping[tuple[str, str], Tool], proposal: Proposal | None = None
 ) -> tuple[Execution, list[ToolCall]]:
-    """What the functions return and what is recorded of them."""
+    """Return what the functions return and what is recorded of them."""
     proposed, calls = proposal or good(), list[ToolCall]()
     executor = CallableExecutor(tools)
     permit = issue_permit(proposed)
@@ -506,7 +506,7 @@ LOST: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 def cold() -> Any:
-    """A coroutine that nobody awaits, and that says nothing about it."""
+    """Return a coroutine that is never awaited, without a warning."""
     coroutine = promised()
     coroutine.close()
     return coroutine

@@ -26,7 +26,7 @@ from tests.support.examples import good_proposal, proposal_of, refused_proposal
 
 
 def parts(value: Any) -> Iterator[Any]:
-    """The value and everything that it holds, the innermost first."""
+    """Yield the value and everything that it holds, the innermost first."""
     if isinstance(value, Envelope):
         for item in list(value.__dict__.values()):
             yield from parts(item)
@@ -135,7 +135,7 @@ def honest(wire: dict[str, Any]) -> Outcome:
 
 
 def still() -> Ticking:
-    """A clock that a listener cannot make run faster."""
+    """Return a clock that a listener cannot make run faster."""
     return Ticking(0 * Ticking().step)
 
 

@@ -35,7 +35,7 @@ def judged(ruling: Ruling, rank: float = 0.0, said: str = "") -> JudgedDraft[str
 
 
 def machine_in(state: State, max_rounds: int = 9) -> Machine:
-    """A machine in a state, with one draft that was judged before and, if due, one to judge."""
+    """Return a machine in a state, with one draft judged before and, if due, one to judge."""
     machine = Machine(max_rounds)
     before: dict[State, list[Any]] = {
         "drafting": [],

@@ -89,7 +89,7 @@ class Scripted:
 
 
 def call_of(plan: Plan, at: int, **changes: Any) -> ToolCall:
-    """The call that step `at` plans, completed unless changed."""
+    """Return the call that a step plans, completed unless changed."""
     step = plan.steps[at].wire()
     names = ("adapter_id", "capability_id", "args")
     facts: dict[str, Any] = {"step": at, "status": "completed"}
@@ -100,7 +100,7 @@ OUTPUTS = {"refund_amount_inr": 24500, "refund_reason_class": "item_defective"}
 
 
 def do_all(plan: Plan, record: Recorder) -> Execution:
-    """Every step as planned."""
+    """Carry out every step as planned."""
     for at in range(len(plan.steps)):
         record(call_of(plan, at, tokens=100, cost_micros=1))
     return Execution(outputs=dict(OUTPUTS))
@@ -116,7 +116,7 @@ def turn(
     intent: str | None = None,
     listener: Listener | None = None,
 ) -> Coroutine[Any, Any, Outcome]:
-    """One turn of the loop on plan B, with whatever ports are given."""
+    """Take one turn of the loop on plan B, with the given ports."""
     proposed = proposal or proposal_of(good_proposal())
     return run_canonical_loop(
         ctx=proposed.ctx,

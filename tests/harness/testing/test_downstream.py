@@ -40,7 +40,7 @@ def succeeded(*command: str | Path, cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that holds the wheel with its extra, and pytest-xdist."""
+    """Return the interpreter of an environment with the wheel, its extra, and pytest-xdist."""
     root = tmp_path_factory.mktemp("downstream")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
     succeeded(*pip, "wheel", "--no-deps", "-w", root / "dist", ROOT, cwd=root)
@@ -54,7 +54,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A copy of the project, far from this checkout."""
+    """Return a copy of the project, far from this checkout."""
     return Path(shutil.copytree(PROJECT, tmp_path / "parcels", ignore=LEFT_BY_TOOLS))
 
 
@@ -85,7 +85,7 @@ def test_a_project_proves_its_own_manifest(python: Path, project: Path) -> None:
 
 
 def leaves_other_projects_alone(python: Path, other: Path) -> None:
-    """A project with packages named like ours: its tests run, and what is asked for is refused."""
+    """Check a project with packages named like ours: its tests run, our plugin refuses options."""
     for name in ("critic", "evals", "harness"):
         (other / name).mkdir(parents=True)
         (other / name / "__init__.py").write_text("OWN = True\n")

@@ -22,7 +22,7 @@ KINDS = {
 
 
 def a_project(folder: Path, content: str | None, *names: str) -> Path:
-    """A project with one passing test and folders of these names."""
+    """Return a project with one passing test and folders of these names."""
     for name in names:
         (folder / name).mkdir(parents=True)
         if content is not None:
@@ -32,7 +32,7 @@ def a_project(folder: Path, content: str | None, *names: str) -> Path:
 
 
 def spawn(folder: Path, *command: str, path: tuple[Path, ...] = ()) -> tuple[int, str]:
-    """The exit status of a Python command in a folder, and all it printed."""
+    """Return the exit status of a Python command in a folder, and all it printed."""
     dropped = ("PYTEST", "COV", "PYTHON")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     places = os.pathsep.join(map(str, (*path, BESIDE, ROOT)))

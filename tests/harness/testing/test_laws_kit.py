@@ -65,7 +65,7 @@ def found_by(verdict: LawVerdict) -> tuple[Violation, ...]:
 
 
 def answer(violations: Any) -> LawVerdict:
-    """The verdict with these violations, in the order of the checks."""
+    """Return the verdict with these violations, in the order of the checks."""
     ordered = tuple(sorted(violations, key=lambda one: get_args(Check).index(one.check)))
     return Refused.because(ordered) if ordered else PASSED
 
@@ -74,7 +74,7 @@ PLANTED = Violation(check="coverage", kind="violates_decision_spec", reason="pla
 
 
 def passing_if(wrong: Callable[..., bool]) -> Verify:
-    """The engine, except that it passes what `wrong` picks."""
+    """Return the engine, except that it passes what `wrong` picks."""
 
     def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
@@ -84,7 +84,7 @@ def passing_if(wrong: Callable[..., bool]) -> Verify:
 
 
 def one_more_if(wrong: Callable[..., bool]) -> Verify:
-    """The engine, with one violation too many where there are two or more."""
+    """Return the engine, with one violation too many if there are two or more."""
 
     def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
@@ -96,7 +96,7 @@ def one_more_if(wrong: Callable[..., bool]) -> Verify:
 
 
 def blind_to(missed: Callable[[Violation], bool]) -> Verify:
-    """The engine, blind to some violations."""
+    """Return the engine, blind to some violations."""
 
     def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
         verdict = verify(ctx, compiled, spec, plan)
@@ -124,7 +124,7 @@ def moody() -> Verify:
 
 
 def pedantic(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Tells 1.0 from 1, which JSON does not."""
+    """Tell 1.0 from 1, which JSON does not."""
     values = [value for step in plan.steps for value in getattr(step, "args", {}).values()]
     if any(type(value) is float and value.is_integer() for value in values):
         return answer((*found_by(verify(ctx, compiled, spec, plan)), PLANTED))
@@ -132,7 +132,7 @@ def pedantic(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
 
 
 def forgetful(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Has enough of unknown tools at the fifth step."""
+    """Stop looking for unknown tools at the fifth step."""
     verdict = verify(ctx, compiled, spec, plan)
     last = plan.steps[-1] if plan.steps else ReasonStep()
     if len(plan.steps) != 5 or getattr(last, "adapter_id", "") == "idle":
@@ -142,14 +142,14 @@ def forgetful(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
 
 
 def lost(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Points at places that are not there."""
+    """Name places that do not exist."""
     verdict = verify(ctx, compiled, spec, plan)
     moved = [one.model_copy(update={"path": "/nowhere/at/all"}) for one in found_by(verdict)]
     return answer(moved) if moved else verdict
 
 
 def strict(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Refuses every plan of three steps or more."""
+    """Refuse every plan of three steps or more."""
     verdict = verify(ctx, compiled, spec, plan)
     return answer((*found_by(verdict), PLANTED)) if len(plan.steps) > 2 else verdict
 
@@ -172,7 +172,7 @@ def turned_round(manifests: Any) -> bool:
 
 
 def unsettled(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Raises on args that only one law gives to a step."""
+    """Raise on args that only one law gives to a step."""
     if any({"x", "y"} == {*getattr(step, "args", ())} for step in plan.steps):
         raise KeyError("y")
     return verify(ctx, compiled, spec, plan)
@@ -184,7 +184,7 @@ def reversing(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
 
 
 def unescaped(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Quotes a name as it is."""
+    """Quote a name unescaped."""
     verdict = verify(ctx, compiled, spec, plan)
     if verdict:
         return verdict
@@ -192,7 +192,7 @@ def unescaped(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
 
 
 def high_ceiling(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
-    """Finds one violation more under the highest ceiling."""
+    """Find one violation more under the highest ceiling."""
     verdict = verify(ctx, compiled, spec, plan)
     more = bool(found_by(verdict)) and spec.approval_mode == "destructive"
     return answer((*found_by(verdict), PLANTED)) if more else verdict
@@ -341,7 +341,7 @@ def crashing(_run: Run) -> JudgedRun:
 
 
 def lenient(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
-    """A guard that takes a crash for a pass."""
+    """Return a passing verdict for a crash."""
     try:
         return evaluator(run)
     except Exception:

@@ -35,7 +35,7 @@ Pytest = Callable[..., pytest.RunResult]
 
 @pytest.fixture
 def run(pytester: pytest.Pytester) -> Pytest:
-    """Runs pytest with the plugin in a folder of its own."""
+    """Return a function that runs pytest with the plugin in a separate folder."""
 
     def running(*args: str) -> pytest.RunResult:
         return pytester.runpytest_inprocess(*OURS, *LEAN, *args)
@@ -45,7 +45,7 @@ def run(pytester: pytest.Pytester) -> Pytest:
 
 @pytest.fixture
 def cases(pytester: pytest.Pytester) -> Path:
-    """A folder of two cases that hold, one of them below."""
+    """Return a folder of two cases that hold, one of them in a subfolder."""
     root = pytester.mkdir("cases")
     (root / "below").mkdir()
     written(root / "good.json", good_proposal(), ok=True)
@@ -54,7 +54,7 @@ def cases(pytester: pytest.Pytester) -> Path:
 
 
 def written(path: Path, proposal: Any, **must: Any) -> Case:
-    """A case file with what is expected of it today."""
+    """Write a case file with the present outcome as its `expect`."""
     case = Case(title=path.stem, command="verify", input=proposal, must=Must(**must))
     path.write_bytes(render_case(renewed(case)))
     return case

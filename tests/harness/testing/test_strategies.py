@@ -57,7 +57,7 @@ every_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 
 
 def drawn_from(strategy: st.SearchStrategy[Any], how: settings = QUALITY) -> list[Any]:
-    """What one run of Hypothesis draws, health checks and all."""
+    """Return what one run of Hypothesis draws, with its health checks."""
     found: list[Any] = []
 
     @how

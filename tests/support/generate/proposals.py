@@ -51,7 +51,7 @@ COUNTS: Final = (0, 1, 1, 4, 4, 7)
 
 
 def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
-    """One proposal, with its approvals bound to the plan as it is in the end."""
+    """Return a proposal, with its approvals bound to its final plan."""
     style = pick(styles)
     if style == "wild":
         return filled(settled(wild_proposal(pick)))
@@ -64,7 +64,7 @@ def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
 
 
 def sound(pick: Pick) -> Json:
-    """A proposal that passes, and for most of its fields only just."""
+    """Return a proposal that passes, with most of its fields near a limit."""
     items, backed = evidence(pick)
     held = sorted({item["classification"] for item in items})
     tools = [a_tool(pick, pair, held) for pair in pick((PAIRS[:2], PAIRS[1:3], PAIRS[:3]))]
@@ -90,7 +90,7 @@ def run_id(pick: Pick) -> Json:
 
 
 def evidence(pick: Pick) -> tuple[list[Json], dict[str, tuple[Any, ...]]]:
-    """The evidence manifest, and what each item backs."""
+    """Return the evidence manifest, and what each item backs."""
     items, backed = [], {}
     for ref, name in zip(
         pick((("e1", "e2"), ("e2", "e1", "kg:k:e1"))), ("k", "K", "k"), strict=False
@@ -139,7 +139,7 @@ def a_step(
 def arguments(
     pick: Pick, tool: Json, items: list[Json], backed: dict[str, tuple[Any, ...]]
 ) -> Json:
-    """Args that the pinned evidence backs where they are bound, and anything elsewhere."""
+    """Return args that the pinned evidence backs if they are bound, and anything elsewhere."""
     bound = tool.get("bound_args", {})
     args = {}
     for name in pick((("x",), ("x", "y"), ("y", "w"), ())):
@@ -157,7 +157,7 @@ def arguments(
 
 
 def without_repeats(steps: list[Json], tools: list[Json]) -> None:
-    """No destructive call twice, and every step may wait for the one before it."""
+    """Remove repeated destructive calls; let every step depend on the one before it."""
     destructive = {
         (tool["adapter_id"], tool["capability_id"])
         for tool in tools
@@ -202,7 +202,7 @@ def tool_of(tools: list[Json], step: Json) -> Json:
 
 
 def tiers(pick: Pick, proposal: Json) -> None:
-    """Limits at the highest mode that is called, or above, or that mode with an approval."""
+    """Set the limits to the highest mode that is called, or above it, or add an approval for it."""
     tools = proposal["compiled"]["manifests"]["tool_manifest"]
     called = [tool_of(tools, step) for step in proposal["plan"]["steps"]]
     highest = max([MODES.index(tool["approval_mode"]) for tool in called if tool], default=0)
@@ -225,7 +225,7 @@ def tiers(pick: Pick, proposal: Json) -> None:
 
 
 def budgets(pick: Pick, proposal: Json) -> None:
-    """Steps and tokens as many as are needed, now and then some more."""
+    """Grant the steps and tokens that are needed, sometimes some more."""
     steps, ctx = proposal["plan"]["steps"], proposal["ctx"]
     needed = tokens_of(proposal)
     spent = pick(({}, {"steps": 0, "tokens": 1}, {"steps": 9}, {"tokens": 4000}))
@@ -251,7 +251,7 @@ def tokens_of(proposal: Json) -> int:
 
 
 def filled(proposal: Json) -> Json:
-    """The proposal with its defaults written, as `wire()` would, so that both sides read one."""
+    """Return the proposal with its defaults written, as `wire()` does, so that both sides agree."""
     budget = proposal["ctx"].get("run_budget")
     if budget is not None:
         proposal["ctx"]["run_budget"] = {"max_steps": 12, "bucket_tokens": 8000, **budget}

@@ -15,7 +15,7 @@ STYLES: Final = ("sound",) * 9 + ("fault",) * 2 + ("near",) * 2 + ("wild",)
 
 
 def make_run(pick: Pick) -> Json:
-    """A run of a generated proposal: faithful, retried, disturbed, measured at every edge."""
+    """Return a run of a proposal: faithful, retried, disturbed, measured at every limit."""
     proposal = make_proposal(pick, STYLES)
     required = proposal["spec"]["required_outputs"]
     if pick((False, False, True)):
@@ -44,7 +44,7 @@ def make_run(pick: Pick) -> Json:
 
 
 def faithful_calls(proposal: Json) -> list[Json]:
-    """One completed call for each tool step, in order."""
+    """Return one completed call for each tool step, in order."""
     return [
         {
             "step": index,
@@ -67,7 +67,7 @@ def a_call(pick: Pick, proposal: Json) -> Json:
 
 
 def disturbed(pick: Pick, proposal: Json, calls: list[Json]) -> list[Json]:
-    """The calls with one of them added, dropped, repeated, moved or changed."""
+    """Return the calls with one of them added, dropped, repeated, moved or changed."""
     how = pick(("retry", "redraw", "again", "retype", "drop", "swap", "args", "pair", "add"))
     if not calls or how == "add":
         return [*calls, a_call(pick, proposal)]
@@ -104,7 +104,7 @@ def confine_the_unknown(proposal: Json) -> None:
 
 
 def retried(pick: Pick, call: Json) -> list[Json]:
-    """The call after one that failed, timed out, or ended nobody knows how."""
+    """Return the call after one that failed, timed out, or ended with unknown status."""
     first = {**call, "status": pick(("failed", "timed_out", "unknown", "completed"))}
     keys = pick((("i1", "i1"), ("i1", "i1"), ("i1", "i2"), (_, _), ("", "")))
     second = {**call, "attempt": pick((2, 2, 2, 1))}
@@ -127,7 +127,7 @@ def outputs(pick: Pick, required: list[str]) -> Json:
 
 
 def around(pick: Pick, budget: int) -> Any:
-    """Nothing, within, at, just over, twice, and just over twice the budget."""
+    """Return zero, within, at, just over, twice, and just over twice the budget."""
     edges = (_, 0, budget, budget, budget + 1, 2 * budget, 2 * budget + 1)
     value = pick(edges)
     return value if value is ABSENT or value < 2**53 else budget
@@ -197,7 +197,7 @@ TIMES: Final = (
 
 
 def make_verdicts(pick: Pick) -> Json:
-    """The arguments of `consolidate`: messages around the length at which a rationale is cut."""
+    """Return arguments of `consolidate`, with messages around the length limit of a rationale."""
     verify, scored = a_refusal(pick), None
     if pick((True, True, True, False)):
         verify = {"ok": True, "reasons": [text(pick)], "caveats": pick(([], [text(pick)]))}
@@ -212,7 +212,7 @@ def make_verdicts(pick: Pick) -> Json:
 
 
 def text(pick: Pick) -> str:
-    """Words, and plain letters up to a length near the edge."""
+    """Return words, or plain letters up to a length near the limit."""
     longer: int = pick(LENGTHS) + pick((-1, 0, 1, 2))
     return str(pick(WORDS)) + "y" * longer
 

@@ -12,7 +12,7 @@ Fault = Callable[[Pick, Json], None]
 
 
 def _some_step(pick: Pick, p: Json) -> Json:
-    """A step of the plan, put there if there is none."""
+    """Return a step of the plan, which is added to an empty plan."""
     if not p["plan"]["steps"]:
         p["plan"]["steps"] = [{"kind": "reason"}]
     found: Json = pick(p["plan"]["steps"])

@@ -38,7 +38,7 @@ def a_step(pick: Pick, earlier: list[Json]) -> Json:
 
 
 def twin(step: Json) -> Json:
-    """The same step under no id, its whole numbers of the other type."""
+    """Return the same step without an id, with its whole numbers in the other type."""
     kept = {name: value for name, value in step.items() if name != "id"}
     if "args" in step:
         kept["args"] = {name: retyped(value) for name, value in step["args"].items()}
@@ -46,7 +46,7 @@ def twin(step: Json) -> Json:
 
 
 def retyped(value: Any) -> Any:
-    """The equal number of the other type, where there is one."""
+    """Return the equal number of the other type, if there is one."""
     if type(value) is int:
         return float(value)
     return int(value) if type(value) is float and value.is_integer() and value < 1e15 else value
@@ -65,7 +65,7 @@ def a_context(pick: Pick) -> Json:
 
 
 def settled(proposal: Json) -> Json:
-    """The proposal with every approval's `right` replaced by the digest of the plan."""
+    """Return the proposal with every `right` of an approval replaced by the digest of the plan."""
     approvals = proposal["ctx"].get("approvals")
     if not approvals:
         return proposal
@@ -79,7 +79,7 @@ def settled(proposal: Json) -> Json:
 
 
 def altered(pick: Pick, proposal: Json) -> Json:
-    """The proposal with one field, somewhere, drawn again."""
+    """Return the proposal with one field, somewhere, drawn again."""
     manifests, plan = proposal["compiled"]["manifests"], proposal["plan"]
     steps = plan["steps"]
     places: list[tuple[Json, Table]] = [

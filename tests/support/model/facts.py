@@ -30,12 +30,12 @@ def distinct(names: list[Any]) -> list[Any]:
 
 
 def spelled(value: Any) -> str:
-    """The RFC 8785 spelling of a JSON value."""
+    """Return the RFC 8785 form of a JSON value."""
     return rfc8785.dumps(value).decode()
 
 
 def scalars(value: Any) -> list[Any]:
-    """Every value inside `value` that is no container; keys are not values."""
+    """Return every value inside `value` that is not a container; keys are not values."""
     if isinstance(value, dict):
         return [leaf for item in value.values() for leaf in scalars(item)]
     if isinstance(value, list):
@@ -75,7 +75,7 @@ def is_token_character(char: str) -> bool:
 
 
 def tokens(text: str) -> list[tuple[int, int]]:
-    """Where each token of the text starts and ends."""
+    """Return the start and the end of each token of the text."""
     found: list[tuple[int, int]] = []
     position = 0
     while position < len(text):
@@ -98,7 +98,7 @@ def signs_start(text: str, start: int) -> int:
 
 
 def token_end(text: str, start: int) -> int:
-    """The end of the token whose first token character stands at `start`."""
+    """Return the end of the token whose first character is at `start`."""
     end = start
     while True:
         while end < len(text) and is_token_character(text[end]):
@@ -110,7 +110,7 @@ def token_end(text: str, start: int) -> int:
 
 
 def join_end(text: str, end: int) -> int:
-    """Where a token that paused at `end` goes on; `end` itself when it does not."""
+    """Return where a token that paused at `end` goes on, or `end` if it does not."""
     after = end
     while after < len(text) and text[after] in JOINERS:
         after += 1
@@ -125,7 +125,7 @@ def join_end(text: str, end: int) -> int:
 
 
 def occurs(value: str, text: str) -> bool:
-    """Whether the text holds the value as a whole: it cuts no token of the text in two."""
+    """Return whether the text holds the value as a whole, without cutting a token in two."""
     if not any(is_token_character(char) for char in value):
         return value == text
     spans = tokens(text)
@@ -170,7 +170,7 @@ def unexpired(p: Json, thing: Json) -> bool:
 
 
 def pinned_fresh(p: Json, step: Json) -> list[Json]:
-    """The items that the step pins, that exist, and that have not expired."""
+    """Return the items that the step pins, that exist, and that have not expired."""
     items = [find_evidence(p, ref) for ref in step.get("evidence_refs", [])]
     return [item for item in items if item is not None and unexpired(p, item)]
 
@@ -185,7 +185,7 @@ def bad_refs(p: Json, step: Json) -> list[str]:
 
 
 def unbacked_args(p: Json, tool: Json, step: Json, args: Json) -> list[str]:
-    """The bound arguments, in order of name, that hold a value without evidence."""
+    """Return the bound arguments, in order of name, that hold a value without evidence."""
     unbacked = []
     for name in sorted(tool.get("bound_args", {})):
         allowed = tool["bound_args"][name]
@@ -239,6 +239,6 @@ def tier_faults(p: Json, tool: Json, step: int) -> list[str]:
 
 
 def wrong_places(schema: Any, value: Any) -> list[list[str | int]]:
-    """Every place in the value that does not satisfy the schema, once."""
+    """Return every place in the value that does not satisfy the schema, once."""
     validator = Draft202012Validator(schema, pattern_options=RegexOptions())
     return distinct([list(error.instance_path) for error in validator.iter_errors(value)])

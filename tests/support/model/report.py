@@ -15,7 +15,7 @@ SAFE = {chr(code) for code in range(32, 127)} - {"<", "&"} | {"\u2014"}
 
 
 def consolidate_model(given: Json) -> Json:
-    """The report: the verdicts as they were given, and what they amount to."""
+    """Return the report: the given verdicts, and their result."""
     status, refused_at, rationale = outcome(given["verify"], given.get("score"))
     report = {
         **given,
@@ -27,7 +27,7 @@ def consolidate_model(given: Json) -> Json:
 
 
 def outcome(verify: Json, score: Json | None) -> tuple[str, str | None, str]:
-    """Status, where the refusal fell, and the one line for the engineer on call."""
+    """Return the status, the place of the refusal, and the one line for the engineer on call."""
     if not verify["ok"]:
         lead = f"verify failed: {verify['kind']} \u2014 "
         return "refused_by_critic", "verify", cut(lead, verify["reasons"], "; ", LONGEST)
@@ -68,7 +68,7 @@ def cut(lead: str, parts: list[str], between: str, longest: int) -> str:
 
 
 def shown(text: str) -> str:
-    """One line that a terminal and HTML show as it stands."""
+    """Return the text as one line that a terminal and HTML show unchanged."""
     return "".join(char if char in SAFE else escaped(ord(char)) for char in text)
 
 
@@ -77,7 +77,7 @@ def escaped(code: int) -> str:
 
 
 def utc(text: str) -> str:
-    """The instant in UTC, with a fraction only where there is one."""
+    """Return the instant in UTC, with a fraction only if it is not zero."""
     moment = datetime.fromisoformat(text.upper()).astimezone(UTC)
     whole = moment.strftime("%Y-%m-%dT%H:%M:%S")
     fraction = f".{moment.microsecond:06}".rstrip("0") if moment.microsecond else ""

@@ -105,7 +105,7 @@ def loop(p: Json) -> Iterator[int | None]:
 
 
 def plan_tokens(p: Json) -> int:
-    """The tokens of all steps: the larger of the estimate and the capability's minimum."""
+    """Return the tokens of all steps: the larger of the estimate and the capability's minimum."""
     total = 0
     for step in p["plan"]["steps"]:
         tool = find_tool(p, step) or {}
@@ -133,7 +133,7 @@ def violation(check: str, kind: str, step: int | None) -> Json:
 
 
 def verify_model(proposal: Json) -> Json:
-    """`{"ok": True, "reasons"}`, or the refusal with every violation in the order of the design."""
+    """Return `{"ok": True, "reasons"}`, or the refusal with all violations in check order."""
     violations: list[Json] = []
     for name, check in CHECKS:
         violations += [violation(name, KINDS[name], step) for step in check(proposal)]
@@ -161,7 +161,7 @@ def share(good: int, of: int) -> float:
 
 
 def step_of(run: Json, call: Json) -> Json:
-    """The tool step that the call says it carries out; empty when there is no such step."""
+    """Return the tool step that the call names, or an empty step if it does not exist."""
     steps = run["proposal"]["plan"]["steps"]
     if call["step"] >= len(steps) or steps[call["step"]]["kind"] != "tool":
         return {}
@@ -200,14 +200,14 @@ def within_plan(run: Json, position: int, call: Json) -> bool:
 
 
 def already_done(run: Json, position: int, name: str, above: tuple[int, ...] = ()) -> bool:
-    """Whether every step of that id completed before; of a reason step, all it depends on."""
+    """Return whether every step of that id completed; of a reason step, its dependencies."""
     steps = run["proposal"]["plan"]["steps"]
     named = [index for index, step in enumerate(steps) if step.get("id") == name]
     return bool(named) and all(settled(run, position, index, above) for index in named)
 
 
 def settled(run: Json, position: int, index: int, above: tuple[int, ...]) -> bool:
-    """A step that is not reached by way of itself, and completed or only depends on such."""
+    """Return whether a step is not in a cycle, and completed or only depends on such steps."""
     step = run["proposal"]["plan"]["steps"][index]
     if step["kind"] == "tool":
         return any(call["status"] == "completed" for call in earlier_calls(run, position, index))
@@ -273,7 +273,7 @@ def cost(run: Json) -> Json:
 
 
 def used(run: Json, measure: str, spent: int, budget: int) -> int | None:
-    """What was spent before and in this run; None when that was not measured."""
+    """Return what was spent before and in this run; None if that was not measured."""
     parts = [call[measure] for call in run["calls"] if measure in call]
     if measure in run:
         return int(spent + max(run[measure], sum(parts)))
@@ -307,13 +307,13 @@ def is_safe(run: Json, position: int, call: Json) -> bool:
 
 
 def reaches(proposal: Json, call: Json, tier: str) -> bool:
-    """Whether the call may have effects of that tier; a tool nobody declared may do anything."""
+    """Return whether the call may have effects of that tier; an undeclared tool may do anything."""
     tool = find_tool(proposal, call)
     return tool is None or RANKS.index(tool["approval_mode"]) >= RANKS.index(tier)
 
 
 def repeats_effect(proposal: Json, earlier: Json, call: Json) -> bool:
-    """Whether the earlier call may have taken effect, and this one does not share its key."""
+    """Return whether the earlier call may have taken effect and has another key."""
     if earlier["status"] not in ("unknown", "timed_out"):
         return False
     if not reaches(proposal, earlier, "local_write"):
@@ -339,7 +339,7 @@ def leaks(run: Json, value: object) -> bool:
 
 
 def score_model(run: Json) -> Json:
-    """Status and score of each evaluator."""
+    """Return status and score of each evaluator."""
     return {
         "policy": policy(run),
         "utility": utility(run),
