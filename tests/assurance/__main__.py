@@ -46,7 +46,7 @@ def main() -> int:
     layers: list[str] = args.layers or [*LAYERS]
     if len(layers) == 1:
         return 0 if _held(layers[0], quick=args.quick, dry=args.dry) else 1
-    # Each in a process of its own: some import the engine anew, and what another layer has imported
+    # Each in a separate process: some import the engine anew, and what another layer has imported
     # would go on holding the old one.
     flags = [f"--{name}" for name in ("quick", "dry") if getattr(args, name)]
     command = [sys.executable, "-m", "tests.assurance", *flags]

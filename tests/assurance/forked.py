@@ -1,4 +1,4 @@
-"""Work in forked children: each task in a process of its own, with a time limit."""
+"""Work in forked children: each task in a separate process, with a time limit."""
 
 import os
 import time

@@ -8,7 +8,7 @@ from harness.cases import Command
 from tests.assurance.layers.conformance import module
 from tests.conformance import engine, second
 from tests.conformance.__main__ import differences, main, table
-from tests.conformance.compare import Level, decisive, fault
+from tests.conformance.compare import Level, decisive, problem
 from tests.conformance.kit import CASES, Named, Result, check, on_one_line, read_cases
 from tests.conformance.serving import Json
 from tests.support.paths import ROOT
@@ -16,7 +16,7 @@ from tests.support.paths import ROOT
 
 @pytest.fixture(scope="module")
 def cases() -> list[Named]:
-    """Some folders of cases, and all cases that cannot stand on a line."""
+    """Some folders of cases, and all cases that cannot be sent as one line."""
     found = read_cases()
     return [
         one
@@ -64,7 +64,9 @@ def test_what_cannot_stand_on_a_line_is_skipped_and_counted(cases: list[Named]) 
         ('"\u2028"'.encode(), True),
     ],
 )
-def test_what_stands_on_a_line(document: bytes, fits: bool) -> None:
+def test_a_document_fits_on_a_line_if_it_is_utf_8_without_line_ends(
+    document: bytes, fits: bool
+) -> None:
     assert on_one_line(document) is fits
 
 
@@ -96,8 +98,8 @@ def test_other_reasons_hold_where_only_what_decides_is_compared(cases: list[Name
 
 
 ANSWERS = {
-    b"": "no JSON",
-    b"[]": "no JSON object",
+    b"": "not JSON",
+    b"[]": "not a JSON object",
     b'{"error":"x"}': "an error must be",
     b'{"error":{"path":1,"message":"x"}}': "both strings",
     b'{"error":{"path":"","message":"odd"}}': "it is called invalid: odd",
@@ -109,17 +111,19 @@ ANSWERS = {
 
 
 @pytest.mark.parametrize("line", ANSWERS)
-def test_an_answer_of_any_shape_is_no_crash(cases: list[Named], line: bytes) -> None:
+def test_an_answer_of_any_shape_is_compared_without_an_exception(
+    cases: list[Named], line: bytes
+) -> None:
     (case,) = (one.case for one in cases if one.name == "refund/plan-b-verify.json")
-    assert ANSWERS[line] in fault(case, line, Level(strict=True))
-    assert fault(case, line, Level(verdicts_only=True)) or line == b'{"ok":true}'
+    assert ANSWERS[line] in problem(case, line, Level(strict=True))
+    assert problem(case, line, Level(verdicts_only=True)) or line == b'{"ok":true}'
 
 
 @pytest.mark.parametrize("name", ["refund/plan-a-verify.json", "refund/plan-b-score.json"])
 def test_an_answer_without_the_shape_of_a_verdict_is_named(cases: list[Named], name: str) -> None:
     (case,) = (one.case for one in cases if one.name == name)
     for line in (b"{}", b'{"ok":false}', b'{"ok":false,"violations":7,"scorecard":[]}'):
-        assert "not of the shape" in fault(case, line, Level(verdicts_only=True))
+        assert "not of the shape" in problem(case, line, Level(verdicts_only=True))
 
 
 def test_both_implementations_decide_alike_on_the_refund(cases: list[Named]) -> None:
@@ -147,7 +151,7 @@ def test_the_table_and_the_exit_status(
     assert main(["--command", " ", *given]) == 2
 
 
-def test_no_case_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_cases_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--command", module("engine"), "--cases", str(tmp_path)]) == 1
 
 

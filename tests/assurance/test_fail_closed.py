@@ -1,4 +1,4 @@
-"""Fail closed: whatever field is taken away, the verdict is invalid input or at least as strict."""
+"""Fail closed: without any one field, the verdict is invalid input or at least as strict."""
 
 from functools import cache
 
@@ -80,7 +80,7 @@ def test_every_field_of_every_envelope_is_met() -> None:
         for model in models
         for name in model.model_fields
     }
-    # The one field that only score reads stands in the cases of score alone.
+    # The one field that only score reads is in the cases of score alone.
     wanted.remove(("verify", "spec.confined_evidence"))
     wanted.add(("score", "proposal.spec.confined_evidence"))
     wanted |= {("score", name) for name in Run.model_fields}
@@ -104,7 +104,9 @@ def test_every_exception_says_why_and_none_is_about_null() -> None:
     ("command", "document"),
     [("verify", good_proposal()), ("verify", refused_proposal()), ("score", good_run())],
 )
-def test_the_refund_without_any_one_field(command: str, document: dict[str, object]) -> None:
+def test_the_refund_without_any_one_field_is_judged_at_least_as_strictly(
+    command: str, document: dict[str, object]
+) -> None:
     """The example in full: every field, deleted, nulled and of every wrong type."""
     tried = list(tries(Subject("refund", command, document)))
     assert len(tried) > 150

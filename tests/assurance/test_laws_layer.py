@@ -52,7 +52,7 @@ def test_a_law_that_holds_is_silent() -> None:
     assert broken(Task(World("drawn"), "latency", 5, of_evaluator=True)) == ""
 
 
-def test_a_fault_of_any_kind_counts_as_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_any_kind_counts_as_broken(monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_given: Any) -> JudgedRun:
         raise KeyError("nowhere")
 

@@ -43,7 +43,7 @@ def test_every_hole_of_the_seed_is_planted_anew() -> None:
     assert {bug.hole for bug in BUGS} - {""} == set(HOLES)
 
 
-def test_a_bug_without_its_place_is_told() -> None:
+def test_a_bug_without_its_place_is_reported() -> None:
     for text, old, new in (("a = 1\n", "b", "c"), ("a = a\n", "a", "b"), ("a = 1\n", "a", "a")):
         with pytest.raises(Misplanted):
             planted(slip("one", "f.py", "nothing", old, new), {"f.py": text})

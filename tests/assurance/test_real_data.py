@@ -1,6 +1,6 @@
 """Recorded runs of real agents, made by others: judged, recorded and replayed, with exact counts.
 
-The data stands beside the project, in `../shared/data`, and is read where it lies. Where it is not
+The data is beside the project, in `../shared/data`, and is read there. Where it is not
 there these tests are skipped; on a build server (`CI` is set) that is a failure instead.
 """
 

@@ -126,7 +126,7 @@ def _bound(values: list[str], text: str) -> Crafted:
 
 
 def values_in_texts() -> Crafted:
-    """4,000 values of one argument, each in a text of its own: accepted."""
+    """4,000 values of one argument, each in a separate text: accepted."""
     items = [
         {"id": f"e{number}", "classification": CLASS, "content": f"ord_{number}"}
         for number in range(CLASSES)

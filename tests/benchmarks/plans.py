@@ -1,7 +1,7 @@
 """The workload: a refund desk. Its tools, its evidence, and plans that no two of are alike.
 
 The steps are what a planner writes for one refund: look-ups, a score, a quote, the refund, a reply
-and a record. A longer plan goes on with the next order. Every step pins evidence of its own.
+and a record. A longer plan goes on with the next order. Every step pins separate evidence.
 """
 
 from functools import cache
@@ -80,7 +80,7 @@ def step(position: int, item: int) -> Json:
 
 
 def plan_wire(steps: int, number: int, evidence: int = 1000) -> Json:
-    """Plan number `number`, whose refs lie in an evidence manifest of `evidence` items."""
+    """Return plan number `number`, with refs into an evidence manifest of `evidence` items."""
     first = number * steps
     written = [step(position, (first + position) % evidence) for position in range(steps)]
     outputs = OUTPUTS if steps >= len(DESK) else OUTPUTS[1:]

@@ -123,7 +123,7 @@ def test_crafted_plans_are_as_large_as_they_are_named(
     assert name.startswith(f"{size:,} ")
 
 
-def test_bytes_in_bytes_out() -> None:
+def test_the_plan_in_bytes_passes() -> None:
     ctx, compiled, spec = plans.context(STEPS), plans.compiled(1000), plans.spec()
     answer = verify_bytes(ctx, compiled, spec, plans.plan_bytes(STEPS, 3))
     assert orjson.loads(answer)["ok"] is True

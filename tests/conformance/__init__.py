@@ -26,13 +26,13 @@ forgiven.) An answer is
     the verdict            if the document is valid: a VerifyVerdict (Verified or Refused), a
                            ScoreVerdict, a CriticReport
     {"error": {"path": P, "message": M}}
-                           if it is not: P is the JSON pointer (RFC 6901) to the fault, "" for
+                           if it is not: P is the JSON pointer (RFC 6901) to the problem, "" for
                            the document as a whole, M is any text
 
 The members `file`, `line`, `errors`, and `trace_id` beside a verdict of verify or score, may be
 added to an answer and are not compared: `critic verify` says there where a document is from.
 
-A document is invalid if it is no strict JSON (a duplicate key, a lone surrogate, NaN, trailing
+A document is invalid if it is not strict JSON (a duplicate key, a lone surrogate, NaN, trailing
 text, a byte-order mark), or not of its schema, or breaks a rule that JSON Schema cannot state.
 Answers may come at any time: each at once, or all when the input has ended. Standard error is for
 people; its last line is shown where answers are missing. The exit status is not looked at.
@@ -48,8 +48,8 @@ expected, any error holds; `--strict` also compares its path. Messages are never
     score          ok, and in scorecard.scores the status and score of every evaluator
     consolidate    status and refused_at (or its absence)
 
-What cannot stand on a line. A document that is blank, holds a line feed or a carriage return, or
-is no UTF-8 is not sent as a line. By default such cases are skipped and counted. With `--base64`
+What does not fit on a line. A document that is blank, holds a line feed or a carriage return, or
+is not UTF-8 is not sent as a line. By default such cases are skipped and counted. With `--base64`
 the program is started once more per command that has any, with `--base64` as one more argument
 after all others, and each line of its input is the standard base64 (RFC 4648, padded) of the bytes
 of one document; answers are as above. (An empty document is an empty line.)

@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "--verdicts-only", action="store_true", help="compare what decides, not what explains"
     )
     parser.add_argument(
-        "--base64", action="store_true", help="send what cannot stand on a line in base64"
+        "--base64", action="store_true", help="send what does not fit on a line in base64"
     )
     parser.add_argument(
         "--only",

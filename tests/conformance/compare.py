@@ -22,16 +22,16 @@ class Level(NamedTuple):
     """What decides, not what explains."""
 
 
-def fault(case: Case, line: bytes, level: Level) -> str:
+def problem(case: Case, line: bytes, level: Level) -> str:
     """Return why the line is not a right answer to the case, ready to print, or an empty text."""
     if case.expect is None:
         return "the case expects nothing: renew the fixtures"
     try:
         answer = parse_json(line)
     except InvalidInput as error:
-        return f"the answer is no JSON: {error.message}"
+        return f"the answer is not JSON: {error.message}"
     if not isinstance(answer, dict):
-        return "the answer is no JSON object"
+        return "the answer is not a JSON object"
     beside = _BESIDE if case.command == "consolidate" else {*_BESIDE, "trace_id"}
     answer = {name: value for name, value in answer.items() if name not in beside}
     if "error" in answer:

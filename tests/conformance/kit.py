@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple, get_args
 
 from evals.escaping import escape_name
 from harness.cases import Case, Command, case_files, read_case
-from tests.conformance.compare import Level, fault
+from tests.conformance.compare import Level, problem
 from tests.support.paths import ROOT
 
 CASES: Final = ROOT / "fixtures" / "cases"
@@ -79,7 +79,7 @@ def check(
         cases: what to put to it.
         level: how much to compare.
         commands: cases of others are left out.
-        encoded: whether to send in base64 what cannot stand on a line (default: skipped).
+        encoded: whether to send in base64 what does not fit on a line (default: skipped).
         folder: where to start the program (default: here).
 
     Raises:
@@ -97,7 +97,7 @@ def check(
         if encoded:
             results |= put.asked(command, others, encoded=True)
         else:
-            skipped = "cannot stand on a line"
+            skipped = "does not fit on a line"
             results |= {one.name: Result(one.name, "skipped", skipped) for one in others}
     return [results[one.name] for one in asked]
 
@@ -149,7 +149,7 @@ def _output(arguments: list[str], documents: list[bytes], folder: Path | None) -
 def _judged(cases: list[Named], output: Output, level: Level) -> Iterator[Result]:
     for place, one in enumerate(cases):
         if place < len(output.lines):
-            why = fault(one.case, output.lines[place].rstrip(b"\r"), level)
+            why = problem(one.case, output.lines[place].rstrip(b"\r"), level)
         else:
             why = f"no answer: {output.ending}"
         if place == len(cases) - 1 and len(output.lines) > len(cases):

@@ -32,7 +32,7 @@ def offenders(wire: Json) -> list[tuple[str, int | None]]:
 
 
 @pytest.mark.parametrize("other", [("c", "b"), ("a", "d"), ("a.b", "c"), ("b", "a")])
-def test_another_destructive_tool_with_the_same_args_is_no_repetition(
+def test_another_destructive_tool_with_the_same_args_is_not_a_repetition(
     other: tuple[str, str],
 ) -> None:
     first = ("a", "b.c") if other == ("a.b", "c") else ("a", "b")

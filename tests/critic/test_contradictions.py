@@ -40,8 +40,8 @@ def refused(model: Any, value: Any) -> tuple[str, str]:
     """Return the type and the message of the only error."""
     with pytest.raises(ValidationError) as caught:
         TypeAdapter(model).validate_python(value)
-    (fault,) = caught.value.errors()
-    return fault["type"], fault["msg"]
+    (error,) = caught.value.errors()
+    return error["type"], error["msg"]
 
 
 @pytest.mark.parametrize("check", get_args(Check))
@@ -63,7 +63,7 @@ def test_ok_is_a_boolean_in_so_many_words(ok: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["x", 1, None, [], ()])
-def test_what_is_no_object_is_no_verdict(value: Any) -> None:
+def test_what_is_not_an_object_is_not_a_verdict(value: Any) -> None:
     models: tuple[Any, ...] = (Verified, Refused, VerifyVerdict)
     for model in models:
         with pytest.raises(ValidationError):

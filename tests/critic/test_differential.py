@@ -186,7 +186,9 @@ def test_long_runs_of_punctuation_are_read_in_linear_time(text: str) -> None:
         (["pay_1 paid"], "pay_1", False),
     ],
 )
-def test_backing_by_example(content: object, value: object, backed: bool) -> None:
+def test_engine_and_model_agree_on_examples_of_backing(
+    content: object, value: object, backed: bool
+) -> None:
     proposal = binding(content, value)
     assert verify_model(proposal.wire())["ok"] is backed
     assert engine(proposal)["ok"] is backed

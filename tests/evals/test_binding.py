@@ -84,7 +84,7 @@ def test_every_leaf_of_json_content_is_backed(content: Any) -> None:
         (True, True, True),
     ],
 )
-def test_leaves_by_example(content: Any, value: Any, backed: bool) -> None:
+def test_a_value_is_backed_by_a_leaf_of_the_content(content: Any, value: Any, backed: bool) -> None:
     assert ContentIndex(content).backs(value) is backed
 
 
@@ -163,7 +163,7 @@ def test_part_of_a_token_is_never_backed(word: str, more: str, joint: str) -> No
         ("a -- b", "--", False),
     ],
 )
-def test_tokens_by_example(text: str, value: Any, backed: bool) -> None:
+def test_a_value_is_backed_by_whole_tokens_of_a_text(text: str, value: Any, backed: bool) -> None:
     assert ContentIndex(text).backs(value) is backed
 
 

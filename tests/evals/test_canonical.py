@@ -76,7 +76,7 @@ def test_the_bytes_are_read_back_as_the_same_value(value: Any) -> None:
         (-(2**53 - 1), "-9007199254740991"),
     ],
 )
-def test_numbers(number: float, spelled: str) -> None:
+def test_numbers_are_written_as_rfc_8785_says(number: float, spelled: str) -> None:
     assert canonical_json(number) == spelled.encode()
     assert canonical_json({"n": [number]}) == f'{{"n":[{spelled}]}}'.encode()
 
@@ -94,7 +94,7 @@ def test_keys_are_sorted_by_utf16_code_units() -> None:
     "value",
     [math.nan, math.inf, -math.inf, [1, {"a": math.nan}], "\ud800", {"\udfff": 1.5}, {1: 1.5}],
 )
-def test_what_is_no_json_has_no_bytes(value: Any) -> None:
+def test_what_is_not_json_has_no_bytes(value: Any) -> None:
     with pytest.raises((ValueError, TypeError, AttributeError)):
         canonical_json(value)
 
@@ -107,7 +107,7 @@ def test_printable_keys_are_sorted_by_utf16_code_units_too() -> None:
 
 
 @pytest.mark.parametrize("value", [{1: 2}, {None: 1}, [{True: 1}]])
-def test_keys_that_are_no_strings_have_no_bytes(value: Any) -> None:
+def test_keys_that_are_not_strings_have_no_bytes(value: Any) -> None:
     with pytest.raises(rfc8785.CanonicalizationError):
         canonical_json(value)
 
@@ -170,7 +170,7 @@ def test_a_proposal_survives_its_canonical_form(proposal: Proposal) -> None:
 
 @WHOLE
 @given(proposals(), st.sampled_from([None, 1]), st.booleans())
-def test_the_digest_is_of_what_is_said_and_not_of_its_spelling(
+def test_the_digest_is_of_the_value_and_not_of_its_spelling(
     proposal: Proposal, indent: int | None, escaped: bool
 ) -> None:
     wire = respelled(proposal.wire())

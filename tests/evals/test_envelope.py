@@ -104,7 +104,7 @@ def test_there_is_a_sample_of_every_kind() -> None:
 
 
 @every_envelope
-def test_frozen(sample: Envelope) -> None:
+def test_no_field_of_an_envelope_can_be_set(sample: Envelope) -> None:
     before = canonical_bytes(sample)
     for name in type(sample).model_fields:
         with pytest.raises(ValidationError, match="frozen"):
@@ -265,7 +265,7 @@ def test_nothing_is_made_without_validation(sample: Envelope) -> None:
             type(sample).construct(**dict(sample))
 
 
-def test_the_old_copy_is_no_way_round_validation() -> None:
+def test_the_old_copy_is_not_a_way_round_validation() -> None:
     plan = Plan(steps=(), declared_outputs=("a",))
     with warnings.catch_warnings(), pytest.raises((TypeError, ValidationError)):
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -293,7 +293,7 @@ def test_the_old_copy_says_what_to_use() -> None:
 
 
 class Measurement(Envelope):
-    """An envelope with a number of its own."""
+    """An envelope with an additional number."""
 
     value: float
 
@@ -305,7 +305,7 @@ def test_numbers_are_finite(number: float) -> None:
         Measurement(value=number)
 
 
-def test_a_fault_does_not_repeat_what_it_refuses() -> None:
+def test_an_error_does_not_repeat_what_it_refuses() -> None:
     # What a plan holds may be secret, and errors end in logs.
     with pytest.raises(ValidationError) as caught:
         Plan(steps=(), declared_outputs=("hunter two",))

@@ -48,7 +48,7 @@ def test_plain_text_is_shown_as_it_is(text: str) -> None:
         ("{0.__class__} %s%n", "{0.__class__} %s%n"),
     ],
 )
-def test_what_is_escaped(text: str, shown: str) -> None:
+def test_control_characters_and_quotes_are_escaped(text: str, shown: str) -> None:
     assert escape_name(text) == shown
 
 
@@ -100,5 +100,5 @@ def test_a_pointer_is_read_back_as_the_place(parts: list[str]) -> None:
         (("steps", 3, "args", "\x1b"), "/steps/3/args/\x1b"),
     ],
 )
-def test_pointers(parts: tuple[str | int, ...], text: str) -> None:
+def test_pointers_are_escaped_as_rfc_6901_says(parts: tuple[str | int, ...], text: str) -> None:
     assert pointer(*parts) == text

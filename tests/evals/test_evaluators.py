@@ -89,7 +89,7 @@ def test_places_come_in_a_fixed_order_numbers_before_names() -> None:
     validator = compile_schema({"items": number, "additionalProperties": inner})
 
     def places(value: Any) -> list[str]:
-        return [pointer(*fault.path) for fault in schema_faults(validator, value)]
+        return [pointer(*error.path) for error in schema_faults(validator, value)]
 
     assert places(["x"] * 12) == [f"/{at}" for at in range(12)]
     value = {"b": ["x", "y"], "a": {"z": "x", "c": "x"}}
@@ -145,7 +145,7 @@ def test_what_is_escaped_to_the_edges(char: str, shown: str) -> None:
     assert escape_line(char) == shown
 
 
-def test_our_own_dash_stands_in_a_line_and_not_in_a_name() -> None:
+def test_our_own_dash_is_allowed_in_a_line_and_not_in_a_name() -> None:
     assert escape_line("a \u2014 b") == "a \u2014 b"
     assert escape_name("a \u2014 b") == "a \\u2014 b"
     assert pointer("a~b", 0, "c/d") == "/a~0b/0/c~1d"

@@ -25,7 +25,7 @@ every_optional = pytest.mark.parametrize(("model", "name"), OPTIONAL)
 every_array = pytest.mark.parametrize(("model", "name"), ARRAYS)
 
 
-def faults(model: type[Envelope], name: str, value: Any) -> list[str]:
+def errors(model: type[Envelope], name: str, value: Any) -> list[str]:
     """Return the types of the errors at a field or within it, as read from the wire."""
     try:
         model.model_validate({name: value})
@@ -42,15 +42,15 @@ def test_there_are_fields_of_every_sort() -> None:
 
 
 @every_optional
-def test_null_is_no_value_of_an_optional_field(model: type[Envelope], name: str) -> None:
-    assert faults(model, name, None)
+def test_null_is_not_a_value_of_an_optional_field(model: type[Envelope], name: str) -> None:
+    assert errors(model, name, None)
 
 
 @every_array
 def test_a_tuple_of_any_length_is_an_array(model: type[Envelope], name: str) -> None:
     for length in (1, 2, 3):
         value = (object(),) * length
-        assert {"too_long", "too_short"}.isdisjoint(faults(model, name, value))
+        assert {"too_long", "too_short"}.isdisjoint(errors(model, name, value))
 
 
 def test_a_step_is_what_its_class_says_where_no_kind_is_given() -> None:
@@ -146,11 +146,11 @@ def test_contradictions_have_a_name() -> None:
     for model, wire, name in wrong:
         with pytest.raises(ValidationError) as caught:
             model(**wire)
-        (fault,) = caught.value.errors()
-        assert fault["type"].startswith(name)
+        (error,) = caught.value.errors()
+        assert error["type"].startswith(name)
 
 
-def test_the_kinds_of_faults_have_names() -> None:
+def test_the_kinds_of_errors_have_names() -> None:
     """A reader of pydantic's errors tells them apart by `type`."""
     found: dict[str, Any] = {}
     for model, fields in (
@@ -163,7 +163,7 @@ def test_the_kinds_of_faults_have_names() -> None:
         (critic.EvaluatorVerdict, {"score": 2}),
     ):
         for name, value in fields.items():
-            found[f"{name} {value}"] = faults(model, name, value)
+            found[f"{name} {value}"] = errors(model, name, value)
     assert found == {
         "content None": ["json_value"],
         "content nan": ["json_value"],

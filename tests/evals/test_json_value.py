@@ -116,7 +116,7 @@ def test_args_are_accepted_exactly_where_the_rules_say_so(args: Any) -> None:
 
 @pytest.mark.parametrize("value", ODD, ids=lambda value: type(value).__name__)
 @pytest.mark.parametrize("wrap", [lambda v: v, lambda v: [v], lambda v: {"a": [0, {"b": v}]}])
-def test_what_is_no_json_is_refused_at_any_depth(value: Any, wrap: Any) -> None:
+def test_what_is_not_json_is_refused_at_any_depth(value: Any, wrap: Any) -> None:
     assert not accepts_args({"x": wrap(value)})
     item = {"id": "e", "classification": "k", "content": wrap(value)}
     assert refused_at(EvidenceItem, item).path == "/content"
@@ -132,7 +132,7 @@ def test_numbers_that_every_reader_keeps_exact(number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "fault"),
+    ("number", "message"),
     [
         (2**53, "a whole number is outside +-(2^53 - 1)"),
         (-(2**53), "a whole number is outside +-(2^53 - 1)"),
@@ -144,9 +144,9 @@ def test_numbers_that_every_reader_keeps_exact(number: float) -> None:
         (-math.inf, "a number is not finite"),
     ],
 )
-def test_numbers_that_are_refused(number: float, fault: str) -> None:
+def test_numbers_that_are_refused(number: float, message: str) -> None:
     error = refused_at(ToolStep, {"adapter_id": "a", "capability_id": "b", "args": {"x": number}})
-    assert (error.path, error.message) == ("/args", fault)
+    assert (error.path, error.message) == ("/args", message)
 
 
 @pytest.mark.parametrize("in_objects", [False, True])
@@ -180,7 +180,7 @@ def test_an_empty_container_is_a_level(empty: Any) -> None:
         (nested(64, 1), "JSON nested deeper than 64 levels"),
     ],
 )
-def test_a_fault_says_what_it_is(value: Any, said: str) -> None:
+def test_an_error_says_what_it_is(value: Any, said: str) -> None:
     with pytest.raises(ValueError) as caught:
         EvidenceItem(id="e", classification="k", content=value)
     assert said in str(caught.value)
@@ -269,5 +269,5 @@ def test_a_schema_is_an_object_or_a_boolean(schema: Any) -> None:
     assert "JSON Schema" in error.message
 
 
-def test_null_is_no_schema() -> None:
+def test_null_is_refused_as_a_schema() -> None:
     assert refused_at(ToolCapability, {**TOOL, "args_schema": None}).path == "/args_schema"

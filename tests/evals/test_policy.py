@@ -70,7 +70,7 @@ def test_a_call_that_did_not_complete_is_not_done(status: str) -> None:
         ([0, 1, 9, 4], [2]),
     ],
 )
-def test_a_reason_step_stands_for_all_that_it_depends_on(
+def test_a_reason_step_counts_for_all_that_it_depends_on(
     order: list[int], wrong: list[int]
 ) -> None:
     assert violating(BETWEEN, [call(at) for at in order]) == wrong

@@ -84,12 +84,12 @@ def test_numbers_of_appendix_b(bits: str, spelled: str) -> None:
 
 
 @pytest.mark.parametrize("bits", ["7fffffffffffffff", "7ff0000000000000", "fff0000000000000"])
-def test_what_is_no_number_has_no_canonical_form(bits: str) -> None:
+def test_what_is_not_a_number_has_no_canonical_form(bits: str) -> None:
     with pytest.raises(rfc8785.CanonicalizationError):
         canonical_json(double(int(bits, 16)))
 
 
-def test_document_of_section_3_2_2() -> None:
+def test_the_document_of_section_3_2_2_has_the_published_bytes() -> None:
     assert canonical_json(parse_json(SAMPLE)) == bytes.fromhex(SAMPLE_BYTES)
 
 

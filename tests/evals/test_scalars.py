@@ -65,14 +65,14 @@ def test_the_grammar_of_identifiers(text: str) -> None:
 
 
 @pytest.mark.parametrize("char", [chr(code) for code in range(0x80)])
-def test_each_ascii_character(char: str) -> None:
+def test_each_ascii_character_is_allowed_or_refused_in_names(char: str) -> None:
     for takes in (is_identifier, is_evidence_ref):
         assert takes(char) is bool(FIRST.fullmatch(char))
         assert takes(f"a{char}") is bool(LATER.fullmatch(char))
         assert takes(f"a{char}b") is bool(LATER.fullmatch(char))
 
 
-def test_the_longest_names() -> None:
+def test_names_have_a_greatest_length() -> None:
     assert is_identifier("x" * 128)
     assert not is_identifier("x" * 129)
     assert is_evidence_ref("x" * 512)

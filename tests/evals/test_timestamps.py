@@ -45,7 +45,7 @@ instants = st.datetimes(
         ("9999-12-31T23:59:59.999999Z", datetime.max.replace(tzinfo=UTC)),
     ],
 )
-def test_every_form_of_rfc3339(text: str, moment: datetime) -> None:
+def test_every_form_of_rfc3339_is_parsed(text: str, moment: datetime) -> None:
     parsed = parse_time(text)
     assert parsed == moment
     assert parsed.tzinfo is UTC

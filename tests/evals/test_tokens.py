@@ -65,7 +65,7 @@ def test_the_tokens_of_many_signs_are_found_in_linear_time(signs: str) -> None:
     assert not ContentIndex(signs * 300_000 + "x").backs("5")
 
 
-def test_a_sign_before_a_word_is_no_part_of_it() -> None:
+def test_a_sign_before_a_word_is_not_part_of_it() -> None:
     for signs in ("-", "+", ".", "+-"):
         assert ContentIndex(f"owed {signs}five now").backs("five")
 

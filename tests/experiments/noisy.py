@@ -1,11 +1,11 @@
-"""A planner that slips, and mends with what it is told. A model, not a measurement of any model.
+"""A planner that errs, and fixes its plan by the advice. A model, not a measurement of one.
 
 It has a passing plan in mind. Whenever it writes it down, it gets from none to four things wrong,
 each number as likely, spread over the five refusal kinds (`tests.experiments.slips`). Half of what
 it gets wrong in its steps are slips of the pen, which it sees when it looks there again; half are
 mistakes: it believes what it wrote, so that looking again only makes it try something else. What it
 gets wrong of the plan as a whole (its outputs, its trace) it always sees. Where a world gives no
-occasion for a kind of fault, it is one of another kind: few worlds have a tool above their mode.
+occasion for a kind of error, it is one of another kind: few worlds have a tool above their mode.
 
 What it is told decides where it looks, and what it tries:
 
@@ -18,8 +18,8 @@ What it is told decides where it looks, and what it tries:
                 it misspelt) it writes as it was meant, and drops the step if it is mistaken there.
 
 A mistake that it looks at again, it replaces by something that the manifest offers for that part:
-any evidence, any tool. One in seven mends fails and leaves things as they are; one in twenty
-brings a new fault in. If nothing has changed in the end, it writes the whole plan anew.
+any evidence, any tool. One in seven fixes fails and leaves things as they are; one in twenty
+brings a new error in. If nothing has changed in the end, it writes the whole plan anew.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -151,7 +151,7 @@ class NoisyPlanner:
     # What to do there.
 
     def _look(self, line: Line, part: str) -> None:
-        """Look at a part again; if it is not as it was meant, mend it or try something else."""
+        """Look at a part again; if it is not as intended, fix it or try something else."""
         if not line.step:
             return
         wrong = differs(line, "step") or differs(line, part)

@@ -81,7 +81,7 @@ def world_of(proposal: Proposal) -> World:
     )
 
 
-# Slips in a step: the fields as they get written, or None where there is no occasion.
+# Slips in a step: the fields as they get written, or None if the slip is impossible.
 
 Change = Json | None
 

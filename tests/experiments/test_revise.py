@@ -27,7 +27,7 @@ def test_it_gives_the_same_figures_again(worlds: revise.Worlds, small: dict[str,
     assert revise.run(worlds, trials=80, shares=(0.5,)) == small
 
 
-def test_whoever_is_told_more_succeeds_at_least_as_often(small: dict[str, Any]) -> None:
+def test_a_planner_with_more_advice_succeeds_at_least_as_often(small: dict[str, Any]) -> None:
     for found in (small, shown.kept()):
         for group in found["groups"].values():
             shares = [group["levels"][level]["approved"][-1]["share"] for level in LEVELS]
@@ -41,7 +41,7 @@ def test_the_first_drafts_are_the_same_for_all(small: dict[str, Any]) -> None:
         assert len(firsts) == 1
 
 
-def test_faults_of_all_five_kinds_are_made() -> None:
+def test_errors_of_all_five_kinds_are_made() -> None:
     for group in shown.kept()["groups"].values():
         assert {*group["first_faults"]} == {*get_args(RefusalKind)}
         assert all(group["first_faults"].values())

@@ -97,12 +97,12 @@ def test_rendering_shows_hidden_characters_and_spares_the_em_dash() -> None:
         b"",
     ],
 )
-def test_what_is_no_case_is_refused(data: bytes) -> None:
+def test_what_is_not_a_case_is_refused(data: bytes) -> None:
     with pytest.raises(InvalidInput):
         parse_case(data)
 
 
-def test_an_input_that_json_cannot_carry_stands_as_text_or_base64() -> None:
+def test_an_input_that_json_cannot_carry_is_kept_as_text_or_base64() -> None:
     for changes in ({"input_text": '{"a": 1, "a": 2}'}, {"input_base64": "//4="}):
         case = renewed(parse_case(without_input(must={"invalid": True}, **changes)))
         assert problem(case) is None
@@ -115,14 +115,14 @@ def test_large_numbers_of_an_input_reach_the_engine_as_they_are() -> None:
     assert render_case(parse_case(render_case(case))) == render_case(case)
 
 
-def test_a_fault_of_the_input_is_an_outcome() -> None:
+def test_an_error_of_the_input_is_an_outcome() -> None:
     found = judge_case("score", b"[]")
     assert found.verdict is None
     assert found.error is not None
     assert found.error.path == ""
 
 
-def test_a_refused_plan_with_a_score_is_no_input_of_consolidate() -> None:
+def test_a_refused_plan_with_a_score_is_not_an_input_of_consolidate() -> None:
     case = read_case(ROOT / "fixtures/cases/consolidate/invalid-refused-and-scored.json")
     found = run_case(case)
     assert found.error is not None
@@ -131,10 +131,10 @@ def test_a_refused_plan_with_a_score_is_no_input_of_consolidate() -> None:
 
 def test_a_difference_is_shown_line_by_line() -> None:
     wrong = {"verdict": {**PASSED["verdict"], "reasons": ["9 steps, 0 required outputs covered"]}}
-    fault = problem(parse_case(spelled(expect=wrong)))
-    assert fault is not None
-    assert '-      "9 steps, 0 required outputs covered"' in fault.splitlines()
-    assert '+      "0 steps, 0 required outputs covered"' in fault.splitlines()
+    text = problem(parse_case(spelled(expect=wrong)))
+    assert text is not None
+    assert '-      "9 steps, 0 required outputs covered"' in text.splitlines()
+    assert '+      "0 steps, 0 required outputs covered"' in text.splitlines()
 
 
 def test_equal_numbers_are_no_difference() -> None:

@@ -58,10 +58,10 @@ def test_case_holds(path: Path) -> None:
     case = parse_case(data)
     assert case.must is not None, "say in `must` what is meant"
     started = time.process_time()
-    fault = problem(case)
+    failure = problem(case)
     assert time.process_time() - started < LONGEST_SECONDS
-    if fault:
-        pytest.fail(f"{case.title}\n{fault}", pytrace=False)
+    if failure:
+        pytest.fail(f"{case.title}\n{failure}", pytrace=False)
     assert render_case(case) == data
     assert render_case(renewed(case)) == data
 

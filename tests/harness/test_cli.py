@@ -62,7 +62,7 @@ def test_every_command_has_its_help(critic: Critic, command: str) -> None:
     ],
     ids=" ".join,
 )
-def test_misuse_is_told_on_standard_error(critic: Critic, args: tuple[str, ...]) -> None:
+def test_misuse_is_reported_on_standard_error(critic: Critic, args: tuple[str, ...]) -> None:
     said = critic(*args)
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith("usage: critic ")
@@ -98,7 +98,7 @@ def test_a_failure_is_one_safe_line_and_never_a_pass(
     assert is_safe(said.err.removesuffix("\n"))
 
 
-def test_interrupted(critic: Critic, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_exits_with_130(critic: Critic, monkeypatch: pytest.MonkeyPatch) -> None:
     fails_with(monkeypatch, KeyboardInterrupt())
     assert critic("schema") == (130, "half a ", "")
 
@@ -116,7 +116,7 @@ def start(*args: str, stdout: Any = subprocess.PIPE) -> subprocess.Popen[bytes]:
     )
 
 
-def test_interrupted_by_a_real_signal() -> None:
+def test_an_interrupt_by_a_real_signal_exits_with_130() -> None:
     with start("verify", "--lines", "--format", "text", "-") as process:
         assert process.stdin
         assert process.stderr
@@ -148,7 +148,7 @@ def test_output_that_cannot_be_written() -> None:
     assert told == b"critic: the disk is full: free some space and run the command again\n"
 
 
-# --- a process of its own ---------------------------------------------------------------------
+# --- a separate process -----------------------------------------------------------------------
 
 
 def test_help_imports_nothing_heavy() -> None:
@@ -206,7 +206,7 @@ def test_the_version_is_that_of_the_distribution(critic: Critic) -> None:
 
 
 @pytest.mark.parametrize(("closed", "args"), [("<&-", "verify -"), (">&-", "schema")])
-def test_a_stream_that_is_closed_is_no_pass(closed: str, args: str) -> None:
+def test_a_stream_that_is_closed_is_not_a_pass(closed: str, args: str) -> None:
     command = f"exec {sys.executable} -m harness.cli {args} {closed}"
     shell = ["sh", "-c", command]  # only a shell can start a program without a stream
     done = subprocess.run(shell, check=False, capture_output=True, env=ENVIRONMENT)

@@ -22,7 +22,7 @@ def run(*words: str, prompt: str = "", cwd: Path = Path("/"), **more: float) -> 
     return asyncio.run(run_command(words, prompt=prompt, cwd=cwd, timeout=more.get("timeout")))
 
 
-def test_the_prompt_on_stdin(tmp_path: Path) -> None:
+def test_the_prompt_is_passed_on_stdin(tmp_path: Path) -> None:
     told = run(
         *python("print(sys.stdin.read(), os.getcwd()); print('e', file=sys.stderr); sys.exit(3)"),
         prompt="Grüße {prompt}",
@@ -43,7 +43,7 @@ def test_a_command_that_does_not_read_its_prompt() -> None:
     assert run("true", prompt="x" * 10_000_000).exit_code == 0
 
 
-def test_output_that_is_no_text() -> None:
+def test_output_that_is_not_text_is_decoded() -> None:
     assert run(*python("sys.stdout.buffer.write(b'a\\xffb\\xc3')")).stdout == "a\ufffdb\ufffd"
 
 
@@ -57,7 +57,7 @@ def test_huge_output_keeps_head_and_tail() -> None:
     assert len(told.stdout) < KEPT_BYTES + 100 > len(told.stderr)
 
 
-def test_output_is_told_as_it_comes() -> None:
+def test_output_is_reported_as_it_comes() -> None:
     told: list[str] = []
     code = "sys.stdout.buffer.write('ü'.encode()[:1]); sys.stdout.flush()\n"
     code += "sys.stdout.buffer.write('ü'.encode()[1:] + b'!')"
@@ -116,7 +116,7 @@ def test_a_cancelled_caller_leaves_nothing_behind(tmp_path: Path) -> None:
     assert all(ends(int(pid)) for pid in (tmp_path / "pids").read_text().split())
 
 
-def test_a_command_killed_by_a_signal() -> None:
+def test_a_command_killed_by_a_signal_has_a_negative_exit_code() -> None:
     assert run("sh", "-c", "kill -9 $$").exit_code == -signal.SIGKILL
 
 

@@ -120,7 +120,7 @@ def _completed_without(**gone: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("parts", "fault"),
+    ("parts", "message"),
     [
         ({"run": run_of(proposal(2))}, "run is of another proposal"),
         ({"proposal": proposal(2)}, "another trace_id"),
@@ -133,8 +133,8 @@ def _completed_without(**gone: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_parts_that_contradict_are_refused(parts: dict[str, Any], fault: str) -> None:
-    with pytest.raises(ValidationError, match=fault):
+def test_parts_that_contradict_are_refused(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         Decision(**_completed_without(**parts))
 
 

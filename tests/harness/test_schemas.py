@@ -185,7 +185,7 @@ def test_what_the_schema_refuses_the_wire_refuses_too(model: type[Envelope], val
             build(model, wrong)
 
 
-def test_one_refusal_of_each_sort() -> None:
+def test_the_schema_refuses_one_value_of_each_sort() -> None:
     context = {"trace_id": "t", "safety_mode": "network", "as_of": "2026-05-09T10:00:00Z"}
     assert validator("RunContext").is_valid(context)
     wrongs: list[dict[str, Any]] = [

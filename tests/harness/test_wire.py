@@ -27,7 +27,7 @@ def refused(data: bytes, **limits: int) -> InvalidInput:
 
 # --- duplicate keys ---------------------------------------------------------------------------
 
-# Objects are lists of pairs here, so that a key may stand in one twice.
+# Objects are lists of pairs here, so that a key may appear in one twice.
 few_keys = st.sampled_from(["a", "b", ":", "a:b", '"', "\\", "\u00e9", "\U0001f600", "", "\t"])
 texts = st.text(st.sampled_from('ab:":,{}\\/ \u00e9\n'), max_size=6)
 leaves = st.none() | st.booleans() | st.integers(-9, 10**25) | texts
@@ -75,7 +75,7 @@ def utf16(text: str) -> list[int]:
 
 
 class Twice(Exception):
-    """A key stands in an object twice."""
+    """A key appears in an object twice."""
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -91,14 +91,14 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 @example('{":":1,"a":{"x:y":2,"x:y":3}}')
 @example('{"a":1,"\\u0061":2}')
 @example('{"a":9999999999999999999999999,"a":1}')
-def test_a_document_is_refused_exactly_where_a_key_stands_twice(text: str) -> None:
+def test_a_document_is_refused_exactly_if_a_key_appears_twice(text: str) -> None:
     try:
         value = json.loads(text, object_pairs_hook=unique)
     except Twice:
-        fault = refused(text.encode())
-        assert fault.path == ""
-        assert "uplicate key" in fault.message
-        assert is_safe(str(fault))
+        error = refused(text.encode())
+        assert error.path == ""
+        assert "uplicate key" in error.message
+        assert is_safe(str(error))
     else:
         assert parse_json(text.encode()) == value
 
@@ -116,14 +116,14 @@ def test_every_spelling_of_a_value_is_read(
 
 @pytest.mark.parametrize("key", ['"a"', '"\\u0061"', '"\\u0061\\u0000"'])
 @pytest.mark.parametrize("wrap", ["%s", "[%s]", '{"x":[{"y":%s}]}', '[{"z":":"},%s]'])
-def test_a_key_that_stands_twice_at_any_depth(key: str, wrap: str) -> None:
+def test_a_key_that_appears_twice_at_any_depth_is_refused(key: str, wrap: str) -> None:
     other = '"a\\u0000"' if "0000" in key else '"a"'
     assert parse_json((wrap % f"{{{key}:1}}").encode())
-    fault = refused((wrap % f'{{{other}:1,"b":2,{key}:1}}').encode())
-    assert "uplicate key" in fault.message
+    error = refused((wrap % f'{{{other}:1,"b":2,{key}:1}}').encode())
+    assert "uplicate key" in error.message
 
 
-# --- what is no strict JSON -------------------------------------------------------------------
+# --- what is not strict JSON -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -143,25 +143,25 @@ def test_a_key_that_stands_twice_at_any_depth(key: str, wrap: str) -> None:
     ids=lambda data: repr(data[:24]),
 )
 def test_what_is_not_strict_json(data: bytes) -> None:
-    fault = refused(data)
-    assert fault.path == ""
-    assert fault.message.startswith("not strict JSON: ")
-    assert is_safe(str(fault))
-    assert str(fault) == f"the document: {fault.message}"
+    error = refused(data)
+    assert error.path == ""
+    assert error.message.startswith("not strict JSON: ")
+    assert is_safe(str(error))
+    assert str(error) == f"the document: {error.message}"
 
 
 @pytest.mark.parametrize("data", [b"", b" ", b"\n", b" \t\r\n "])
-def test_nothing_at_all(data: bytes) -> None:
+def test_an_empty_document_is_refused(data: bytes) -> None:
     assert refused(data).message == "empty: expected one JSON document"
 
 
-def test_a_byte_order_mark() -> None:
-    fault = refused(b"\xef\xbb\xbf{}")
-    assert fault.message == "starts with a byte-order mark: save it as UTF-8 without one"
+def test_a_byte_order_mark_is_refused() -> None:
+    error = refused(b"\xef\xbb\xbf{}")
+    assert error.message == "starts with a byte-order mark: save it as UTF-8 without one"
 
 
 @pytest.mark.parametrize("data", [b" \xef\xbb\xbf{}", b"{}\xef\xbb\xbf", b'{\xef\xbb\xbf"a":1}'])
-def test_a_byte_order_mark_elsewhere(data: bytes) -> None:
+def test_a_byte_order_mark_elsewhere_is_not_strict_json(data: bytes) -> None:
     assert refused(data).message.startswith("not strict JSON: ")
 
 
@@ -197,8 +197,8 @@ def test_the_limit_is_32_mib_unless_told_otherwise() -> None:
     assert MAX_DOCUMENT_BYTES == 32 * 1024 * 1024
     padded = b" " * (MAX_DOCUMENT_BYTES - 2) + b"{}"
     assert parse_json(padded) == {}
-    fault = refused(padded + b" ")
-    assert fault.message == "33554433 bytes is over the limit of 33554432 bytes"
+    error = refused(padded + b" ")
+    assert error.message == "33554433 bytes is over the limit of 33554432 bytes"
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e999999999"])

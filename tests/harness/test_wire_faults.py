@@ -1,4 +1,4 @@
-"""What an input that is no envelope is told: the real place of the fault, and what to do."""
+"""Errors of input that is not an envelope: they name the real place, and what to do."""
 
 from collections.abc import Callable
 
@@ -52,17 +52,17 @@ def bent(change: Callable[[Json], object]) -> Json:
         (lambda run: run.update({"x/y~": 1}), "/x~1y~0"),
     ],
 )
-def test_a_fault_is_named_by_its_real_place(change: Callable[[Json], object], path: str) -> None:
-    fault = refused_at(Run, bent(change))
-    assert fault.path == path
-    assert is_safe(str(fault))
-    assert str(fault).endswith(f": {fault.message}")
+def test_an_error_is_named_by_its_real_place(change: Callable[[Json], object], path: str) -> None:
+    error = refused_at(Run, bent(change))
+    assert error.path == path
+    assert is_safe(str(error))
+    assert str(error).endswith(f": {error.message}")
 
 
 # The tags of a union are no places, even where the document has a member of that name.
 @pytest.mark.parametrize("tag", ["tool", "reason"])
 @pytest.mark.parametrize("value", [{}, {"adapter_id": 1, "summary": 1}, [1], "text", None])
-def test_a_union_tag_is_no_place(tag: str, value: object) -> None:
+def test_a_union_tag_is_not_a_place(tag: str, value: object) -> None:
     wrong = {"kind": "tool", "adapter_id": "a b", "capability_id": "c"}
     if tag == "reason":
         wrong = {"kind": "reason", "summary": "\ud800"}
@@ -70,7 +70,7 @@ def test_a_union_tag_is_no_place(tag: str, value: object) -> None:
     assert refused_at(Plan, plan).path == f"/steps/0/{'adapter_id' if tag == 'tool' else 'summary'}"
 
 
-# Nor is a member less of a place because pydantic uses its name for something of its own.
+# Nor is a member less of a place because pydantic uses its name for something else.
 @pytest.mark.parametrize(
     "name", ["[key]", "tuple[", "tuple[str, ...]", "function-after[tuple()", "tool", "0", "-1"]
 )
@@ -148,17 +148,17 @@ def test_the_words_say_what_to_do(change: Callable[[Json], object], message: str
     assert refused_at(Run, bent(change)).message == message
 
 
-def test_further_faults_are_counted() -> None:
-    fault = refused_at(RunContext, {"trace_id": "", "safety_mode": "x", "more": 1})
-    assert fault.path == "/trace_id"
-    assert fault.message.endswith(" (and 2 more)")
+def test_further_errors_are_counted() -> None:
+    error = refused_at(RunContext, {"trace_id": "", "safety_mode": "x", "more": 1})
+    assert error.path == "/trace_id"
+    assert error.message.endswith(" (and 2 more)")
 
 
 def test_a_closed_set_is_listed_legibly() -> None:
-    fault = refused_at(RunContext, {"trace_id": "t", "safety_mode": "admin"})
+    error = refused_at(RunContext, {"trace_id": "t", "safety_mode": "admin"})
     for mode in ("read_only", "local_write", "network", "delegated", "destructive"):
-        assert mode in fault.message
-    assert "\\u0027" not in fault.message
+        assert mode in error.message
+    assert "\\u0027" not in error.message
 
 
 @pytest.mark.parametrize(
@@ -174,27 +174,27 @@ def test_a_closed_set_is_listed_legibly() -> None:
     ],
 )
 def test_a_hostile_document_cannot_speak_through_the_error(value: object) -> None:
-    fault = refused_at(RunContext, value)
-    assert is_safe(str(fault))
-    assert is_safe(fault.message)
-    assert "\n" not in str(fault)
+    error = refused_at(RunContext, value)
+    assert is_safe(str(error))
+    assert is_safe(error.message)
+    assert "\n" not in str(error)
 
 
 def test_a_hostile_kind_cannot_speak_through_the_error() -> None:
-    fault = refused_at(Plan, {"steps": [{"kind": HOSTILE}], "declared_outputs": []})
-    assert is_safe(str(fault))
+    error = refused_at(Plan, {"steps": [{"kind": HOSTILE}], "declared_outputs": []})
+    assert is_safe(str(error))
 
 
 @pytest.mark.parametrize("value", [None, 1, "x", [], True])
-def test_a_document_that_is_no_object(value: object) -> None:
-    fault = refused_at(Proposal, value)
-    assert fault.path == ""
-    assert str(fault).startswith("the document: ")
+def test_a_document_that_is_not_an_object_is_refused(value: object) -> None:
+    error = refused_at(Proposal, value)
+    assert error.path == ""
+    assert str(error).startswith("the document: ")
 
 
 def test_an_error_is_a_value_error_without_a_trail() -> None:
     # The cause would hold the whole input, which may be secret and is certainly long.
-    fault = refused_at(RunContext, {})
-    assert isinstance(fault, ValueError)
-    assert fault.__cause__ is None
-    assert fault.__suppress_context__
+    error = refused_at(RunContext, {})
+    assert isinstance(error, ValueError)
+    assert error.__cause__ is None
+    assert error.__suppress_context__

@@ -1,7 +1,7 @@
 """Run what the documents show: every snippet of every page, in a folder with the examples.
 
 - `console`: each `$ command` is run by bash, and prints exactly the lines below it; a line `...`
-  stands for any lines.
+  matches any lines.
 - `python`: the blocks of a page are one program, one after the other, warnings being errors.
 - `sh`: run by bash, and must succeed.
 - `json`, `toml`: must parse. `text`, `mermaid`, `diff`: only to look at.
@@ -116,7 +116,7 @@ def console_lines(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def matches(expected: list[str], printed: list[str]) -> bool:
-    """Compare lines; `...` stands for any lines, also for none, and `…` for any text in a line."""
+    """Compare lines; `...` matches any lines, also none, and `…` any text in a line."""
     parts = [
         r"(?:.*\n)*?" if line == "..." else re.escape(line).replace("…", ".*") + r"\n"
         for line in expected

@@ -68,7 +68,7 @@ IMPURE_METHODS = words("""
 TOP_LEVEL = words(
     "pyproject.toml README.md LICENSE CHANGELOG.md critic evals harness tests fixtures"
 )
-UNTRACKED = {"dist", "build", "PKG-INFO"}  # what tools leave in a tree that is no checkout
+UNTRACKED = {"dist", "build", "PKG-INFO"}  # what tools leave in a tree that is not a checkout
 
 MOST, LONGEST, DEEPEST = 350, 40, 3  # lines of a file, of a function; levels of nesting
 
@@ -191,7 +191,7 @@ def test_no_circle_between_modules() -> None:
 
 
 def test_no_circle_between_packages() -> None:
-    # What is right below `harness` (wire, canonical ...) is a package of its own here.
+    # What is right below `harness` (wire, canonical ...) is a separate package here.
     def package(module: str) -> str:
         parts = module.split(".")
         return ".".join(parts[:2]) if parts[0] == "harness" else parts[0]

@@ -1,4 +1,4 @@
-"""The names that users may rely on. Whoever changes one of these lists changes the interface."""
+"""The names that users may rely on. A change to one of these lists changes the interface."""
 
 import importlib
 import importlib.metadata
@@ -34,7 +34,7 @@ MODES = ("read_only", "local_write", "network", "delegated", "destructive")
 FIVE = ("policy", "utility", "latency", "safety", "cost")
 
 
-def test_the_names_of_evals() -> None:
+def test_evals_exports_facts_and_evaluation_only() -> None:
     assert sorted(evals.__all__) == sorted([*FACTS.split(), *EVALUATION.split()])
 
 
@@ -82,7 +82,7 @@ def test_one_door_is_enough_for_a_user() -> None:
     exec("from critic import Plan, RunContext, verify, score, consolidate", names)  # noqa: S102
     assert names["Plan"].__module__ == "evals.plan"
     assert names["RunContext"].__module__ == "evals.context"
-    # The functions stand before the modules of the same names.
+    # The functions take precedence over the modules of the same names.
     assert all(callable(names[name]) for name in ("verify", "score", "consolidate"))
     assert names["verify"] is importlib.import_module("critic.verify").verify
 
@@ -108,7 +108,7 @@ def test_one_door_is_enough_for_a_user() -> None:
         (EvaluatorId, FIVE),
     ],
 )
-def test_closed_sets(closed: Any, names: tuple[str, ...]) -> None:
+def test_closed_sets_have_exactly_these_members(closed: Any, names: tuple[str, ...]) -> None:
     assert get_args(closed) == names
 
 

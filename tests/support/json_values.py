@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 SAFE = 2**53 - 1
 
-# The two orders of keys differ here: by code point U+FB33 stands before U+1F600, by UTF-16 after.
+# The two orders of keys differ here: by code point U+FB33 comes before U+1F600, by UTF-16 after.
 ODD_KEYS = (
     "\ufb33",
     "\U0001f600",

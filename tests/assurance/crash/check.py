@@ -1,4 +1,4 @@
-"""What must hold of a log whatever befell it, and writers in processes of their own."""
+"""What must hold of a log after any crash, and writers in separate processes."""
 
 import os
 import sqlite3
@@ -31,7 +31,7 @@ def existing(path: Path) -> SqlDecisionLog:
     return SqlDecisionLog.open(path, create=False)
 
 
-def fault(path: Path, told: Mapping[int, str], most: int | None = None) -> str:
+def problem(path: Path, told: Mapping[int, str], most: int | None = None) -> str:
     """Return what is wrong with the log after a crash, or an empty text.
 
     Every acknowledged record is there, the chain and every report hold, and there are at most
@@ -100,7 +100,7 @@ class Writer(NamedTuple):
 
     @classmethod
     def start(cls, target: Callable[..., None], *arguments: object) -> "Writer":
-        """Run `target(*arguments, fd)` in a process of its own."""
+        """Run `target(*arguments, fd)` in a separate process."""
         reading, writing = os.pipe()
         process = get_context("fork").Process(
             target=_alone, args=(target, arguments, reading, writing), daemon=True
@@ -142,10 +142,10 @@ def told_in(lines: list[str]) -> Told:
     return {int(seq): own for seq, own in pairs}
 
 
-def row_of(layer: str, unit: str, faults: list[str], note: str) -> Row:
-    wrong = [one for one in faults if one]
+def row_of(layer: str, unit: str, problems: list[str], note: str) -> Row:
+    wrong = [one for one in problems if one]
     first = f"; first: {wrong[0]}" if wrong else ""
-    return all_held(layer, len(faults), unit, len(wrong), note + first)
+    return all_held(layer, len(problems), unit, len(wrong), note + first)
 
 
 def poison_of(log: SqlDecisionLog, error: LogError) -> str:
@@ -161,7 +161,7 @@ def poison_of(log: SqlDecisionLog, error: LogError) -> str:
 
 def afterwards(path: Path, told: Told, where: str, most: int = 1) -> str:
     """Return whether the log is sound and accepts records when it is opened again."""
-    wrong = fault(path, told, most)
+    wrong = problem(path, told, most)
     if wrong:
         return f"{where}: {wrong}"
     with SqlDecisionLog.open(path) as log:

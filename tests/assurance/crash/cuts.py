@@ -76,7 +76,7 @@ def cuts_beside_a_journal(folder: Path, *, quick: bool) -> Row:
 def cut_journals(folder: Path, *, quick: bool) -> Row:
     """Open the whole file with prefixes of its hot journal.
 
-    SQLite syncs a journal before it writes the pages that stand in it, so no kill and no loss of
+    SQLite syncs a journal before it writes the pages that it holds, so no kill and no loss of
     power leaves this behind; but somebody may copy half of it.
     """
     path = folder / "log"

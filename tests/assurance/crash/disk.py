@@ -1,6 +1,6 @@
 """A disk that fails at any statement of an append.
 
-Python cannot give SQLite another file layer, so the fault is raised between the log and SQLite, at
+Python cannot give SQLite another file layer, so errors are raised between the log and SQLite, at
 each statement in turn: before it is carried out, or after. (After the commit is the case in which
 a record is kept and nobody was told.)
 """
@@ -53,10 +53,10 @@ def failing_disk(folder: Path, *, quick: bool) -> Row:
         for code in codes
     ]
     met: Counter[str] = Counter()
-    faults = [_failing(folder / f"log{number}", plan, met) for number, plan in enumerate(plans)]
+    problems = [_failing(folder / f"log{number}", plan, met) for number, plan in enumerate(plans)]
     met.pop("not reached", None)
     note = ", ".join(f"{count} {name}" for name, count in sorted(met.items()))
-    reached = [one for one in faults if one is not None]
+    reached = [one for one in problems if one is not None]
     return row_of("crash: failing disk", "faults", reached, note)
 
 
@@ -83,7 +83,7 @@ def _failing(path: Path, plan: _Plan, met: Counter[str]) -> str | None:
         poison = poison_of(log, raised)
         if not poison.startswith("poisoned"):
             return f"{plan}: {poison}"
-    if isinstance(raised, LogBusy):  # the one fault after which the same object may try again
+    if isinstance(raised, LogBusy):  # the only error after which the same object may try again
         record = log.append(decision(4))
         told[record.seq] = record.hash
     return afterwards(path, told, str(plan))

@@ -66,7 +66,7 @@ def flips(folder: Path, *, quick: bool) -> Row:
 def flips_of_the_file(folder: Path, *, quick: bool) -> Row:
     """Flip one bit of every byte of the file (quick: a sample): refused, noticed or no effect.
 
-    Of the bytes that say where a record and its number stand, every bit. Without effect are bytes
+    In the bytes that locate a record and its number, every bit. Without effect are bytes
     that SQLite does not use; then all rows must be as they were.
     """
     whole, path = folder / "whole", folder / "log"

@@ -5,7 +5,7 @@ import sqlite3
 from pathlib import Path
 
 from harness.log.sql import SqlDecisionLog
-from tests.assurance.crash.check import Writer, fault, row_of, tell, told_in
+from tests.assurance.crash.check import Writer, problem, row_of, tell, told_in
 from tests.assurance.row import Row
 from tests.harness.log.decisions import decision, filled
 
@@ -13,11 +13,11 @@ from tests.harness.log.decisions import decision, filled
 def forks(folder: Path, *, quick: bool) -> Row:
     """Share one log object among forked processes that start at once; rivals hold old heads.
 
-    Between their appends each tries to put a record of its own after a head it read before.
+    Between their appends each tries to append a record after a head it read before.
     """
-    faults = [_race(folder / f"race{number}") for number in range(2 if quick else 60)]
+    problems = [_race(folder / f"race{number}") for number in range(2 if quick else 60)]
     note = "four processes, six appends each, and a record after an old head before each"
-    return row_of("crash: attempts to fork the chain", "races", faults, note)
+    return row_of("crash: attempts to fork the chain", "races", problems, note)
 
 
 def _race(path: Path) -> str:
@@ -32,7 +32,7 @@ def _race(path: Path) -> str:
         return forked[0]
     if len(told) != 24:
         return f"{len(told)} numbers for 24 appends"
-    return fault(path, told, most=1)
+    return problem(path, told, most=1)
 
 
 def _rival(log: SqlDecisionLog, path: Path, gate: int, opened: int, fd: int) -> None:
@@ -44,7 +44,7 @@ def _rival(log: SqlDecisionLog, path: Path, gate: int, opened: int, fd: int) -> 
         with sqlite3.connect(path, timeout=60) as rival:
             try:
                 rival.execute("INSERT INTO records VALUES (?, ?, x'7b7d')", (old.seq + 1, "f" * 64))
-                os.write(fd, b"forked: a record stands after an old head\n")
+                os.write(fd, b"forked: a record follows an old head\n")
             except sqlite3.IntegrityError:
                 rival.rollback()
         rival.close()

@@ -18,7 +18,7 @@ from harness.log.errors import LogUnavailable
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
 from harness.record import Decision
-from tests.assurance.crash.check import READY, Told, Writer, connecting, fault, tell, told_in
+from tests.assurance.crash.check import READY, Told, Writer, connecting, problem, tell, told_in
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import KINDS, decision
 
@@ -37,7 +37,7 @@ class _Tally:
     untold: int = 0
     hot: int = 0
     failed: int = 0
-    faults: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
 
 
 def kills(folder: Path, *, quick: bool) -> Row:
@@ -50,7 +50,7 @@ def kills(folder: Path, *, quick: bool) -> Row:
         f"{tally.told} records told, {tally.untold} committed untold, {tally.several} kills among "
         f"several writers, {tally.hot} left a hot journal, {number} logs"
     )
-    first = f"; first: {tally.faults[0]}" if tally.faults else ""
+    first = f"; first: {tally.problems[0]}" if tally.problems else ""
     return all_held("crash: killed writers", tally.kills, "kills", tally.failed, note + first)
 
 
@@ -66,12 +66,12 @@ def _one_log(path: Path, chance: random.Random, tally: _Tally) -> None:
         kills_here += killed
         tally.kills += killed
         tally.several += killed if len(writers) > 1 else 0
-        wrong = _reading_is_harmless(path, tally) or fault(path, told, _BATCH * kills_here)
+        wrong = _reading_is_harmless(path, tally) or problem(path, told, _BATCH * kills_here)
         if not wrong and killed < len(writers):
             wrong = f"a writer ended by itself: {ends}, {said}"
         if wrong:
             tally.failed += max(killed, 1)
-            tally.faults.append(wrong)
+            tally.problems.append(wrong)
     tally.told += len(told)
     tally.untold += SqlDecisionLog.open(path).head().seq - len(told)
 

@@ -34,21 +34,21 @@ _PAGE: Final = 4096
 
 def short_writes(folder: Path, *, quick: bool) -> Row:
     """Run writers that meet the limit and go on: each must report no more and refuse to append."""
-    faults = [_short(folder / f"log{limit}", limit) for limit in _limits(quick)]
-    return row_of("crash: short writes", "limits", faults, "poisoned until reopened")
+    problems = [_short(folder / f"log{limit}", limit) for limit in _limits(quick)]
+    return row_of("crash: short writes", "limits", problems, "poisoned until reopened")
 
 
 def killed_at_writes(folder: Path, *, quick: bool) -> Row:
     """Run writers that are killed inside the write that meets the limit."""
-    faults = [_killed(folder / f"log{limit}", limit) for limit in _limits(quick)]
-    return row_of("crash: killed inside a write", "limits", faults, "by SIGXFSZ, partly written")
+    problems = [_killed(folder / f"log{limit}", limit) for limit in _limits(quick)]
+    return row_of("crash: killed inside a write", "limits", problems, "by SIGXFSZ, partly written")
 
 
 def full_disk(folder: Path, *, quick: bool) -> Row:
     """Append until SQLite's own limit, a number of pages above the size of the log."""
     pages = range(0, 40, 16) if quick else range(40)
-    faults = [_full(folder / f"log{count}", count) for count in pages]
-    return row_of("crash: full disk", "sizes", faults, "poisoned until reopened")
+    problems = [_full(folder / f"log{count}", count) for count in pages]
+    return row_of("crash: full disk", "sizes", problems, "poisoned until reopened")
 
 
 def _limits(quick: bool) -> range:

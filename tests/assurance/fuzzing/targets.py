@@ -193,7 +193,7 @@ def corpus(name: str) -> tuple[bytes, ...]:
     return tuple(spelled(value) for value in values)
 
 
-def fault(name: str, data: bytes) -> str | None:
+def problem(name: str, data: bytes) -> str | None:
     """Return what the entry raised or returned against its documentation, or None."""
     target = TARGETS[name]
     try:
@@ -202,6 +202,6 @@ def fault(name: str, data: bytes) -> str | None:
         return None if is_safe(str(error)) else f"Unsafe: {str(error)!a:.200}"
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a panic below Python is no Exception
+    except BaseException as error:  # a panic below Python is not an Exception
         return f"{type(error).__name__}: {str(error)!a:.200}"
     return None

@@ -2,9 +2,9 @@
 
 Each field of each envelope in every fixture case is deleted, set to null and set to wrong types.
 What comes out must be invalid input or a verdict at least as strict. Two lists name the fields for
-which that is not so, and why; an entry that no case needs is a fault too.
+which that is not so, and why; an entry that no case needs is an error too.
 
-Rule 1: a verdict that refuses never becomes one that lets pass, but for `LIFTS`.
+Rule 1: a verdict that refuses never becomes one that lets pass, except for `LIFTS`.
 Rule 2: a verdict that lets pass stays the same only for fields in `STAYS`: what they hold is
         recorded and not judged, or it only adds a requirement, which the case meets.
 Rule 3: of a score each evaluator counts by itself: none may come out better.
@@ -146,7 +146,7 @@ def tries(subject: Subject, only: tuple[Operation, ...] = EVERY) -> Iterator[Tri
     """Yield every change of every field of the subject, and its effect."""
     before = ranks(subject.command, subject.document)
     if before is None:
-        raise ValueError(f"{subject.name} is no valid input")
+        raise ValueError(f"{subject.name} is not valid input")
     for place, pattern in fields(subject.document):
         for operation, value in operations(subject.document, place):
             if operation not in only:

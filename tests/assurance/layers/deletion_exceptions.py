@@ -1,7 +1,7 @@
 """Fields that may be taken away without a stricter verdict, each with the reason why.
 
 An entry names the commands, the field, what is done to it, and the reason. An input of `verify`
-stands under `proposal` in an input of `score`. Nothing set to null is excused anywhere.
+is under `proposal` in an input of `score`. Nothing set to null is excused anywhere.
 """
 
 from typing import Final

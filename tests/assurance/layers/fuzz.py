@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
-from tests.assurance.fuzzing.targets import TARGETS, corpus, fault
+from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
 from tests.support.generate.drawing import chance
@@ -75,7 +75,7 @@ def enter_chunk(start: int, size: int = CHUNK) -> Told:
             name, data = drawn(seed)
             began = time.process_time()
             signal.setitimer(signal.ITIMER_VIRTUAL, 2 * _SLOW)
-            what = fault(name, data)
+            what = problem(name, data)
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             took = time.process_time() - began
             slowest = max(slowest, took)
@@ -152,7 +152,7 @@ def shrunk(name: str, data: bytes, kind: str) -> bytes:
 
 
 def _shows(name: str, kind: str, data: bytes) -> bool:
-    return (fault(name, data) or "").partition(":")[0] == kind
+    return (problem(name, data) or "").partition(":")[0] == kind
 
 
 def _shows_tree(name: str, kind: str, tree: Any) -> bool:

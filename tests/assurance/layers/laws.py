@@ -180,7 +180,7 @@ def run(*, quick: bool) -> list[Row]:
 
 
 def _row(layer: str, unit: str, note: str, tried: list[tuple[Task, str]]) -> Row:
-    named = [f"{task.told} ({fault})" for task, fault in tried if fault]
+    named = [f"{task.told} ({problem})" for task, problem in tried if problem]
     said = f"{note}; broken: {', '.join(named[:3])}" if named else note
     return all_held(layer, len(tried), unit, len(named), said)
 

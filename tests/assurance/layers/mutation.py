@@ -3,7 +3,7 @@
 A mutant meets the killers one after the other, the cheapest first: case files with engine against
 model over a few hundred seeds; the tests nearest to it that draw nothing; all those of its package;
 then those that draw, the laws, and some thousand seeds more, always the same draws. What outlives
-them all is a hole in the tests, or equivalent: then it stands in `equivalent.json`, with the reason
+them all is a hole in the tests, or equivalent: then `equivalent.json` lists it, with the reason
 why, and from there on meets the two cheap ones only. A quick run takes the mutants in a fixed
 shuffle, as far as the time goes; a full run keeps its score and every survivor in
 `fixtures/mutation.json`.

@@ -1,6 +1,6 @@
 """Layer `mutation_harness`: a small change of the record, the log, the loops ... is noticed.
 
-The same demand as for `critic` and `evals`, and the same list of equivalents. There is no second
+The same demand as for `critic` and `evals`, and the same list of equivalents. There is not a second
 model of the harness: what notices a mutant are the tests nearest to its file, then all tests of
 its folder, in this process. A quick run takes a fixed sample, a full run all mutants.
 """

@@ -57,8 +57,8 @@ def judged(place: Place) -> dict[str, Any]:
         timeout=300,
     )
     if done.returncode:
-        fault = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        return {"hash": f"failed: {fault}", "cases": 0, "version": ""}
+        problem = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        return {"hash": f"failed: {problem}", "cases": 0, "version": ""}
     found: dict[str, Any] = orjson.loads(done.stdout)
     return found
 

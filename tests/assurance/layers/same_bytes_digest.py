@@ -1,6 +1,6 @@
 """Judge every fixture case and print one hash of all that came out, and how many cases there were.
 
-Run by itself in a fresh interpreter, under whatever environment the caller wants to compare.
+Run by itself in a fresh interpreter, under the environment that the caller wants to compare.
 """
 
 import hashlib

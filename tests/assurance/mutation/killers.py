@@ -1,7 +1,7 @@
 """What may notice that the engine is wrong, within this process and in seconds.
 
 Each returns what it noticed, or an empty string. Everything is imported at the call, so that an
-overlay of the engine counts; whatever is raised on the way has been noticed too.
+overlay of the engine counts; any exception on the way counts as noticed too.
 """
 
 from collections.abc import Callable

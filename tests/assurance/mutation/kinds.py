@@ -1,6 +1,6 @@
 """What a mutation does to one node of a syntax tree: small slips, and constraints left out.
 
-Each function takes a node and yields what may stand in its place. Nothing given is changed.
+Each function takes a node and yields its replacements. The node itself is not changed.
 """
 
 import ast

@@ -1,7 +1,7 @@
 """Every mutant of a source text: one node of its syntax tree changed, constraints included.
 
 Left as they are, since they make no difference when the code runs: docstrings, imports,
-`__all__`, and annotations, but for those of the fields of an envelope: pydantic reads them.
+`__all__`, and annotations, except those of the fields of an envelope: pydantic reads them.
 """
 
 import ast
@@ -24,7 +24,7 @@ class Mutant(NamedTuple):
     file: str
     line: int
     where: str
-    """The class and function that the line stands in, such as `Backing.backs`; empty outside."""
+    """The class and function that contain the line, such as `Backing.backs`; empty outside."""
     before: str
     after: str
     text: str
@@ -42,7 +42,7 @@ class _Place(NamedTuple):
     node: ast.AST
     path: tuple[tuple[str, int | None], ...]
     statement: int
-    """How many steps lead to the statement that the node stands in."""
+    """How many steps lead to the statement that contains the node."""
 
 
 def _children(place: _Place, *, of_envelope: bool) -> Iterator[_Place]:

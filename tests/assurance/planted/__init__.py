@@ -1,1 +1,1 @@
-"""Planted bugs: small faults that some layer of the assurance must notice."""
+"""Planted bugs: small errors that some layer of the assurance must notice."""

@@ -1,6 +1,6 @@
 """What a planted bug is, and how it is put into a source text.
 
-Rule 1: `old` stands exactly once in its file, so that a bug keeps its place while lines move.
+Rule 1: `old` appears exactly once in its file, so that a bug keeps its place while lines move.
 Rule 2: a planted bug still parses: it is a slip, no vandalism.
 """
 
@@ -32,7 +32,7 @@ class Edit(NamedTuple):
 
 
 class Bug(NamedTuple):
-    """One small fault, mostly a single edit."""
+    """One small bug, mostly a single edit."""
 
     name: str
     breaks: str
@@ -60,14 +60,14 @@ def planted(bug: Bug, sources: Mapping[str, str]) -> dict[str, str]:
     """Return the changed files by path. `sources` holds the files it is planted in.
 
     Raises:
-        Misplanted: an `old` does not stand exactly once, or nothing changes.
+        Misplanted: an `old` does not appear exactly once, or nothing changes.
         SyntaxError: the changed text does not parse.
     """
     changed: dict[str, str] = {}
     for file, old, new in bug.edits:
         text = changed.get(file, sources[file])
         if (count := text.count(old)) != 1:
-            raise Misplanted(f"{bug.name}: its old text stands {count} times in {file}")
+            raise Misplanted(f"{bug.name}: its old text appears {count} times in {file}")
         if old == new:
             raise Misplanted(f"{bug.name}: changes nothing in {file}")
         changed[file] = text.replace(old, new)

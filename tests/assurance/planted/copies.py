@@ -56,11 +56,11 @@ class Copy:
     def failing(self, *paths: str, first: bool, without: Sequence[str] = ()) -> list[str]:
         """Return the tests that fail under these paths, or the first one of them.
 
-        `without` names tests to leave out; a file stands for all of its tests.
+        `without` names tests to leave out; a file means all of its tests.
         """
         options = ["-n0", "-p", "no:cacheprovider", "-rfE", "--tb=no"]
         options += ["-x" if first else "--continue-on-collection-errors"]
-        # A file that cannot even be read is no use to deselect: it is passed over.
+        # Deselecting a file that cannot be read would have no effect: skip it.
         files = [path for path in without if "::" not in path]
         ignored = [f"--ignore={path}" for path in (*_NOT_THE_REST, *files)]
         left_out = [f"--deselect={test}" for test in without if "::" in test]

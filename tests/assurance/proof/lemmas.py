@@ -1,7 +1,7 @@
 """What holds of an arbitrary step `i` of an accepted plan, and of the plan as a whole.
 
 Nothing is said of `i` but that it is a step, so what is proven of it is proven of every step of
-every plan, whatever its length.
+every plan of any length.
 """
 
 from typing import Final

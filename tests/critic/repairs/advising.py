@@ -1,4 +1,4 @@
-"""The refund proposal bent out of shape, and the advice on what comes of it."""
+"""The refund proposal with changes that break it, and the advice on its refusal."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,7 +28,7 @@ def said(proposal: Proposal) -> tuple[str, list[Json]]:
     return advice.disposition, wires
 
 
-def mended(proposal: Proposal, advice: Advice) -> Proposal:
+def repaired(proposal: Proposal, advice: Advice) -> Proposal:
     return proposal.model_copy(update={"plan": apply_repairs(proposal.plan, advice.repairs)})
 
 

@@ -1,4 +1,4 @@
-"""Advice on a refusal: it holds what it promises, whatever the plan, and within bounds."""
+"""Advice on a refusal: it keeps its promises for every plan, within bounds."""
 
 from typing import Any, get_args
 
@@ -21,8 +21,8 @@ from tests.critic.repairs.advising import (
     advice_on,
     approvals_in,
     lookup_with,
-    mended,
     more_steps,
+    repaired,
     said,
 )
 from tests.support.examples import good_proposal, proposal_of
@@ -38,15 +38,15 @@ WAYS = [miss.name for miss in NEAR_MISSES]
 def require_law(proposal: Proposal) -> None:
     advice = advice_on(proposal)
     others = [repair for repair in advice.repairs if repair.by != "planner"]
-    assert advice.repairs, "a refusal that nobody is told how to mend"
+    assert advice.repairs, "a refusal without advice on how to fix it"
     assert (advice.disposition == "reject") == bool(others)
     if advice.disposition == "replan":
-        assert judge_proposal(mended(proposal, advice))
+        assert judge_proposal(repaired(proposal, advice))
 
 
 @LAW
 @given(proposals() | drafted_proposals())
-def test_what_the_planner_can_mend_verifies_once_mended(proposal: Proposal) -> None:
+def test_what_the_planner_can_repair_verifies_once_repaired(proposal: Proposal) -> None:
     if not judge_proposal(proposal):
         require_law(proposal)
 
@@ -67,7 +67,7 @@ def test_the_law_holds_for_near_misses(miss: NearMiss) -> None:
 @settings(PATIENT, max_examples=30)
 @pytest.mark.parametrize("way", [way for way in WAYS if way != "unapproved"])
 @given(st.data())
-def test_a_fault_of_the_plan_alone_is_for_the_planner_to_mend(
+def test_a_violation_by_the_plan_alone_is_for_the_planner_to_repair(
     way: str, data: st.DataObject
 ) -> None:
     proposal = data.draw(labelled_near_misses(way=way)).proposal
@@ -106,9 +106,9 @@ def test_any_candidate_will_do(miss: NearMiss, data: st.DataObject) -> None:
 
 @settings(PATIENT, max_examples=100)
 @given(labelled_near_misses())
-def test_the_mended_plan_lacks_nothing_but_the_approvals_asked_for(miss: NearMiss) -> None:
+def test_the_repaired_plan_lacks_nothing_but_the_approvals_asked_for(miss: NearMiss) -> None:
     advice = advice_on(miss.proposal)
-    better = mended(miss.proposal, advice)
+    better = repaired(miss.proposal, advice)
     yes = {"approval_id": "a", "approver": "someone", "plan_digest": digest(better.plan)}
     wire = with_changes(better.wire(), "ctx", approvals=[yes])
     assert judge_proposal(proposal_of(wire))
@@ -210,7 +210,7 @@ def test_of_many_tools_that_produce_an_output_five_are_named() -> None:
     assert [one["capability_id"] for one in first["candidates"]] == [f"c{n}" for n in range(5)]
 
 
-def test_advice_that_did_not_settle_is_no_promise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advice_that_did_not_settle_is_not_a_promise(monkeypatch: pytest.MonkeyPatch) -> None:
     proposal = proposal_of(with_changes(good_proposal(), "ctx", safety_mode="network"))
     assert advice_on(proposal).disposition == "replan"
     monkeypatch.setattr(repair, "_PASSES", 1)
@@ -218,7 +218,7 @@ def test_advice_that_did_not_settle_is_no_promise(monkeypatch: pytest.MonkeyPatc
     assert advice_on(proposal).disposition == "reject"
 
 
-def test_estimates_beyond_every_count_are_still_told() -> None:
+def test_estimates_beyond_every_count_are_still_reported() -> None:
     wire = more_steps(*[{**REASON, "estimated_tokens": 2**53 - 1}] * 2)(good_proposal())
     _, repairs = said(proposal_of(wire))
     assert repairs == [{"kind": "save_tokens", "tokens": 2**53 - 1, "steps": [2, 3]}]

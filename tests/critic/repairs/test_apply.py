@@ -31,8 +31,8 @@ LAST = ReasonStep(summary="last", evidence_refs=("e9",))
 
 
 def test_a_plan_without_names_stays_without() -> None:
-    mended = apply_repairs(plan(), [DeclareOutput(output="o"), DeclareOutput(output="o")])
-    assert mended == Plan(steps=(), declared_outputs=("o",))
+    repaired = apply_repairs(plan(), [DeclareOutput(output="o"), DeclareOutput(output="o")])
+    assert repaired == Plan(steps=(), declared_outputs=("o",))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_dependencies_on_what_is_dropped_go_and_no_others() -> None:
 
 
 @pytest.mark.parametrize("changes", [{"adapter_id": "c"}, {"capability_id": "c"}, {"args": {}}])
-def test_a_call_that_differs_in_anything_is_no_repetition_to_leave_out(changes: Json) -> None:
+def test_a_call_that_differs_in_anything_is_not_a_repetition_to_leave_out(changes: Json) -> None:
     before = plan(SECOND, LAST, SECOND.model_copy(update=changes))
     shorter = apply_repairs(before, [Shorten(steps=1)])
     assert shorter.steps == (before.steps[0], before.steps[2])

@@ -14,9 +14,9 @@ from tests.critic.repairs.advising import (
     ctx_with,
     evidence_with,
     lookup_with,
-    mended,
     more_steps,
     plan_with,
+    repaired,
     said,
     spec_with,
     step_with,
@@ -87,7 +87,7 @@ def test_room_is_made_for_the_step_that_produces_what_was_lost() -> None:
     wire = ctx_with(run_budget={"max_steps": 1})(good_proposal())
     disposition, repairs = said(proposal_of(wire))
     assert (disposition, repairs[-1]) == ("replan", {"kind": "shorten", "steps": 2})
-    assert judge_proposal(mended(proposal_of(wire), advice_on(proposal_of(wire))))
+    assert judge_proposal(repaired(proposal_of(wire), advice_on(proposal_of(wire))))
 
 
 def test_a_step_with_args_to_correct_keeps_its_place_and_what_it_gives() -> None:
@@ -170,7 +170,7 @@ def test_a_look_that_nothing_needs_and_no_evidence_allows_is_left_out(
 ) -> None:
     proposal = with_profile(calls, **changes)
     assert said(proposal) == ("replan", [{"kind": "drop_step", "step": 1}])
-    assert judge_proposal(mended(proposal, advice_on(proposal)))
+    assert judge_proposal(repaired(proposal, advice_on(proposal)))
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_to_shorten_a_plan_what_is_missed_least_goes_first() -> None:
         assert shorter.steps == tuple(plan.steps[at] for at in kept)
 
 
-def test_a_plan_that_repeats_itself_is_mended_without_the_loss_of_its_purpose() -> None:
+def test_a_plan_that_repeats_itself_is_repaired_without_the_loss_of_its_purpose() -> None:
     first, refund = good_proposal()["plan"]["steps"]
     again = {name: value for name, value in first.items() if name != "id"}
     proposal = proposal_of(plan_with(steps=[first, *[again] * 12, refund])(good_proposal()))
@@ -237,7 +237,7 @@ def test_repairs_of_others_and_of_no_step_change_nothing() -> None:
     assert apply_repairs(plan, repairs) == plan
 
 
-def test_there_is_no_advice_on_a_plan_that_passes() -> None:
+def test_a_plan_that_passes_gets_no_advice() -> None:
     good = proposal_of(good_proposal())
     assert advise(good.ctx, good.compiled, good.spec, good.plan) is None
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.critic.repairs.advising import REASON, advice_on, call, item, mended, said, small
+from tests.critic.repairs.advising import REASON, advice_on, call, item, repaired, said, small
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
 
@@ -33,7 +33,7 @@ def test_what_has_expired_is_unpinned_and_something_fresh_is_pinned() -> None:
     pin = {"kind": "pin_evidence", "classification": "k", "candidates": ["e1"]}
     unpin = {"kind": "unpin_evidence", "step": 0, "ref": "e0"}
     assert said(proposal) == ("replan", [{**pin, "step": 0}, unpin, pin])
-    assert judge_proposal(mended(proposal, advice_on(proposal)))
+    assert judge_proposal(repaired(proposal, advice_on(proposal)))
 
 
 def test_what_is_backed_already_needs_no_more() -> None:
@@ -107,7 +107,7 @@ def test_looks_that_only_one_another_need_are_left_out_together() -> None:
     )
     drops = [{"kind": "drop_step", "step": at} for at in range(1, count + 1)]
     assert said(proposal) == ("replan", drops)
-    assert judge_proposal(mended(proposal, advice_on(proposal)))
+    assert judge_proposal(repaired(proposal, advice_on(proposal)))
 
 
 def test_looks_that_a_step_builds_on_stay() -> None:

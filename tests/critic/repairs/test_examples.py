@@ -11,9 +11,9 @@ from tests.critic.repairs.advising import (
     advice_on,
     ctx_with,
     evidence_with,
-    mended,
     more_steps,
     plan_with,
+    repaired,
     said,
     spec_with,
     step_with,
@@ -108,11 +108,11 @@ PLANNERS: dict[str, tuple[Change, list[Json]]] = {
 
 
 @pytest.mark.parametrize("name", PLANNERS)
-def test_what_the_planner_is_told(name: str) -> None:
+def test_the_planner_gets_its_own_repairs(name: str) -> None:
     change, repairs = PLANNERS[name]
     proposal = proposal_of(change(good_proposal()))
     assert said(proposal) == ("replan", repairs)
-    assert judge_proposal(mended(proposal, advice_on(proposal)))
+    assert judge_proposal(repaired(proposal, advice_on(proposal)))
 
 
 OTHERS: dict[str, tuple[Change, list[Json]]] = {
@@ -164,15 +164,15 @@ OTHERS: dict[str, tuple[Change, list[Json]]] = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_others_are_told(name: str) -> None:
+def test_others_are_asked_for_what_only_they_can_give(name: str) -> None:
     change, repairs = OTHERS[name]
     disposition, found = said(proposal_of(change(good_proposal())))
     assert disposition == "reject"
     assert sorted(map(repr, found)) == sorted(map(repr, repairs))
 
 
-def test_plan_a_is_mended_into_a_plan_that_passes() -> None:
+def test_plan_a_is_repaired_into_a_plan_that_passes() -> None:
     proposal = proposal_of(refused_proposal())
     advice = advice_on(proposal)
     assert advice.disposition == "replan"
-    assert judge_proposal(mended(proposal, advice))
+    assert judge_proposal(repaired(proposal, advice))

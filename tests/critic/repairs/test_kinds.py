@@ -71,7 +71,7 @@ def test_a_kind_of_repair_says_by_itself_whose_it_is(kind: str) -> None:
 
 
 @every_kind
-def test_a_fault_is_told_where_it_is(kind: str) -> None:
+def test_a_violation_is_reported_at_its_place(kind: str) -> None:
     """And there only: the kind says which repair it was to be."""
     for name in FIELDS[kind]:
         wire = advice(repair("drop_id"), repair(kind, **{name: None}))
@@ -99,7 +99,7 @@ def test_one_of_many_is_named_at_least(kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), NEVER_ZERO.items())
-def test_nothing_is_no_amount_to_save_or_to_grant(kind: str, name: str) -> None:
+def test_nothing_is_not_an_amount_to_save_or_to_grant(kind: str, name: str) -> None:
     assert refused_at(Advice, advice(repair(kind, **{name: 0}))).path == f"/repairs/0/{name}"
 
 

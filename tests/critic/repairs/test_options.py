@@ -1,4 +1,4 @@
-"""What there is to mend a plan with: room, evidence, tools, and how far it is looked for."""
+"""The options for repairs: room, evidence, tools, and how far they are searched."""
 
 from typing import Any
 
@@ -51,7 +51,7 @@ def test_a_tool_produces_where_it_may_run_without_asking(limit: str, mode: str) 
     assert named == [f"c{at}" for at in range(count)]
 
 
-def test_what_has_expired_is_no_means() -> None:
+def test_what_has_expired_is_not_an_option() -> None:
     items = [
         item("e0", expires_at="2026-01-01T00:00:00Z"),
         item("e1", expires_at="2026-01-03T00:00:00Z"),
@@ -88,7 +88,7 @@ def test_what_may_back_an_argument_depends_on_the_tool_and_on_the_argument() -> 
     assert all(one is other for one, other in zip(allowed, again, strict=True)), "gathered twice"
 
 
-def test_a_boolean_is_no_number() -> None:
+def test_a_boolean_is_not_a_number() -> None:
     items = [item("e0", content=[1]), item("e1", content=[True])]
     having = means_of(items=items, tools=[{"bound_args": {"x": ["k"]}}])
     values = (1, True, 1.0)

@@ -74,7 +74,7 @@ def test_what_the_planner_corrects_is_still_for_a_person_to_approve() -> None:
     assert said(proposal) == ("reject", [corrected, ask("network", 0)])
 
 
-def test_what_is_mended_at_once_is_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_repaired_at_once_is_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = [0]
 
     def counted(*case: Any) -> Verdict:
@@ -87,7 +87,7 @@ def test_what_is_mended_at_once_is_judged_twice(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_advice_that_never_settles_ends_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is mended, the first step is found to be outside the surface."""
+    """After any repair, the first step is still outside the surface."""
     it = small(ctx={"run_budget": {"max_steps": 20}}, steps=[call(), *[REASON] * 19])
     refusal = judge_proposal(it)
     assert isinstance(refusal, Refused)

@@ -84,7 +84,7 @@ def test_the_bounds_of_a_budget() -> None:
     assert budget.nearly_exceeded_by(Usage(tokens_in=8, tokens_out=0, cost_micros=0))
 
 
-def test_the_time_of_a_budget() -> None:
+def test_the_time_of_a_budget_is_a_limit() -> None:
     budget = Budget(max_seconds=2.5)
     assert budget.exceeded_by(Usage(), 2.4) is None
     assert budget.exceeded_by(NO_USAGE, 2.5) == "max_seconds"

@@ -74,7 +74,7 @@ def test_a_command_that_is_not_there(tmp_path: Path) -> None:
     assert result.stop_reason == "planner_error"
 
 
-def test_no_program_is_no_agent(tmp_path: Path) -> None:
+def test_an_agent_needs_a_program(tmp_path: Path) -> None:
     for argv in ([], [""]):
         with pytest.raises(ValueError, match="name a program"):
             CommandAgent(argv, tmp_path)
@@ -109,6 +109,6 @@ def test_two_commands_in_a_loop(tmp_path: Path) -> None:
     )
     result = run(loop)
     assert (result.output, result.stop_reason, result.round) == ("good\n", "approved", 1)
-    # What nobody counts cannot be held to a budget.
+    # A budget cannot limit what is not measured.
     result = asyncio.run(loop.run("task", budget=Budget(max_tokens=10**6)))
     assert (result.stop_reason, result.output) == ("budget", "bad\n")

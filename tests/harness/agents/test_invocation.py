@@ -84,7 +84,7 @@ def test_an_agent_that_ends_without_a_result_failed() -> None:
     assert call.result is None
 
 
-def test_what_is_no_event_is_a_failure_of_the_agent() -> None:
+def test_what_is_not_an_event_is_a_failure_of_the_agent() -> None:
     critic = Telling(42)  # type: ignore[arg-type] # on purpose
     loop = ActorCritic(actor=Scripted("v0"), critic=critic)
     result = asyncio.run(loop.run("task"))
@@ -138,7 +138,7 @@ class Counting:
 HELLO = [Message(role="system", content="Be brief."), Message(role="user", content="Hello")]
 
 
-def test_a_model_call() -> None:
+def test_a_model_call_returns_the_reply_and_its_usage() -> None:
     model = Counting()
     call = text_only_model_call(Dependencies(model, "P"), "greet", HELLO)
     assert asyncio.run(call) == ("reply 1", ONE)

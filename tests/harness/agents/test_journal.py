@@ -43,7 +43,7 @@ def test_other_inputs_are_a_divergence(first: Any, then: Any) -> None:
     assert len(store.lines()) == 1
 
 
-def test_a_failed_step_is_executed_again_and_said() -> None:
+def test_a_failed_step_is_executed_again_and_noted() -> None:
     """journal-failed-step"""
     store = MemoryStore()
     with pytest.raises(RuntimeError, match="boom"):
@@ -75,7 +75,7 @@ def test_a_replay_executes_nothing() -> None:
 
 
 @pytest.mark.parametrize("value", [None, float("nan"), {1: 2}, 2**60, object(), "\ud800"])
-def test_what_is_no_json_is_not_recorded(value: Any) -> None:
+def test_what_is_not_json_is_not_recorded(value: Any) -> None:
     store = MemoryStore()
     with pytest.raises(UnrecordableReply):
         step(journal_of(store), "A", value)
@@ -107,7 +107,7 @@ def test_what_a_store_does_not_take_is_not_there() -> None:
             step(journal, "A", 1)
 
 
-def test_a_reply_can_be_changed_by_whoever_has_it() -> None:
+def test_a_change_to_a_reply_changes_no_record() -> None:
     journal = journal_of(MemoryStore())
     for _ in range(3):
         said = step(journal, "A", {"a": [1]})

@@ -105,7 +105,7 @@ CUT = sealed(OTHER, UNCHAINED)
 
 
 @pytest.mark.parametrize("cut", [1, 2, len(CUT[1]) // 2, len(CUT[1]) - 1, len(CUT[1])])
-def test_a_line_cut_short_is_left_out_and_said(cut: int, tmp_path: Path) -> None:
+def test_a_line_cut_short_is_left_out_and_noted(cut: int, tmp_path: Path) -> None:
     path = tmp_path / "journal"
     path.write_bytes(CUT[0] + b"\n" + CUT[1][:cut])
     with FileStore(path) as store:

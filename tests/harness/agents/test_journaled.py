@@ -27,7 +27,7 @@ from harness.loops.self_refine import SelfRefine
 from tests.harness.agents.journals import CLOCK, Ticking, journal_of, resealed
 from tests.harness.loops.scripted import Scripted, verdict
 
-GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
+GOOD, BAD = verdict(0.95), verdict(0.4, "fix it")
 
 
 def loop(actor: Scripted, critic: Scripted, journal: Journal) -> ActorCritic:
@@ -141,7 +141,7 @@ def test_a_failed_call_of_a_loop_is_made_again() -> None:
     ]
 
 
-def test_a_divergence_within_a_journaled_loop_is_no_failure_of_it() -> None:
+def test_a_divergence_within_a_journaled_loop_is_not_a_failure_of_it() -> None:
     inner, outer = MemoryStore(), MemoryStore()
     journal = journal_of(inner)
     journal.keep(
@@ -167,7 +167,7 @@ def test_a_consumer_that_leaves_records_no_failure() -> None:
     assert store.lines() == []
 
 
-def test_a_step_that_is_no_call_of_an_agent_is_damage() -> None:
+def test_a_step_that_is_not_a_call_of_an_agent_is_damage() -> None:
     journal = journal_of(MemoryStore())
     journal.keep("S", "scripted", {"prompt": "task", "text_only": False}, reply=5)
 

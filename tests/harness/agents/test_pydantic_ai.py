@@ -27,7 +27,7 @@ from tests.harness.agents.openai_stub import serving
 from tests.harness.agents.test_retry import Waits
 from tests.harness.loops.scripted import verdict
 
-GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
+GOOD, BAD = verdict(0.95), verdict(0.4, "fix it")
 
 
 class Speaking:
@@ -88,7 +88,7 @@ def adder(one: int, two: int) -> int:
     return one + two
 
 
-def test_tools_are_told_of() -> None:
+def test_calls_of_tools_are_reported_as_events() -> None:
     made, speaking = agent({"adder": {"one": 2, "two": 3}}, "it is 5", tools=[adder])
     events = events_of(made)
     called, returned = (event for event in events if event.kind.startswith("tool_"))
@@ -104,7 +104,7 @@ class Answer(BaseModel):
     number: int
 
 
-def test_an_output_that_is_no_text_is_json() -> None:
+def test_an_output_that_is_not_text_is_json() -> None:
     made, _ = agent({"final_result": {"number": 5}}, output_type=Answer)
     assert final(events_of(made)).output == '{"number":5}'
 
@@ -115,7 +115,7 @@ def test_without_tools_there_is_text_only() -> None:
     assert speaking.tools == [[]]
 
 
-def test_text_that_has_no_form_in_bytes_is_mended() -> None:
+def test_text_that_has_no_form_in_bytes_is_repaired() -> None:
     assert final(events_of(agent("a\ud800b")[0])).output == "a?b"
 
 
@@ -200,7 +200,7 @@ def test_a_tool_that_raises_interrupts_with_what_was_used() -> None:
     assert result.usage.tokens
 
 
-def test_what_a_journal_in_a_tool_refuses_is_no_failure_of_the_run() -> None:
+def test_what_a_journal_in_a_tool_refuses_is_not_a_failure_of_the_run() -> None:
     def diverging() -> None:
         raise ReplayDivergence("other inputs")
 
@@ -213,7 +213,7 @@ def test_an_agent_that_cannot_be_run_raises() -> None:
         events_of(PydanticAIAgent(FrameworkAgent(), name="unset"))
 
 
-def test_the_name() -> None:
+def test_the_name_may_be_given() -> None:
     assert agent("x", name="writer")[0].name == "writer"
     assert agent("x")[0].name == "pydantic-ai"
 
@@ -236,7 +236,7 @@ def test_a_consumer_that_leaves_is_left_alone() -> None:
     asyncio.run(main())
 
 
-def test_two_of_them_in_a_loop() -> None:
+def test_two_of_them_work_in_a_loop() -> None:
     loop = ActorCritic(actor=agent("v0", "v1")[0], critic=agent(BAD, GOOD)[0])
     result = final(events_of(loop))
     assert (result.output, result.stop_reason, result.turns) == ("v1", "approved", 4)
@@ -262,7 +262,7 @@ def over_http(url: str, name: str) -> PydanticAIAgent:
     return PydanticAIAgent(made)
 
 
-def test_a_loop_over_a_server() -> None:
+def test_a_loop_works_over_a_server() -> None:
     with serving("first draft", BAD, "second draft", GOOD) as stub:
         loop = ActorCritic(actor=over_http(stub.url, "actor"), critic=over_http(stub.url, "critic"))
         events = events_of(loop)
@@ -271,7 +271,7 @@ def test_a_loop_over_a_server() -> None:
     assert (result.usage.tokens_in, result.usage.tokens_out, result.turns) == (80, 20, 4)
     assert [ask["path"] for ask in stub.asked] == ["/v1/chat/completions"] * 4
     assert all(ask["stream"] for ask in stub.asked)
-    assert "mend it" in stub.asked[2]["messages"][-1]["content"]
+    assert "fix it" in stub.asked[2]["messages"][-1]["content"]
     said = [event.data["text"] for event in events if event.session_id == "S__actor_0"]
     assert said == ["first", " draft"]
 

@@ -1,4 +1,4 @@
-"""Settings: which layer wins, and what is no setting."""
+"""Settings: which layer wins, and what is not a setting."""
 
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ DEFAULTS = {
 }
 
 
-def test_what_is_said_of_a_role_beats_what_is_said_of_both() -> None:
+def test_a_setting_of_one_role_beats_a_setting_of_both() -> None:
     found = settings(LAYERED, DEFAULTS)
     agents = (found.actor, found.critic)
     assert [(agent.agent, agent.model) for agent in agents] == [
@@ -49,7 +49,9 @@ def test_a_higher_layer_wins_over_a_role_below_it() -> None:
     assert (found.max_iterations, found.origins["max_iterations"]) == (7, "layer 0")
 
 
-def test_command_line_project_user_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_wins_over_project_user_and_defaults(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "xdg"))
     user = tmp_path / "xdg" / "critic" / "config.toml"
     project = tmp_path / ".critic.toml"
@@ -99,7 +101,7 @@ def test_command_line_project_user_default(tmp_path: Path, monkeypatch: pytest.M
         ("[gate]\nallow_agent_settings = false", "gate.allow_agent_settings: not allowed in this "),
     ],
 )
-def test_what_is_no_setting(tmp_path: Path, text: str, why: str) -> None:
+def test_a_file_that_is_not_of_settings_is_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / ".critic.toml").write_text(text)
     with pytest.raises(CodeLoopError) as caught:
         layers(layer("command line", "command line", {}), tmp_path, None)
@@ -107,7 +109,7 @@ def test_what_is_no_setting(tmp_path: Path, text: str, why: str) -> None:
     assert is_safe(str(caught.value))
 
 
-def test_a_file_that_is_no_text(tmp_path: Path) -> None:
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / ".critic.toml").write_bytes(b"\xff")
     with pytest.raises(CodeLoopError, match="not valid TOML"):
         layers(layer("command line", "command line", {}), tmp_path, None)
@@ -147,7 +149,7 @@ def test_presets_and_command_lines(agent: str, model: str | None, actor: str, cr
         assert command_line(agent, model, role) == tuple(words)  # type: ignore[arg-type] # a role
 
 
-def test_what_is_no_command_line(tmp_path: Path) -> None:
+def test_what_is_not_a_command_line_is_refused(tmp_path: Path) -> None:
     for line, why in (("a 'b", "No closing quotation"), ("", "no command"), ("a\0", "no command")):
         with pytest.raises(CodeLoopError, match=why):
             split_command(line, "gate")
@@ -163,7 +165,7 @@ def test_what_is_no_command_line(tmp_path: Path) -> None:
     require_program(("./agent",), tmp_path)
 
 
-def test_a_link_that_leads_nowhere_is_no_missing_file(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_not_a_missing_file(tmp_path: Path) -> None:
     (tmp_path / ".critic.toml").symlink_to("gone.toml")
     with pytest.raises(FileNotFoundError):
         layers(layer("command line", "command line", {}), tmp_path, None)

@@ -73,7 +73,9 @@ ISSUES = ("No error handling", "Missing tests")
         ),
     ],
 )
-def test_a_decision_in_a_documented_form(reply: str, expected: Done | Continue | Error) -> None:
+def test_a_decision_in_a_documented_form_is_parsed(
+    reply: str, expected: Done | Continue | Error
+) -> None:
     assert parse_decision(reply) == expected
 
 

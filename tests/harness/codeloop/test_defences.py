@@ -139,7 +139,7 @@ def test_a_dry_run_shows_each_gate_and_each_protected_path_with_its_origin(
         "os.rename('.git', '../away'); open('.git', 'w').write('gitdir: ../away')",
     ],
 )
-def test_a_repository_that_is_removed_or_replaced_is_no_success(
+def test_a_repository_that_is_removed_or_replaced_is_not_a_success(
     loop: Loop, repo: Path, code: str
 ) -> None:
     shutil.rmtree(repo / ".git")
@@ -231,7 +231,7 @@ def test_the_tests_of_a_project_without_a_gitignore_can_be_gate_and_protected(
     work += "place.write_text(place.read_text().replace('-', '+'))\n"
     flags = ("--gate", line(pytest_words), "--protect", "tests/", "--max-files", "1")
     agents = ("--actor", line(python(work)), "--critic", line(says(DONE)), "--dir", folder)
-    said = critic("loop", "mend add", *agents, *flags)
+    said = critic("loop", "fix add", *agents, *flags)
     assert (said.status, said.lines[0].split(",")[0]) == (
         0,
         f"success after {iterations} iteration{'s'[: iterations - 1]}",

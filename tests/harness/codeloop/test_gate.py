@@ -97,7 +97,7 @@ def test_a_pattern_that_can_match_nothing_is_refused(tmp_path: Path) -> None:
         assert is_safe(str(caught.value))
 
 
-def test_every_refusal_of_a_change_is_told(repo: Path) -> None:
+def test_every_refusal_of_a_change_is_reported(repo: Path) -> None:
     with Workspace(repo) as workspace:
         given = rules(protected=("tests/",), max_lines=2, max_files=1)
         protected = ProtectedPaths(given.protected, workspace)

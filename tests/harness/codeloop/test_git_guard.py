@@ -107,7 +107,9 @@ def test_the_work_of_an_actor_with_git_is_not_a_change(repo: Path) -> None:
     assert guard.changes() == ()
 
 
-def test_a_repository_without_a_commit_and_a_linked_work_tree(tmp_path: Path, repo: Path) -> None:
+def test_a_repository_without_a_commit_and_a_linked_work_tree_are_guarded(
+    tmp_path: Path, repo: Path
+) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
     git(empty, "init", "-q")

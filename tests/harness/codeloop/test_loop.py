@@ -25,7 +25,7 @@ from tests.harness.codeloop.scratch import (
 )
 from tests.support.examples import is_safe
 
-ERROR = "DECISION: ERROR\nANALYSIS: it broke\nRECOVERY: mend it\n"
+ERROR = "DECISION: ERROR\nANALYSIS: it broke\nRECOVERY: fix it\n"
 
 
 @pytest.fixture
@@ -55,14 +55,14 @@ def test_feedback_goes_to_the_next_actor_until_the_critic_is_content(repo: Path)
     assert (ended.end.summary, ended.end.confidence) == ("all is there", 0.9)
     first, second, third = ended.session.iterations
     assert first.feedback == "go on\n- the rest"
-    assert second.feedback == "it broke\n\nHow to recover: mend it"
+    assert second.feedback == "it broke\n\nHow to recover: fix it"
     assert third.feedback is None
     assert [turn.decision.type for turn in (first, second, third) if turn.decision] == [
         *("continue", "error", "done")
     ]
     last = (repo / "got.txt").read_text()
     assert last.startswith("make it so\n")
-    assert "it broke\n\nHow to recover: mend it" in last
+    assert "it broke\n\nHow to recover: fix it" in last
 
 
 def test_the_critic_sees_it_all_in_fences(repo: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_actor_that_ran_out_of_time_is_never_done(repo: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("critic", "fault"),
+    ("critic", "message"),
     [
         (says("It is done."), "no decision in the reply"),
         (says(DONE + DONE), "more than one decision"),
@@ -123,14 +123,14 @@ def test_an_actor_that_ran_out_of_time_is_never_done(repo: Path) -> None:
     ],
 )
 def test_a_malformed_reply_is_asked_for_once_more(
-    repo: Path, critic: tuple[str, ...], fault: str
+    repo: Path, critic: tuple[str, ...], message: str
 ) -> None:
     ended = go(repo, actor=("true",), critic=critic)
     assert ended.end.outcome == "failed"
     assert "the critic gave no decision when asked twice: " in (ended.end.reason or "")
-    assert fault in (ended.end.reason or "")
+    assert message in (ended.end.reason or "")
     (turn,) = ended.session.iterations
-    assert [fault in (reply.fault or "") for reply in turn.critic] == [True, True]
+    assert [message in (reply.fault or "") for reply in turn.critic] == [True, True]
     assert turn.decision is None
 
 
@@ -141,7 +141,7 @@ def test_a_critic_that_ran_out_of_time_decided_nothing(repo: Path) -> None:
     assert "the critic ran out of time" in (ended.end.reason or "")
 
 
-def test_the_second_time_the_fault_is_named(repo: Path) -> None:
+def test_the_second_time_the_error_is_named(repo: Path) -> None:
     ended = go(repo, critic=says("hm", DONE))
     assert ended.end.outcome == "success"
     first, second = asked(repo)

@@ -81,14 +81,14 @@ def test_the_same_command_again_does_not_make_the_refused_change_its_base(repo: 
 
 
 @pytest.mark.parametrize("folder", ["tests", "new"])
-def test_neither_from_another_folder_of_the_work_tree(repo: Path, folder: str) -> None:
+def test_a_new_session_is_refused_from_any_folder_of_the_work_tree(repo: Path, folder: str) -> None:
     refused_session(repo)
     (repo / folder).mkdir(exist_ok=True)
     with pytest.raises(UnreviewedChanges):
         start(repo / folder)
 
 
-def test_neither_after_a_crash_that_left_no_end(repo: Path) -> None:
+def test_a_new_session_is_refused_after_a_crash_without_an_end(repo: Path) -> None:
     refused_session(repo)
     (place,) = (repo.parent / "sessions").iterdir()
     place.write_bytes(place.read_bytes().splitlines(keepends=True)[0])
@@ -111,7 +111,7 @@ def test_neither_after_the_change_was_committed(repo: Path) -> None:
         start(repo)
 
 
-def test_a_description_that_cannot_be_read_is_no_way_around(repo: Path) -> None:
+def test_a_description_that_cannot_be_read_is_not_a_way_around(repo: Path) -> None:
     refused_session(repo)
     (place,) = bases_folder(repo).glob("*/base.json")
     place.write_text("{}")

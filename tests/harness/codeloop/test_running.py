@@ -63,7 +63,7 @@ def test_sessions_among_the_files_hide_no_file_but_their_own(repo: Path) -> None
     assert "diff_too_large: changed files: 1, allowed: 0" in said
 
 
-def test_a_pattern_that_protects_nothing_is_told_before_anything_runs(repo: Path) -> None:
+def test_a_pattern_that_protects_nothing_is_reported_before_anything_runs(repo: Path) -> None:
     process = start(repo, "--protect", "./src")
     _, err = process.communicate()
     assert (process.returncode, err[:26]) == (2, b"critic: protected ./src: n")

@@ -79,7 +79,7 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tamper", [Path.unlink, lambda place: place.write_text("")])
-def test_a_file_that_others_removed_or_changed_is_no_record(
+def test_a_file_that_others_removed_or_changed_is_not_a_record(
     tmp_path: Path, tamper: Callable[[Path], object]
 ) -> None:
     with SessionWriter(tmp_path, SESSION) as record:
@@ -181,7 +181,7 @@ def test_a_crash_at_any_byte_is_incomplete_and_loses_one_line_at_most(tmp_path: 
         (lambda lines: [lines[0].replace(b'"base', b'"x\\u001b":1,"base')], "line 1: /x\\u001b: "),
     ],
 )
-def test_damage_is_told_with_its_line(
+def test_damage_is_reported_with_its_line(
     tmp_path: Path, damage: Callable[[list[bytes]], list[bytes]], why: str
 ) -> None:
     place = written(tmp_path, START, ITERATION, END)

@@ -71,7 +71,7 @@ def test_nothing_of_the_user_is_touched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [(), ("--object-format=sha256",)])
-def test_a_repository_without_a_commit(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_a_repository_without_a_commit_is_watched(tmp_path: Path, options: tuple[str, ...]) -> None:
     git(tmp_path, "init", "-q", *options)
     write(tmp_path, {"a": "a\n"})
     with Workspace(tmp_path) as workspace:
@@ -98,7 +98,7 @@ def test_a_conflict_is_as_the_file_is(tmp_path: Path) -> None:
     git(repo, "update-index", "--index-info", stdin=entries)
     with Workspace(repo) as workspace:
         assert seen(workspace.capture()) == {}
-        write(repo, {"a.txt": "mended\n"})
+        write(repo, {"a.txt": "repaired\n"})
         assert seen(workspace.capture()) == {"a.txt": "modified"}
 
 
@@ -200,7 +200,7 @@ def test_a_folder_for_sessions_inside_the_tree_is_not_seen(tmp_path: Path) -> No
         assert seen(workspace.capture()) == {"b": "added"}
 
 
-def test_a_binary_file_is_told_and_counted(tmp_path: Path) -> None:
+def test_a_binary_file_is_reported_and_counted(tmp_path: Path) -> None:
     repo = repository(tmp_path / "r")
     with Workspace(repo) as workspace:
         (repo / "b.bin").write_bytes(b"\0\n" * 50)
@@ -209,7 +209,7 @@ def test_a_binary_file_is_told_and_counted(tmp_path: Path) -> None:
     assert change.diff.lines == 50
 
 
-def test_text_and_names_that_are_no_utf_8(tmp_path: Path) -> None:
+def test_text_and_names_that_are_not_utf_8_are_captured(tmp_path: Path) -> None:
     repo = repository(tmp_path / "r")
     with Workspace(repo) as workspace:
         (repo / "latin.txt").write_bytes(b"caf\xe9\n")
@@ -241,7 +241,7 @@ def test_a_nested_repository_is_marked_and_one_without_a_commit_refused(tmp_path
     assert (file.path, file.status, file.nested) == ("empty", "added", True)
 
 
-def test_what_is_no_work_tree_is_told_with_its_mend(tmp_path: Path) -> None:
+def test_a_folder_outside_a_work_tree_is_reported_with_the_fix(tmp_path: Path) -> None:
     with pytest.raises(CodeLoopError, match=r"not inside a git work tree .* run `git init` there"):
         Workspace(tmp_path)
     with pytest.raises(CodeLoopError, match="no such folder"):
@@ -266,7 +266,7 @@ def test_a_work_tree_or_a_repository_that_is_gone(tmp_path: Path) -> None:
             workspace.capture()
 
 
-def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_git_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CodeLoopError, match="git is not installed"):
         top_of(tmp_path)

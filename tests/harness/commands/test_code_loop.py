@@ -58,7 +58,7 @@ def session_file(repo: Path) -> Path:
 # --- a session from its start to its end ------------------------------------------------------
 
 
-def test_success(loop: Loop, critic: Critic, repo: Path) -> None:
+def test_a_session_that_succeeds_exits_with_zero(loop: Loop, critic: Critic, repo: Path) -> None:
     said = loop(replies=(MORE, DONE))
     assert said.status == 0
     assert said.lines[0].startswith("success after 2 iterations, ")
@@ -112,7 +112,7 @@ def test_everything_an_agent_says_is_escaped(loop: Loop, critic: Critic, repo: P
         (("--config", "/gone.toml"), 2, "/gone.toml: no such file"),
     ],
 )
-def test_what_cannot_be_run_is_told_before_anything_runs(
+def test_what_cannot_be_run_is_reported_before_anything_runs(
     loop: Loop, repo: Path, flags: tuple[str, ...], status: int, why: str
 ) -> None:
     said = loop(*flags)
@@ -122,7 +122,7 @@ def test_what_cannot_be_run_is_told_before_anything_runs(
     assert not (repo.parent / "data").exists()
 
 
-def test_a_folder_that_is_no_repository_and_an_empty_task(
+def test_a_folder_outside_a_repository_and_an_empty_task_are_refused(
     critic: Critic, repo: Path, tmp_path: Path
 ) -> None:
     said = critic("loop", "x", "--dir", tmp_path, "--actor", "true", "--critic", "true")
@@ -399,7 +399,9 @@ def test_a_diff_is_exact_in_a_pipe_and_escaped_on_a_terminal(
     assert shown.endswith("@@ -0,0 +1 @@\n+\\u001b[31m\t\\ufffd\\u003cb>\n")
 
 
-def test_what_is_not_there_is_told_with_what_is(loop: Loop, critic: Critic, repo: Path) -> None:
+def test_a_missing_item_is_reported_with_those_that_exist(
+    loop: Loop, critic: Critic, repo: Path
+) -> None:
     loop(replies=(DONE,))
     session = session_file(repo).stem
     said = critic("sessions", "show", "../../etc")

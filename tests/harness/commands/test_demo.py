@@ -84,7 +84,7 @@ def test_all_schemas_by_name(critic: Critic) -> None:
 
 
 @pytest.mark.parametrize("name", ["Plan", "Step", "Run", "VerifyVerdict", "DecisionRecord"])
-def test_one_schema(critic: Critic, name: str) -> None:
+def test_one_schema_is_printed_by_name(critic: Critic, name: str) -> None:
     said = critic("schema", name)
     assert (said.status, said.err) == (0, "")
     assert said.out.encode() == render_schemas(schemas()[name])
@@ -111,7 +111,7 @@ def test_an_unknown_schema_names_the_known_ones(critic: Critic, name: str) -> No
 # --- doctor -----------------------------------------------------------------------------------
 
 
-def test_a_sound_installation(critic: Critic) -> None:
+def test_a_sound_installation_passes_every_check(critic: Critic) -> None:
     said = critic("doctor")
     assert (said.status, said.err) == (0, "")
     assert said.lines[0] == f"ok    Python {'.'.join(map(str, sys.version_info[:3]))}"

@@ -1,4 +1,4 @@
-"""Documents that are too large, cannot be read, or are no text at all."""
+"""Documents that are too large, cannot be read, or are not text."""
 
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ def test_nothing_hides_behind_the_limit(critic: Critic, hidden: bytes, padding: 
     assert set(answer) == {"error"}
 
 
-def test_a_whole_document_over_the_limit(critic: Critic) -> None:
+def test_a_whole_document_over_the_limit_is_refused(critic: Critic) -> None:
     size = PLAN_B.stat().st_size
     assert critic("verify", "--max-bytes", str(size), PLAN_B).status == 0
     said = critic("verify", "--max-bytes", str(size - 1), PLAN_B)
@@ -82,7 +82,7 @@ def test_a_limit_below_one_byte_is_misuse(critic: Critic, limit: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_a_file_that_cannot_be_read_is_told_and_the_rest_still_runs(
+def test_a_file_that_cannot_be_read_is_reported_and_the_rest_still_runs(
     critic: Critic, tmp_path: Path, name: str, words: str, form: str
 ) -> None:
     (tmp_path / "folder").mkdir()
@@ -95,10 +95,10 @@ def test_a_file_that_cannot_be_read_is_told_and_the_rest_still_runs(
         assert words in said.err
         return
     assert said.err == ""
-    fault, verdict = read(said.lines)
+    answer, verdict = read(said.lines)
     assert verdict == GOOD_SAID
-    assert fault["error"]["path"] == ""
-    assert words in fault["error"]["message"]
+    assert answer["error"]["path"] == ""
+    assert words in answer["error"]["message"]
 
 
 def test_a_file_that_one_may_not_read(
@@ -133,7 +133,7 @@ def test_a_file_that_fails_while_it_is_read(critic: Critic, way: tuple[str, ...]
 @pytest.mark.parametrize(
     "data", [bytes(range(256)), bytes(range(255, 0, -1)) * 20, b"\0" * 100, b"PK\x03\x04"]
 )
-def test_a_binary_file(critic: Critic, tmp_path: Path, data: bytes) -> None:
+def test_a_binary_file_is_refused_in_one_line(critic: Critic, tmp_path: Path, data: bytes) -> None:
     (tmp_path / "data.json").write_bytes(data)
     said = critic("verify", tmp_path / "data.json")
     assert (said.status, said.out) == (2, "")

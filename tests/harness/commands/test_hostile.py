@@ -95,7 +95,9 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
-def test_verdicts(critic: Critic, files: tuple[Path, Path], form: str) -> None:
+def test_verdicts_on_hostile_text_are_safe_to_print(
+    critic: Critic, files: tuple[Path, Path], form: str
+) -> None:
     run, proposal = files
     said = check(critic("verify", "--format", form, proposal), as_json=form == "json")
     assert said.status == 1
@@ -113,7 +115,7 @@ def test_verdicts(critic: Critic, files: tuple[Path, Path], form: str) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("at", range(len(list(invalid_runs()))))
-def test_faults(critic: Critic, form: str, at: int) -> None:
+def test_errors_in_hostile_text_are_safe_to_print(critic: Critic, form: str, at: int) -> None:
     data = json.dumps(list(invalid_runs())[at]).encode()
     said = check(critic("score", "--format", form, "-", stdin=data), as_json=form == "json")
     assert said.status == 2
@@ -186,7 +188,7 @@ def test_hostile_names_of_files(critic: Critic, tmp_path: Path, command: str) ->
     assert "\\u001b[31mred" in said.err
 
 
-def test_names_of_files_that_are_no_text(critic: Critic, tmp_path: Path) -> None:
+def test_names_of_files_that_are_not_text_are_escaped(critic: Critic, tmp_path: Path) -> None:
     said = check(critic("verify", tmp_path / "\udcff.json"))
     assert said.status == 2
     assert "\\udcff.json: invalid input: no such file" in said.err

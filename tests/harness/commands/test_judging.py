@@ -31,7 +31,7 @@ def spelled(wire: Any) -> str:
 # --- verify, for a person ---------------------------------------------------------------------
 
 
-def test_a_plan_that_passes(critic: Critic) -> None:
+def test_a_plan_that_passes_is_ok_on_one_line(critic: Critic) -> None:
     said = critic("verify", PLAN_B)
     assert said == (0, f"{PLAN_B}: ok: 2 steps, 2 required outputs covered\n", "")
 
@@ -65,7 +65,7 @@ def test_several_files_are_judged_in_their_order(critic: Critic) -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_invalid_input_outweighs_a_refusal(critic: Critic, order: tuple[int, ...]) -> None:
-    files = [PLAN_A, PLAN_B, PLAN_B_RUN]  # a Run is no Proposal
+    files = [PLAN_A, PLAN_B, PLAN_B_RUN]  # a Run is not a Proposal
     said = critic("verify", *(files[at] for at in order))
     assert said.status == 2
     assert all(
@@ -85,7 +85,7 @@ def test_json_may_be_asked_for(critic: Critic) -> None:
     ]
 
 
-def test_standard_input(critic: Critic) -> None:
+def test_standard_input_is_judged(critic: Critic) -> None:
     said = critic("verify", "-", stdin=GOOD)
     assert said == (0, "standard input: ok: 2 steps, 2 required outputs covered\n", "")
     said = critic("verify", PLAN_B, "-", "--format", "json", stdin=REFUSED)
@@ -97,7 +97,7 @@ def test_standard_input(critic: Critic) -> None:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("last", [True, False])
-def test_one_verdict_for_each_line(critic: Critic, tmp_path: Path, end: bytes, last: bool) -> None:
+def test_each_line_gets_one_verdict(critic: Critic, tmp_path: Path, end: bytes, last: bool) -> None:
     path = tmp_path / "plans.jsonl"
     path.write_bytes(end.join([GOOD, REFUSED, GOOD]) + (end if last else b""))
     said = critic("verify", path)
@@ -107,7 +107,7 @@ def test_one_verdict_for_each_line(critic: Critic, tmp_path: Path, end: bytes, l
     assert origins(said.lines) == [{**place, "line": number} for number in (1, 2, 3)]
 
 
-def test_a_bad_line_is_told_in_its_place_and_the_rest_still_runs(critic: Critic) -> None:
+def test_a_bad_line_is_reported_in_its_place_and_the_rest_still_runs(critic: Critic) -> None:
     wire = good_proposal()
     wire["ctx"]["safety_mode"] = None
     lines = [
@@ -119,11 +119,11 @@ def test_a_bad_line_is_told_in_its_place_and_the_rest_still_runs(critic: Critic)
     answers = read(said.lines)
     assert len(answers) == len(lines)
     assert [answers[at] for at in (0, 3, 10)] == [GOOD_SAID, REFUSED_SAID, GOOD_SAID]
-    faults = [answers[at]["error"] for at in (1, 2, 4, 5, 6, 7, 8, 9)]
+    errors = [answers[at]["error"] for at in (1, 2, 4, 5, 6, 7, 8, 9)]
     assert all(set(answers[at]) == {"error"} for at in (1, 2, 4, 5, 6, 7, 8, 9))
-    assert all(set(fault) == {"path", "message"} for fault in faults)
-    assert [fault["path"] for fault in faults] == ["", "", "", "/ctx/safety_mode", "", "", "", ""]
-    assert all(fault["message"] and is_safe(fault["message"]) for fault in faults)
+    assert all(set(error) == {"path", "message"} for error in errors)
+    assert [error["path"] for error in errors] == ["", "", "", "/ctx/safety_mode", "", "", "", ""]
+    assert all(error["message"] and is_safe(error["message"]) for error in errors)
 
 
 def test_lines_for_a_person_name_the_line(critic: Critic, tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_file_by_the_name_of_jsonl_is_read_by_lines_and_others_on_demand(
     assert len(critic("verify", "--lines", tmp_path / "plans.json").lines) == 2
 
 
-def test_an_empty_file_is_no_pass(critic: Critic, tmp_path: Path) -> None:
+def test_an_empty_file_is_not_a_pass(critic: Critic, tmp_path: Path) -> None:
     for name in ("none.json", "none.jsonl"):
         (tmp_path / name).touch()
     said = critic("verify", tmp_path / "none.jsonl")
@@ -261,7 +261,7 @@ def test_every_verdict_is_the_one_that_verify_gives(critic: Critic) -> None:
 # --- score ------------------------------------------------------------------------------------
 
 
-def test_a_run_that_is_ok(critic: Critic) -> None:
+def test_a_run_that_is_ok_is_shown_with_every_score(critic: Critic) -> None:
     said = critic("score", PLAN_B_RUN)
     assert (said.status, said.err) == (0, "")
     assert said.lines == [
@@ -302,12 +302,12 @@ def test_a_score_says_when_verify_refuses_the_plan_that_ran(critic: Critic, tmp_
     assert read(critic("score", "--format", "json", path).lines) == [score(run_of(wire)).wire()]
 
 
-def test_scores_of_lines(critic: Critic) -> None:
+def test_each_line_is_scored(critic: Critic) -> None:
     runs = [run_of(good_run()), *(seeded_run(seed) for seed in range(25))]
     lines = [json.dumps(run.wire()).encode() for run in runs]
     said = critic("score", "--lines", "-", stdin=b"\n".join([*lines, GOOD, b""]))
     assert (said.status, said.err) == (2, "")
-    *verdicts, fault = read(said.lines)
+    *verdicts, error = read(said.lines)
     assert verdicts == [score(run).wire() for run in runs]
-    assert set(fault) == {"error"}
+    assert set(error) == {"error"}
     assert {verdict["ok"] for verdict in verdicts} == {True, False}

@@ -187,7 +187,7 @@ def test_show_of_a_record_that_claims_to_be_another(critic: Critic, log: Path) -
     assert said.err == "critic: record 3 claims to be record 4: replay the log\n"
 
 
-def test_changed_tables_are_told_by_every_command(critic: Critic, log: Path) -> None:
+def test_changed_tables_are_reported_by_every_command(critic: Critic, log: Path) -> None:
     query(log, "CREATE TABLE extra (a)")
     damage = "the log is damaged: table extra is unexpected"
     for action in (("list",), ("show", "2")):

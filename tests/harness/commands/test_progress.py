@@ -113,12 +113,12 @@ def test_every_decision_has_a_line(decision: Done | Continue) -> None:
 def test_other_ends_have_a_line_too() -> None:
     error = Error(analysis="a", recovery="r")
     assert "ERROR: a\n" in shown(io.StringIO(), made(DecisionMade, decision=error))
-    fault = made(CriticReplied, reply="x", problem="no decision")
-    text = shown(io.StringIO(), *agent("critic"), fault)
+    malformed = made(CriticReplied, reply="x", problem="no decision")
+    text = shown(io.StringIO(), *agent("critic"), malformed)
     assert text.endswith("malformed reply: no decision\n")
     start = made(AgentStarted, role="critic", attempt=1)
     failed = ended("critic", "exited with 1: log in", 1)
-    text = shown(io.StringIO(), start, failed, fault)
+    text = shown(io.StringIO(), start, failed, malformed)
     assert text.endswith("exited with 1: log in\n")
 
 

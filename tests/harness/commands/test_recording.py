@@ -179,7 +179,7 @@ def test_a_document_over_the_limit_is_not_recorded(critic: Critic, log: Path) ->
 # --- logs that cannot be used -----------------------------------------------------------------
 
 
-def test_a_file_that_is_no_log_is_left_alone(critic: Critic, tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_log_is_left_alone(critic: Critic, tmp_path: Path) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("my notes\n" * 50)
     for args in (("run", PLAN_B_RUN, "--log", other), ("replay", other), ("log", "list", other)):
@@ -204,7 +204,7 @@ def test_a_log_that_is_not_there_is_not_made(critic: Critic, log: Path) -> None:
     assert not log.exists()
 
 
-def test_a_log_that_takes_no_more_is_told_in_its_own_words(
+def test_a_log_that_takes_no_more_is_reported_in_its_own_words(
     critic: Critic, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_given: Any) -> None:
@@ -244,7 +244,9 @@ def tampered(log: Path, seq: int) -> None:
     put_body(log, seq, body.replace(b'"status":"refused_by_critic"', b'"status":"completed"'))
 
 
-def test_a_record_that_was_altered_is_told_with_what_and_where(critic: Critic, log: Path) -> None:
+def test_a_record_that_was_altered_is_reported_with_what_and_where(
+    critic: Critic, log: Path
+) -> None:
     filled(log, 5, kinds=("refused",)).close()
     tampered(log, 3)
     said = critic("replay", log)

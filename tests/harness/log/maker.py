@@ -1,6 +1,6 @@
 """Makers of a log cut off while they make it: `maker FOLDER`. Prints what reopening gives, by size.
 
-A program of its own, since it forks: each child may write files of so many bytes, and is killed
+A separate program, since it forks: each child may write files of so many bytes, and is killed
 by the first write beyond.
 """
 

@@ -180,7 +180,7 @@ def test_the_tables_are_append_only(tmp_path: Path, sql: str, values: tuple[str,
     assert log.append(decision(4)).seq == 4
 
 
-def test_the_file_says_what_it_is_and_stands_alone(tmp_path: Path) -> None:
+def test_the_file_names_its_format_and_needs_no_other_file(tmp_path: Path) -> None:
     path = tmp_path / "log"
     filled(path, 3)
     assert query(path, "PRAGMA application_id") == [(int.from_bytes(b"Crit"),)]
@@ -189,10 +189,10 @@ def test_the_file_says_what_it_is_and_stands_alone(tmp_path: Path) -> None:
 
 
 def test_every_error_is_a_log_error() -> None:
-    faults = vars(harness.log.errors).values()
+    errors = vars(harness.log.errors).values()
     kinds = [
         kind
-        for kind in faults
+        for kind in errors
         if isinstance(kind, type) and kind.__module__ == "harness.log.errors"
     ]
     assert len(kinds) == 8

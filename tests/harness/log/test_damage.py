@@ -48,7 +48,7 @@ def test_a_log_that_lacks_its_last_bytes_is_damaged(tmp_path: Path, missing: int
 
 
 @pytest.mark.parametrize("left", [1, 15, 16, 50, 99])
-def test_less_than_a_header_is_no_log(tmp_path: Path, left: int) -> None:
+def test_less_than_a_header_is_not_a_log(tmp_path: Path, left: int) -> None:
     path = tmp_path / "log"
     filled(path, 1)
     path.write_bytes(path.read_bytes()[:left])

@@ -101,7 +101,7 @@ def test_a_missing_file_is_not_made(tmp_path: Path, opener) -> None:  # type: ig
 
 
 @pytest.mark.parametrize("opener", READERS)
-def test_an_empty_file_is_no_log_to_read(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
+def test_an_empty_file_is_not_a_log_to_read(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "log"
     path.touch()
     with pytest.raises(NotALog, match="0 bytes are not a decision log"):

@@ -101,7 +101,7 @@ def test_only_some_of_many_problems_are_named(tmp_path: Path) -> None:
         SqlDecisionLog.open(path)
 
 
-def test_white_space_is_no_difference(tmp_path: Path) -> None:
+def test_white_space_is_not_a_difference(tmp_path: Path) -> None:
     path = tmp_path / "log"
     head = filled(path, 2).head()
     _change(

@@ -93,7 +93,7 @@ def test_processes_make_one_chain(tmp_path: Path, start: Start) -> None:
     assert {(one["seq"], one["hash"]) for one in told} == {(one.seq, one.hash) for one in found}
 
 
-def test_a_killed_writer_loses_nothing_it_told(tmp_path: Path, start: Start) -> None:
+def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, start: Start) -> None:
     chance = random.Random(7)  # noqa: S311 - when to kill, not a secret
     known: dict[int, str] = {}
     for _ in range(10):
@@ -106,13 +106,13 @@ def test_a_killed_writer_loses_nothing_it_told(tmp_path: Path, start: Start) -> 
         writer.stdout.close()
         assert writer.wait() == -9
         known |= {one["seq"]: one["hash"] for one in _told(lines)}
-        # Whoever comes next undoes the unfinished write, if there is one.
+        # The next writer rolls back the unfinished write, if any.
         found = {one.seq: one.hash for one in _chained(SqlDecisionLog.open(tmp_path / "log"))}
         assert known.items() <= found.items()
     assert known
 
 
-def test_a_writer_killed_while_it_makes_the_log_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_writer_killed_while_it_makes_the_log_is_not_an_obstacle(tmp_path: Path) -> None:
     path = tmp_path / "log"
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -126,11 +126,11 @@ def test_a_writer_killed_while_it_makes_the_log_is_no_obstacle(tmp_path: Path) -
 def test_a_writer_without_space_tells_nothing_untrue(tmp_path: Path, start: Start) -> None:
     writer = start(1000, 200_000)
     said, _ = writer.communicate(timeout=60)
-    *told, fault = _told(said.splitlines(keepends=True))
+    *told, error = _told(said.splitlines(keepends=True))
 
     assert writer.returncode == 1
-    assert fault["kind"] in ("LogFull", "LogWriteFailed")
-    assert "nothing was acknowledged" in fault["says"]
+    assert error["kind"] in ("LogFull", "LogWriteFailed")
+    assert "nothing was acknowledged" in error["says"]
     log = SqlDecisionLog.open(tmp_path / "log")
     found = [{"seq": one.seq, "hash": one.hash} for one in _chained(log)]
     assert len(told) > 5

@@ -15,10 +15,10 @@ GOOD = proposal_of(good_proposal())
 FORGED = [{"kind": "reason", "evidence_refs": [f"forged{n}"]} for n in range(9)]
 
 
-def plan_with(faults: int, name: str = "p") -> Plan:
+def plan_with(violations: int, name: str = "p") -> Plan:
     """Return a plan with that many violations: a forged ref each, in separate steps."""
     wire = good_proposal()
-    steps = [*wire["plan"]["steps"], *FORGED[:faults]]
+    steps = [*wire["plan"]["steps"], *FORGED[:violations]]
     return proposal_of(with_changes(wire, "plan", steps=steps, plan_id=name)).plan
 
 

@@ -13,7 +13,7 @@ from harness.loops.actor_critic import ActorCritic
 from tests.harness.agents.journals import Ticking
 from tests.harness.loops.scripted import Scripted, cases, verdict
 
-GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
+GOOD, BAD = verdict(0.95), verdict(0.4, "fix it")
 
 
 def events_of(loop: Any, **how: Any) -> list[Event]:
@@ -35,7 +35,7 @@ def final(events: list[Event]) -> AgentResult:
 
 
 @pytest.mark.parametrize("case", cases("loop"))
-def test_a_case(case: dict[str, Any]) -> None:
+def test_a_case_ends_as_expected(case: dict[str, Any]) -> None:
     spent = {"tokens": case.get("tokens", 10), "cost": case.get("cost", 2)}
     actor, critic = Scripted(*case["actor"], **spent), Scripted(*case["critic"], **spent)
     loop = ActorCritic(actor=actor, critic=critic, max_rounds=case.get("max_rounds", 3))
@@ -66,7 +66,7 @@ def test_a_score_at_the_threshold_approves(threshold: float, score: float) -> No
     assert final(events_of(loop)).approved
 
 
-def test_ids() -> None:
+def test_each_call_has_its_own_session_id() -> None:
     actor, critic = Scripted("v0", "v1"), Scripted(BAD, GOOD)
     loop = ActorCritic(actor=actor, critic=critic)
     events_of(loop)
@@ -76,7 +76,7 @@ def test_ids() -> None:
     assert not any(call.text_only for call in (*actor.calls, *critic.calls))
 
 
-def test_a_malformed_reply_is_asked_for_again_with_its_fault_named() -> None:
+def test_a_malformed_reply_is_asked_for_again_with_its_error_named() -> None:
     actor, critic = Scripted("v0"), Scripted('{"issues": [], "score": 7}', GOOD)
     events = events_of(ActorCritic(actor=actor, critic=critic))
     assert critic.sessions == ["P__critic_1", "P__critic_1__again"]
@@ -160,7 +160,7 @@ def test_what_nobody_measured_exceeds_a_budget() -> None:
     assert final(events_of(ActorCritic(actor=Scripted("a"), critic=Scripted(GOOD)))).approved
 
 
-def test_what_is_told_of_two_rounds() -> None:
+def test_two_rounds_are_reported_event_by_event() -> None:
     events = events_of(ActorCritic(actor=Scripted("v0", "v1"), critic=Scripted(BAD, GOOD)))
     rounds = [
         ("architecture_event", "round_started"),
@@ -177,7 +177,7 @@ def test_what_is_told_of_two_rounds() -> None:
     ]
     first, second = (event.data for event in events if event.data.get("event") == "judged")
     assert first["round"] == 0
-    assert (first["ruling"], first["issues"], first["score"]) == ("refused", ["mend it"], 0.4)
+    assert (first["ruling"], first["issues"], first["score"]) == ("refused", ["fix it"], 0.4)
     assert (second["round"], second["ruling"]) == (1, "approved")
     assert events[-2].data == {"event": "stopped", "reason": "approved", "round": 1, "why": None}
 
@@ -209,7 +209,7 @@ def test_a_revision_is_asked_for_with_the_issues() -> None:
     assert '{"issues": ["..."], "score": 0.0, "summary": "..."}' in critic.calls[0].prompt
 
 
-def test_a_low_score_without_issues_is_told_as_it_is() -> None:
+def test_a_low_score_without_issues_is_reported_as_it_is() -> None:
     actor = Scripted("a", "b")
     events_of(ActorCritic(actor=actor, critic=Scripted(verdict(0.5), GOOD)))
     assert "- no issue was named (score 0.5)" in actor.calls[1].prompt
@@ -233,7 +233,7 @@ def test_a_template_can_show_the_whole_critique() -> None:
     actor = Scripted("a", "b")
     loop = ActorCritic(actor=actor, critic=Scripted(BAD, GOOD), refine_template="{critique}")
     events_of(loop)
-    assert actor.calls[1].prompt == '{"issues":["mend it"],"score":0.4,"summary":""}'
+    assert actor.calls[1].prompt == '{"issues":["fix it"],"score":0.4,"summary":""}'
 
 
 SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=6)

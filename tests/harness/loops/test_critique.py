@@ -17,7 +17,7 @@ ISSUES = st.lists(st.text(min_size=1)) | st.text() | st.none() | st.lists(st.int
 
 
 @pytest.mark.parametrize("case", cases("critique"))
-def test_a_reply(case: dict[str, Any]) -> None:
+def test_a_reply_is_parsed_or_malformed(case: dict[str, Any]) -> None:
     read, expected = parse_critique(case["reply"]), case["expect"]
     if expected == "malformed":
         assert isinstance(read, Malformed)
@@ -29,7 +29,7 @@ def test_a_reply(case: dict[str, Any]) -> None:
     assert judge(read, 0.9).ruling == expected["ruling"]
 
 
-def test_the_fault_is_named() -> None:
+def test_the_error_in_a_reply_is_named() -> None:
     read = parse_critique('{"issues": [], "score": 1.5}')
     assert read == Malformed("/score: input should be less than or equal to 1")
 

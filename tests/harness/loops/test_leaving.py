@@ -14,7 +14,7 @@ from harness.loops.self_refine import SelfRefine
 from tests.harness.agents.journals import journal_of
 from tests.harness.loops.scripted import Scripted, verdict
 
-GOOD, BAD = verdict(0.95), verdict(0.4, "mend it")
+GOOD, BAD = verdict(0.95), verdict(0.4, "fix it")
 
 
 class Hanging(Scripted):
@@ -114,7 +114,7 @@ def test_leaving_at_the_last_event_changes_nothing() -> None:
     asyncio.run(main())
 
 
-def test_what_was_malformed_before_is_no_reason_for_leaving() -> None:
+def test_what_was_malformed_before_is_not_a_reason_for_leaving() -> None:
     async def main() -> None:
         loop = ActorCritic(actor=Scripted("v0"), critic=Scripted("nice", GOOD))
         async with aclosing(loop.stream("task")) as stream:
@@ -127,7 +127,7 @@ def test_what_was_malformed_before_is_no_reason_for_leaving() -> None:
 
 
 class Slow(Scripted):
-    """Takes its time to be closed, as whatever holds a process or a connection does."""
+    """Takes time to close, as agents with a process or a connection do."""
 
     async def stream(self, prompt: str, **how: Any) -> Any:
         async with aclosing(super().stream(prompt, **how)) as stream:

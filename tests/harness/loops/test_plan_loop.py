@@ -77,7 +77,7 @@ def test_loop_degrade_the_attempt_with_the_fewest_violations_survives_worse_ones
     assert [one.round for one in revision.attempts] == [0, 1, 2]
 
 
-def test_loop_stuck_the_same_plan_again_is_no_progress() -> None:
+def test_loop_stuck_the_same_plan_again_is_not_progress() -> None:
     same = with_changes(good_proposal(), "plan", steps=plan_with(2).wire()["steps"], plan_id="p")
     planner = ScriptedPlanner(plan_with(2), *[proposal_of(same).plan] * 7)
     revision = revised(planner, max_rounds=8)
@@ -86,7 +86,7 @@ def test_loop_stuck_the_same_plan_again_is_no_progress() -> None:
     assert revision.best_attempt == revision.attempts[0]
 
 
-def test_a_plan_seen_two_rounds_ago_is_no_progress_either() -> None:
+def test_a_plan_seen_two_rounds_ago_is_not_progress_either() -> None:
     revision = revised(ScriptedPlanner(*map(plan_with, (2, 1, 2))), max_rounds=8)
     assert (revision.stop_reason, revision.best_attempt) == ("no_progress", revision.attempts[1])
 
@@ -154,7 +154,7 @@ def test_plan_truncate_too_many_steps_are_refused_and_never_cut() -> None:
         PlannerReply(SORRY, Usage()),
     ],
 )
-def test_plan_refusal_text_and_whatever_else_is_no_plan_is_asked_for_again_once(reply: Any) -> None:
+def test_a_reply_that_is_not_a_plan_is_asked_for_again_once(reply: Any) -> None:
     planner = ScriptedPlanner(reply, GOOD.plan)
     revision = revised(planner)
     assert revision.plan == GOOD.plan
@@ -168,7 +168,7 @@ def test_plan_refusal_text_and_whatever_else_is_no_plan_is_asked_for_again_once(
 # --- what the planner is told -----------------------------------------------------------------
 
 
-def test_the_request_holds_the_plan_every_violation_and_repairs_that_mend_it() -> None:
+def test_the_request_holds_the_plan_every_violation_and_repairs_that_work() -> None:
     planner = ScriptedPlanner(plan_with(2), GOOD.plan)
     revised(planner)
     _, request = planner.requests
@@ -178,8 +178,8 @@ def test_the_request_holds_the_plan_every_violation_and_repairs_that_mend_it() -
     assert [one.kind for one in request.violations] == ["missing_evidence"] * 2
     assert request.advice is not None
     assert request.plan is not None
-    mended = apply_repairs(request.plan, request.advice.repairs)
-    assert revised(ScriptedPlanner(mended)).stop_reason == "approved"
+    repaired = apply_repairs(request.plan, request.advice.repairs)
+    assert revised(ScriptedPlanner(repaired)).stop_reason == "approved"
     assert parse(RevisionRequest, canonical_bytes(request)) == request
 
 
@@ -210,7 +210,7 @@ def test_a_plan_may_come_as_json(spell: Callable[[Plan], Any]) -> None:
     assert revised(ScriptedPlanner(spell(GOOD.plan))).plan == GOOD.plan
 
 
-def test_what_is_told_and_what_was_replied_may_be_longer_than_a_document() -> None:
+def test_what_is_reported_and_what_was_replied_may_be_longer_than_a_document() -> None:
     text = "a" * MAX_DOCUMENT_BYTES
     plan = Plan(steps=(ReasonStep(summary=text),), declared_outputs=())
     assert detached_copy(plan) == plan

@@ -75,7 +75,7 @@ def test_a_failure_is_replayed_as_a_failure() -> None:
     assert (again.stop_reason, again.detail) == (first.stop_reason, first.detail)
 
 
-def test_other_inputs_are_a_divergence_and_no_fault_of_the_planner() -> None:
+def test_other_inputs_are_a_divergence_and_not_an_error_of_the_planner() -> None:
     store, _ = recorded()
     spec = GOOD.spec.model_copy(update={"required_outputs": ("other",)})
     loop = a_loop(ScriptedPlanner(), journal=journal(store), session="S", spec=spec)
@@ -97,7 +97,7 @@ def test_an_advisor_asked_about_another_plan_is_a_divergence() -> None:
 
 def test_verdicts_are_not_in_the_journal() -> None:
     store, _ = recorded()
-    # What was refused stands in the requests only, by their digest; replies hold plans and costs.
+    # Refused plans are in the requests only, by their digest; replies hold plans and costs.
     for line in store.lines():
         assert {*json.loads(line)["reply"]} <= {"plan", "malformed", "usage"}
 

@@ -44,7 +44,7 @@ def test_an_advisor_never_overrules_a_refusal() -> None:
     revision = revised(ScriptedPlanner(*map(plan_with, (3, 2, 1))), advisor=advisor)
     assert (revision.stop_reason, revision.plan) == ("max_rounds", None)
     assert rulings(revision) == ["refused"] * 3
-    # It is not asked about the last one: nothing it says could come of that.
+    # It is not asked about the last one: its answer could change nothing.
     assert len(advisor.asked) == 2
 
 
@@ -85,7 +85,7 @@ def test_an_advisor_that_raises_on_a_refused_plan_leaves_the_refusal_standing() 
 
 
 @pytest.mark.parametrize("reply", [None, "fine", [ERROR, "fine"], {"ok": True}, True])
-def test_an_advisor_whose_reply_is_no_findings_is_asked_again_once(reply: Any) -> None:
+def test_an_advisor_that_gives_no_findings_is_asked_again_once(reply: Any) -> None:
     good = revised(ScriptedPlanner(GOOD.plan), advisor=ScriptedAdvisor(reply, []))
     assert good.stop_reason == "approved"
     bad = revised(ScriptedPlanner(GOOD.plan), advisor=ScriptedAdvisor(reply, reply, []))
@@ -140,7 +140,7 @@ def _spoil(plan: Plan) -> None:
     step.args["amount_inr"] = 10**6
 
 
-def test_a_plan_that_was_changed_into_what_is_no_json_is_malformed() -> None:
+def test_a_plan_that_was_changed_into_what_is_not_json_is_malformed() -> None:
     plan = plan_with(0)
     step = plan.steps[1]
     assert isinstance(step, ToolStep)
@@ -149,7 +149,7 @@ def test_a_plan_that_was_changed_into_what_is_no_json_is_malformed() -> None:
     assert (revision.plan, len(revision.attempts)) == (GOOD.plan, 1)
 
 
-def test_a_planner_cannot_change_the_attempt_it_is_told_of() -> None:
+def test_a_planner_cannot_change_the_attempt_in_its_request() -> None:
     class Vandal(ScriptedPlanner):
         def plan(self, *given: Any) -> Any:
             if given[3] is not None:
@@ -274,7 +274,7 @@ def test_a_cancelled_loop_has_what_there_was() -> None:
     assert asyncio.run(loop.run()) == revision, "what has stopped stays stopped"
 
 
-def test_a_program_that_is_told_to_end_ends() -> None:
+def test_a_program_that_has_to_end_ends() -> None:
     loop = a_loop(ScriptedPlanner(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         asyncio.run(loop.run())

@@ -268,7 +268,7 @@ def test_only_a_plan_that_lacks_nothing_else_can_go_on() -> None:
         asyncio.run(a_loop(ScriptedPlanner()).continue_with([]))
 
 
-def test_going_on_twice_under_one_journal_is_no_divergence() -> None:
+def test_going_on_twice_under_one_journal_is_not_a_divergence() -> None:
     loop, _ = waiting(GOOD.plan, journal=journal_of(MemoryStore()), advisor=ScriptedAdvisor([], []))
     for name in ("ada", "bob"):
         given = approval().model_copy(update={"approver": name})

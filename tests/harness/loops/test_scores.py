@@ -14,7 +14,7 @@ DECIMALS = st.decimals(0, 1, places=4).map(lambda number: f"{number:f}")
 
 
 @pytest.mark.parametrize("case", cases("score"))
-def test_a_reply(case: dict[str, Any]) -> None:
+def test_a_score_is_read_from_a_reply(case: dict[str, Any]) -> None:
     score = parse_score(case["reply"])
     assert score == case["expect"]
     assert type(score) in (float, type(None))
@@ -36,7 +36,7 @@ def test_a_number_comes_from_exactly_one_line(text: str) -> None:
 
 
 @given(st.text(), st.text(min_size=1).filter(str.strip))
-def test_a_phrase_is_said_by_the_whole_reply_only(text: str, phrase: str) -> None:
+def test_a_phrase_counts_only_as_the_whole_reply(text: str, phrase: str) -> None:
     assert is_phrase(f" {phrase}\n", phrase)
     assert is_phrase(text, phrase) == (text.strip().casefold() == phrase.strip().casefold())
     assert not is_phrase(f"{phrase} x", phrase)

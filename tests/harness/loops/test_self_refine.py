@@ -17,7 +17,7 @@ def run(base: Scripted, **how: Any) -> AgentResult:
 
 
 @pytest.mark.parametrize("case", cases("stop_phrase"))
-def test_a_review(case: dict[str, Any]) -> None:
+def test_a_review_approves_refuses_or_is_malformed(case: dict[str, Any]) -> None:
     base = Scripted("v0", case["reply"], case["reply"])
     result = run(base, max_rounds=1)
     reasons = {"approved": "approved", "refused": "max_rounds", "malformed": "unrecoverable"}
@@ -25,7 +25,7 @@ def test_a_review(case: dict[str, Any]) -> None:
     assert result.output == "v0"
 
 
-def test_two_rounds() -> None:
+def test_a_refused_draft_is_rewritten_once() -> None:
     base = Scripted("v0", "- too long\n* and wrong", "v1", "No Issues")
     result = run(base)
     assert (result.output, result.stop_reason, result.round) == ("v1", "approved", 1)
@@ -72,9 +72,9 @@ def test_prompts_of_ones_own() -> None:
 
 def test_an_instruction_without_places_is_given_the_material() -> None:
     base = Scripted("v0", "wrong", "v1", "no issues")
-    run(base, critic_prompt="Find faults.", refiner_prompt="Mend them.")
-    assert base.calls[1].prompt == "Find faults.\n\nTask:\ntask\n\nOutput:\nv0\n"
-    assert base.calls[2].prompt.startswith("Mend them.\n\nTask:\ntask\n\nOutput:\nv0\n\nCritique:")
+    run(base, critic_prompt="Find problems.", refiner_prompt="Fix them.")
+    assert base.calls[1].prompt == "Find problems.\n\nTask:\ntask\n\nOutput:\nv0\n"
+    assert base.calls[2].prompt.startswith("Fix them.\n\nTask:\ntask\n\nOutput:\nv0\n\nCritique:")
 
 
 def test_a_stop_phrase_with_braces_is_shown_as_it_is() -> None:

@@ -24,5 +24,7 @@ CASES: list[tuple[Any, Any, list[dict[str, Any]]]] = [
 
 
 @pytest.mark.parametrize(("recorded", "derived", "expected"), CASES)
-def test_differences(recorded: Any, derived: Any, expected: list[dict[str, Any]]) -> None:
+def test_every_difference_is_listed_with_its_path(
+    recorded: Any, derived: Any, expected: list[dict[str, Any]]
+) -> None:
     assert [one.wire() for one in differences(recorded, derived)] == expected

@@ -162,7 +162,7 @@ def test_a_run_without_a_score_of_an_older_version_is_the_same_and_noted(tmp_pat
     assert answer.notes == ("the run ended early and has no score: it holds 2 calls",)
 
 
-def test_calls_outside_the_plan_are_told_of_a_run_without_a_score(tmp_path: Path) -> None:
+def test_calls_outside_the_plan_are_reported_for_a_run_without_a_score(tmp_path: Path) -> None:
     def call_another(record: dict[str, Any]) -> None:
         _forget_the_score(record)
         (record["run"]["calls"][0])["args"] = {"order": "o-99"}

@@ -46,7 +46,7 @@ def _only(path: Path, seq: int, **options: Any) -> ReplayResult:
     return found[seq]
 
 
-def test_swapped_records(path: Path) -> None:
+def test_swapped_records_are_noticed(path: Path) -> None:
     third, fourth = body_of(path, 3), body_of(path, 4)
     put_body(path, 3, fourth)
     put_body(path, 4, third)
@@ -56,7 +56,7 @@ def test_swapped_records(path: Path) -> None:
     assert "its body says that it is record 3" in found[4].reasons
 
 
-def test_a_duplicated_record(path: Path) -> None:
+def test_a_duplicated_record_is_noticed(path: Path) -> None:
     copy = "INSERT INTO records SELECT 9, ?, body FROM records WHERE seq = 5"
     meddle(path, (copy, ("f" * 64,)))
     answer = _only(path, 9)
@@ -64,7 +64,7 @@ def test_a_duplicated_record(path: Path) -> None:
     assert any("is stored under ffffffffffff..." in reason for reason in answer.reasons)
 
 
-def test_the_tail_of_another_log(path: Path, tmp_path: Path) -> None:
+def test_the_tail_of_another_log_is_noticed(path: Path, tmp_path: Path) -> None:
     other = SqlDecisionLog.open(tmp_path / "other")
     other.append_all(decision(n) for n in range(11, 19))
     meddle(
@@ -87,7 +87,7 @@ def test_a_rewritten_tail_shows_against_a_head_only(path: Path) -> None:
     assert head.hash[:12] in answer.reasons[0]
 
 
-def test_a_verdict_turned_to_ok(path: Path) -> None:
+def test_a_verdict_turned_to_ok_is_noticed(path: Path) -> None:
     def turn(record: dict[str, Any]) -> None:
         record["report"]["verify"] = {"ok": True, "reasons": ["fine"], "caveats": []}
         record["report"].update(status="partial")
@@ -103,7 +103,7 @@ def test_a_verdict_turned_to_ok(path: Path) -> None:
     assert "/verify/kind: recorded nothing, derived missing_evidence" in lines
 
 
-def test_a_verdict_turned_to_ok_with_every_hash_made_anew(path: Path) -> None:
+def test_a_verdict_turned_to_ok_is_noticed_with_every_hash_made_anew(path: Path) -> None:
     def turn(record: dict[str, Any]) -> None:
         record["report"]["verify"] = {"ok": True, "reasons": ["fine"], "caveats": []}
         record["report"].update(status="partial")
@@ -127,7 +127,7 @@ def test_an_input_edited_in_its_place(path: Path, name: str) -> None:
     assert found[4].reasons == (f"input {name} is not what was recorded: digest {digest}",)
 
 
-def test_a_plan_edited_with_every_hash_made_anew(path: Path) -> None:
+def test_an_edited_plan_is_noticed_with_every_hash_made_anew(path: Path) -> None:
     forged_input(path, 4, "plan", lambda plan: plan["steps"][1].pop("evidence_refs"))
     assert "the report does not follow from its inputs" in _only(path, 4).reasons[0]
 
@@ -166,7 +166,7 @@ EDITS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edited_member(path: Path, name: str) -> None:
+def test_an_edited_member_is_noticed(path: Path, name: str) -> None:
     edited(path, 4, EDITS[name])
     answer = _only(path, 4)
     assert any(reason.startswith("its content has hash ") for reason in answer.reasons)
@@ -201,7 +201,7 @@ FORGERIES: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_an_edited_member_with_every_hash_made_anew(path: Path, name: str) -> None:
+def test_an_edited_member_is_noticed_with_every_hash_made_anew(path: Path, name: str) -> None:
     reason, edit = FORGERIES[name]
     forged(path, 4, edit)
     assert _only(path, 4).reasons[0].startswith(reason)
@@ -233,7 +233,7 @@ BODIES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_body_that_is_no_record(path: Path, name: str) -> None:
+def test_a_body_that_is_not_a_record_is_noticed(path: Path, name: str) -> None:
     put_body(path, 4, BODIES[name])
     assert _only(path, 4).reasons[0].startswith("its ")
 
@@ -252,7 +252,7 @@ def test_a_hash_column_that_says_otherwise(path: Path, stored: object) -> None:
 
 
 @pytest.mark.parametrize("seq", [0, -3])
-def test_a_row_outside_the_chain(path: Path, seq: int) -> None:
+def test_a_row_outside_the_chain_is_noticed(path: Path, seq: int) -> None:
     copy = "INSERT INTO records SELECT ?, ?, body FROM records WHERE seq = 5"
     meddle(path, (copy, (seq, "f" * 64)))
     assert "its number does not follow 0" in _only(path, seq).reasons

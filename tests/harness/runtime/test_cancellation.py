@@ -60,7 +60,7 @@ def cancelled(scenario: Callable[[], Awaitable[object]]) -> None:
 
 
 @pytest.mark.parametrize("kind", [KeptLog, AsyncLog])
-def test_cancelled_while_executing(kind: type[KeptLog]) -> None:
+def test_a_cancelled_execution_is_recorded(kind: type[KeptLog]) -> None:
     log = kind()
 
     async def scenario() -> None:
@@ -178,7 +178,7 @@ def test_cancelled_and_the_log_fails() -> None:
     asyncio.run(main())
 
 
-def test_an_append_that_fails_while_being_cancelled_is_told() -> None:
+def test_an_append_that_fails_while_being_cancelled_is_reported() -> None:
     async def main() -> None:
         log = Slow(OSError("no space"))
         task = asyncio.create_task(turn(AtOnce(), log=log))

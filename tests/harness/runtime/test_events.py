@@ -41,7 +41,7 @@ def kinds(events: list[LoopEvent]) -> list[type]:
     return [type(event.detail) for event in events]
 
 
-def test_a_turn_is_told_from_plan_to_record() -> None:
+def test_a_turn_is_reported_from_plan_to_record() -> None:
     tools: dict[Any, Any] = {LOOKUP: lambda id: {"order_id": id}, REFUND: lambda **_: None}
     log = KeptLog()
     events = heard(CallableExecutor(tools), log=log)
@@ -61,12 +61,12 @@ def test_a_turn_is_told_from_plan_to_record() -> None:
     assert details[8].record == log.only
 
 
-def test_a_refused_plan_is_told_with_its_refusal() -> None:
+def test_a_refused_plan_is_reported_with_its_refusal() -> None:
     events = heard(Scripted(do_all), proposal=proposal_of(refused_proposal()))
     assert kinds(events) == [Planned, PlanRefused, DecisionRecorded]
 
 
-def test_a_failed_execution_is_told_to_the_end() -> None:
+def test_a_failed_execution_is_reported_to_the_end() -> None:
     def act(plan: Plan, record: Recorder) -> Execution:
         record(call_of(plan, 0))
         raise OSError("offline")

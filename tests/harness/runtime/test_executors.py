@@ -618,7 +618,7 @@ def test_a_tool_that_returns_a_model_gives_the_run_its_outputs() -> None:
         ),
     )
 )
-def test_a_result_is_json_or_is_said_not_to_be(value: Any) -> None:
+def test_a_result_that_is_not_json_is_reported(value: Any) -> None:
     try:
         converted = to_json_value(value)
     except NotJson as error:
@@ -686,7 +686,7 @@ def test_a_tool_that_changes_what_it_returned_changes_nothing_on_record() -> Non
     assert log.only.run.calls[0].output == {"calls": ["first"]}
 
 
-def test_an_output_that_is_no_object_gives_the_run_no_outputs() -> None:
+def test_an_output_that_is_not_an_object_gives_the_run_no_outputs() -> None:
     execution, calls = executed({LOOKUP: lambda **_: ["refund_amount_inr"], REFUND: lambda **_: 5})
     assert execution.outputs == {}
     assert [call.output for call in calls] == [["refund_amount_inr"], 5]

@@ -1,4 +1,4 @@
-"""The canonical loop: nothing runs without a verdict, and whatever happened is on record."""
+"""The canonical loop: nothing runs without a verdict, and everything that happened is recorded."""
 
 import asyncio
 import threading
@@ -128,7 +128,7 @@ def test_an_executor_that_raises_after_an_effect(kind: type[Scripted]) -> None:
         (Execution(cost_micros=2**53), "ValidationError"),
     ],
 )
-def test_an_executor_that_returns_what_is_no_execution(result: Any, kind: str) -> None:
+def test_an_executor_must_return_an_execution(result: Any, kind: str) -> None:
     def act(plan: Plan, record: Recorder) -> Any:
         record(call_of(plan, 0))
         record(call_of(plan, 1))
@@ -160,7 +160,7 @@ def test_only_calls_are_recorded(call: Any) -> None:
 
 
 @pytest.mark.parametrize("interrupt", [SystemExit, KeyboardInterrupt])
-def test_an_interpreter_that_is_told_to_end_records_first(
+def test_an_interpreter_that_has_to_end_records_first(
     interrupt: type[BaseException],
 ) -> None:
     def act(plan: Plan, record: Recorder) -> Execution:
@@ -413,7 +413,7 @@ def test_a_proposal_that_was_changed_after_its_verdict_is_not_executed() -> None
         asyncio.run(turn(Hasty(act), log=log, proposal=proposal))
     assert isinstance(caught.value.__cause__, PermitError)
     assert not called
-    # On record stands what was verified, or the verdict could not be derived from it again.
+    # The record holds what was verified: the verdict can be derived from it again.
     assert log.only.inputs.plan == verified
 
 

@@ -132,7 +132,7 @@ def _slow_digest(proposal: Proposal) -> str:
     return digest(proposal)
 
 
-def test_a_permit_for_another_proposal() -> None:
+def test_a_permit_for_another_proposal_is_refused() -> None:
     Spy().refuses(issue_permit(good()), other())
     Spy().refuses(issue_permit(other()), good())
 
@@ -217,7 +217,7 @@ def test_a_proposal_changed_in_place_after_its_verdict(what: str) -> None:
 
 
 @pytest.mark.parametrize("issuer", [None, object(), "loop", Permit, True])
-def test_a_permit_made_by_hand(issuer: object) -> None:
+def test_a_permit_made_by_hand_is_refused(issuer: object) -> None:
     with pytest.raises(PermitError, match="issued by the canonical loop, not made by hand"):
         Permit(issuer, good())
 
@@ -266,7 +266,7 @@ def test_what_only_looks_like_a_permit_executes_nothing(how: str) -> None:
     [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))],  # noqa: S301
     ids=["copy", "deepcopy", "pickle"],
 )
-def test_a_copy_of_a_permit_is_no_second_permit(copied: Callable[[Permit], Permit]) -> None:
+def test_a_copy_of_a_permit_is_not_a_second_permit(copied: Callable[[Permit], Permit]) -> None:
     permit = issue_permit(good())
     try:
         twin = copied(permit)

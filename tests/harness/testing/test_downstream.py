@@ -58,7 +58,7 @@ def project(tmp_path: Path) -> Path:
     return Path(shutil.copytree(PROJECT, tmp_path / "parcels", ignore=LEFT_BY_TOOLS))
 
 
-# One test, so that the environment is built once, on whichever worker.
+# One test, so that the environment is built once, on any worker.
 def test_a_project_proves_its_own_manifest(python: Path, project: Path) -> None:
     cases = project / "tests" / "cases"
     where = succeeded(python, "-c", "import critic; print(critic.__file__)", cwd=project)

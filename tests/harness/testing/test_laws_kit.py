@@ -31,7 +31,7 @@ from harness.wire import build
 from tests.support.examples import good_proposal
 
 HOLDS = settings(max_examples=25, derandomize=True, database=None, deadline=None)
-# Nobody reads what a planted fault shrinks to.
+# Nobody reads what a planted bug shrinks to.
 BREAKS = settings(HOLDS, max_examples=400, phases=(Phase.generate,))
 STILL_HOLDS = settings(BREAKS, max_examples=5)
 SHRUNK = settings(BREAKS, phases=(Phase.generate, Phase.shrink))

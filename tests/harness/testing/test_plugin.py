@@ -161,7 +161,7 @@ def test_a_case_that_expects_nothing_yet_fails(run: Pytest, cases: Path) -> None
 
 
 @pytest.mark.parametrize("content", ["{}", "", "[1]", '{"title": "x", "title": "y"}', "\x00\xff"])
-def test_a_json_file_that_is_no_case_is_a_clear_failure(
+def test_a_json_file_that_is_not_a_case_is_a_clear_failure(
     run: Pytest, pytester: pytest.Pytester, content: str
 ) -> None:
     (pytester.path / "odd.json").write_bytes(content.encode("latin-1"))

@@ -31,7 +31,7 @@ from tests.support.examples import good_proposal
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
 
-# A seed of its own for each run of the suite would make a quality test a matter of luck.
+# With a new seed for each run of the suite, a quality test would be a matter of luck.
 QUALITY = settings(max_examples=200, derandomize=True, database=None, deadline=None)
 FEW = settings(QUALITY, max_examples=50)
 # Without the phase that explains: it tries other values and `find` would take one for the answer.
@@ -207,9 +207,9 @@ def test_a_near_miss_shrinks_to_one_step(way: str) -> None:
     assert len(plan["steps"]) == 1 + twofold
     assert set(plan) - {"steps", "declared_outputs"} <= {"trace_id"}
     needed = {"kind", "adapter_id", "capability_id", "args"}
-    fault = {"id", "depends_on", "requires_evidence", "evidence_refs", "estimated_tokens"}
+    optional = {"id", "depends_on", "requires_evidence", "evidence_refs", "estimated_tokens"}
     assert all(len(set(step) - needed) <= 1 for step in plan["steps"])
-    assert all(set(step) <= needed | fault for step in plan["steps"])
+    assert all(set(step) <= needed | optional for step in plan["steps"])
 
 
 def test_a_valid_plan_shrinks_to_what_a_person_would_write() -> None:
@@ -243,7 +243,7 @@ def test_where_nothing_can_pass_it_says_why() -> None:
     assert not any(map(passes, drawn_from(strategies.proposals(compiled, spec, spent), FEW)))
 
 
-def test_a_kind_and_a_check_that_exclude_each_other() -> None:
+def test_a_kind_and_a_check_that_exclude_each_other_are_refused() -> None:
     with pytest.raises(NoPlan, match="at once"):
         drawn_from(strategies.near_misses(kind="loop_guard", check="surface"), FEW)
 
@@ -314,7 +314,7 @@ def test_values_satisfy_their_schema(schema: Any) -> None:
 @pytest.mark.parametrize(
     "schema", [False, {"not": {}}, {"type": "integer", "minimum": 2, "maximum": 1}], ids=str
 )
-def test_where_there_is_no_value_none_is_made(schema: Any) -> None:
+def test_a_schema_without_a_value_gives_none(schema: Any) -> None:
     assert set(drawn_from(maybe_value(schema), FEW)) == {(False, None)}
 
 

@@ -2,7 +2,7 @@
 
 A sound proposal is built as tightly as it can be: budgets without slack, evidence that expires a
 microsecond after `as_of`, values that the evidence holds in part of a text. Then it is left alone,
-or one fault of one kind is put in, or some fields are drawn again. A few are wild throughout.
+or one violation of one kind is put in, or some fields are drawn again. A few are wild throughout.
 Plain dicts, and every choice made by one `Pick`: see `drawing`.
 """
 
@@ -17,9 +17,9 @@ from tests.support.model.facts import Json
 _ = ABSENT
 
 KINDS: Final = tuple(FAULTS)
-STYLES: Final = ("sound",) * 6 + ("fault",) * 14 + ("near",) * 3 + ("wild",) * 2
+STYLES: Final = ("sound",) * 6 + ("violation",) * 14 + ("near",) * 3 + ("wild",) * 2
 
-# Content beside values that it backs; a fault or a new draw makes most of them unbacked.
+# Content beside values that it backs; a violation or a new draw makes most of them unbacked.
 BACKED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     ("refund 24500 for pay_1.", (24500, 24500.0, "24500", "pay_1", "refund", "24500 for")),
     ("24,500 and 1,2", ("24,500", "and", "1,2")),
@@ -56,7 +56,7 @@ def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
     if style == "wild":
         return filled(settled(wild_proposal(pick)))
     proposal = sound(pick)
-    if style == "fault":
+    if style == "violation":
         pick(FAULTS[pick(KINDS)])(pick, proposal)
     if style == "near":
         proposal = altered(pick, proposal)

@@ -11,7 +11,7 @@ from tests.support.model.facts import Json
 
 _ = ABSENT
 
-STYLES: Final = ("sound",) * 9 + ("fault",) * 2 + ("near",) * 2 + ("wild",)
+STYLES: Final = ("sound",) * 9 + ("violation",) * 2 + ("near",) * 2 + ("wild",)
 
 
 def make_run(pick: Pick) -> Json:

@@ -227,15 +227,15 @@ def approved(p: Json, step: int) -> bool:
 
 def tier_faults(p: Json, tool: Json, step: int) -> list[str]:
     spec, rank = p["spec"], RANKS.index(tool["approval_mode"])
-    faults = []
+    violations = []
     if rank > RANKS.index(p["ctx"]["safety_mode"]):
-        faults.append("safety_mode")
+        violations.append("safety_mode")
     if "approval_mode" in spec and rank > RANKS.index(spec["approval_mode"]):
-        faults.append("approval_mode")
+        violations.append("approval_mode")
     tier = spec.get("approval_required_from")
     if tier is not None and rank >= RANKS.index(tier) and not approved(p, step):
-        faults.append("approval_required_from")
-    return faults
+        violations.append("approval_required_from")
+    return violations
 
 
 def wrong_places(schema: Any, value: Any) -> list[list[str | int]]:
