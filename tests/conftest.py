@@ -1,4 +1,4 @@
-"""What every test starts from."""
+"""The set-up of every test."""
 
 import signal
 

@@ -1,1 +1,1 @@
-"""Who guards the guard? Every layer of assurance, counted: `python -m tests.assurance`."""
+"""All layers of assurance, with figures: `python -m tests.assurance`."""

@@ -1,4 +1,4 @@
-"""Make a JSON document that shows a problem as small as it gets, by taking parts out of it."""
+"""Shrink a JSON document that shows a problem, by removing parts of it."""
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy

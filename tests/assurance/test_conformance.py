@@ -1,4 +1,4 @@
-"""The conformance kit: it passes what is right, and says of what is wrong where and how."""
+"""The conformance kit passes right answers, and reports where and how wrong ones differ."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Bytes nobody meant: a sample of the fuzzing, and every input that once got through."""
+"""A sample of the fuzzing, and every input that once led to an undocumented error."""
 
 import gzip
 from pathlib import Path

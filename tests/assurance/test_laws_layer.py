@@ -1,4 +1,4 @@
-"""The layer `laws` tries what it says it does, and a law that breaks is named."""
+"""The layer `laws` tries all that it reports, and names a law that breaks."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Every planted bug has its place and is really planted; no hole of the seed is left out.
+"""Every planted bug has its place and is really planted; every hole of the seed is among them.
 
 That each is caught is for `python -m tests.assurance planted` to show.
 """

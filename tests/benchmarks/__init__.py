@@ -1,1 +1,1 @@
-"""What the Critic costs: `python -m tests.benchmarks`. It measures and reports; it never fails."""
+"""The cost of the Critic: `python -m tests.benchmarks`. It measures and reports; it never fails."""

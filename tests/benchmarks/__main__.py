@@ -1,4 +1,4 @@
-"""Measure everything, print the table, write the figures down. The exit status is 0 throughout."""
+"""Measure everything, print the table, write the figures. The exit status is always 0."""
 
 import argparse
 import gc

@@ -1,4 +1,4 @@
-"""The worst that a plan can be: small on the wire, costly to judge."""
+"""The most expensive plans: small on the wire, costly to judge."""
 
 from typing import Any, NamedTuple
 

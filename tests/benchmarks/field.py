@@ -1,4 +1,4 @@
-"""What others take for the same plans, each at the part of the work that it can do.
+"""The cost of other libraries for the same plans, each for the part of the work that it can do.
 
 Every one is set up at its best: policies, model and schema are compiled beforehand, and its inputs
 are plain values that cost it nothing to make. None of them sees more than one step or one field at

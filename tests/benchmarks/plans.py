@@ -1,4 +1,4 @@
-"""The workload: a refund desk. Its tools, its evidence, and plans that no two of are alike.
+"""The workload: a refund desk. Its tools, its evidence, and plans that all differ.
 
 The steps are what a planner writes for one refund: look-ups, a score, a quote, the refund, a reply
 and a record. A longer plan goes on with the next order. Every step pins separate evidence.

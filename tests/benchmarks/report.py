@@ -1,4 +1,4 @@
-"""The table for people and the file for the record."""
+"""The table for people, and the file that keeps the figures."""
 
 import platform
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What it costs to start the command line, over starting Python and doing nothing."""
+"""The cost of starting the command line, compared with starting Python alone."""
 
 import subprocess
 import sys

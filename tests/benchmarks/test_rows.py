@@ -1,4 +1,4 @@
-"""The workloads are what the table says they are, and the figures what was measured."""
+"""The workloads match their labels in the table, and the figures what was measured."""
 
 from collections.abc import Callable
 from typing import Any

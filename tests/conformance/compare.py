@@ -1,4 +1,4 @@
-"""Whether the answer of a program is the expected one, and how it differs if not. Pure."""
+"""Compare the answer of a program with the expected one. Pure."""
 
 from typing import Any, NamedTuple
 

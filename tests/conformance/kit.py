@@ -1,4 +1,4 @@
-"""Put the cases to a program and hold its answers against what they expect."""
+"""Send the cases to a program and compare its answers with the expected ones."""
 
 import base64
 import shlex

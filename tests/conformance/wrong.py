@@ -1,4 +1,4 @@
-"""Wrong on purpose, so that the kit is seen to notice: `python -m tests.conformance.wrong MISTAKE`.
+"""Wrong on purpose, to show that the kit notices it: `python -m tests.conformance.wrong MISTAKE`.
 
 Each mistake is one that a real implementation could make.
 """

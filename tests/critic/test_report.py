@@ -1,4 +1,4 @@
-"""Scores and reports: derived where they can be derived, and none that contradicts itself."""
+"""Scores and reports: derived if possible, and never contradictory."""
 
 import math
 from datetime import datetime

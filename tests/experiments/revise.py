@@ -1,4 +1,4 @@
-"""Does it help a planner to be told why? `python -m tests.experiments.revise`
+"""Do reasons help a planner to revise? `python -m tests.experiments.revise`
 
 A scripted planner (`tests.experiments.noisy`) makes plans for the worlds of
 `tests.experiments.worlds` and has them judged by the plan loop, which gives it three rounds. It is

@@ -1,4 +1,4 @@
-"""What there is to plan for: passing proposals of the fixtures and of recorded agents.
+"""The worlds to plan for: passing proposals of the fixtures and of recorded agents.
 
 Each gives the manifest, the spec and the context, at the least safety mode that will do, and the
 plan that the scripted planner has in mind.

@@ -1,4 +1,4 @@
-"""The case format itself: what is a case, what is none, and what renewing may and may not do."""
+"""The case format itself: what is a case, what is not, and what renewing may and may not do."""
 
 import json
 from pathlib import Path

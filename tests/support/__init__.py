@@ -1,1 +1,1 @@
-"""What tests share: builders, generators and the second model."""
+"""Shared by tests: builders, generators and the second model."""

@@ -1,4 +1,4 @@
-"""Two statements of one function that must agree: what is shown where they do not."""
+"""Two implementations of one function that must agree: report where they do not."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Rebuild what the fixtures expect of the engine: `python -m tests.support.build_cases`.
+"""Rebuild the expected outcomes in the fixtures: `python -m tests.support.build_cases`.
 
 Renews the `expect` of every case file and the checked-in schemas, and prints what changed. What a
 person wrote (`must`, titles, inputs) is never touched: a case whose verdict contradicts its `must`

@@ -1,4 +1,4 @@
-"""Documents to start a test from: the refund example, read anew each time, so it can be bent."""
+"""Documents to start a test from: the refund example, read anew each time, so it can be changed."""
 
 import json
 

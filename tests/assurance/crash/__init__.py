@@ -1,1 +1,1 @@
-"""Ways to hurt a decision log, and what must hold of it afterwards."""
+"""Ways to damage a decision log, and what must hold of it afterwards."""

@@ -1,4 +1,4 @@
-"""Files that may not grow: by the kernel's limit on the size of files, and by SQLite's own.
+"""Files that may not grow: limits on file size, by the kernel and by SQLite.
 
 The kernel writes what still fits and refuses the rest: real short writes. Refusing is an error for
 a writer that ignores the signal, and the end inside the write for one that does not.

@@ -1,1 +1,1 @@
-"""Bytes that are not envelopes: how they are made, and every entry they are given to."""
+"""Bytes that are not envelopes: how they are generated, and every entry that gets them."""

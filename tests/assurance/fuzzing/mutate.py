@@ -1,4 +1,4 @@
-"""Documents bent out of shape: as JSON trees, and as raw bytes."""
+"""Mutations of documents: of JSON trees, and of raw bytes."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Every entry where bytes come in, and the only errors that may come out of it."""
+"""Every entry that takes bytes, and the only errors that it may raise."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Fail closed, shown by taking every field of every input away, one at a time.
+"""Fail closed, shown by removing every field of every input, one at a time.
 
 Each field of each envelope in every fixture case is deleted, set to null and set to wrong types.
 What comes out must be invalid input or a verdict at least as strict. Two lists name the fields for

@@ -1,4 +1,4 @@
-"""Fields that may be taken away without a stricter verdict, each with the reason why.
+"""Fields that may be removed without a stricter verdict, each with the reason.
 
 An entry names the commands, the field, what is done to it, and the reason. An input of `verify`
 is under `proposal` in an input of `score`. Nothing set to null is excused anywhere.

@@ -1,4 +1,4 @@
-"""Bytes nobody meant, at every entry where bytes come in: only the documented errors come out."""
+"""Random and broken bytes at every entry that takes bytes: only documented errors are raised."""
 
 import gzip
 import multiprocessing

@@ -1,4 +1,4 @@
-"""What may notice that the engine is wrong, within this process and in seconds.
+"""Checks that may notice a wrong engine, within this process and in seconds.
 
 Each returns what it noticed, or an empty string. Everything is imported at the call, so that an
 overlay of the engine counts; any exception on the way counts as noticed too.

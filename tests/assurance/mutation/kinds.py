@@ -1,4 +1,4 @@
-"""What a mutation does to one node of a syntax tree: small slips, and constraints left out.
+"""The mutations of one node of a syntax tree: small slips, and constraints left out.
 
 Each function takes a node and yields its replacements. The node itself is not changed.
 """

@@ -1,4 +1,4 @@
-"""A process in which some modules of this house have another source text than their files.
+"""Load modules of this project from other source texts than their files.
 
 For a forked child: it forgets the house's modules, and imports them anew with the texts given.
 """

@@ -1,4 +1,4 @@
-"""What a planted bug is, and how it is put into a source text.
+"""A planted bug, and how it is put into a source text.
 
 Rule 1: `old` appears exactly once in its file, so that a bug keeps its place while lines move.
 Rule 2: a planted bug still parses: it is a slip, no vandalism.

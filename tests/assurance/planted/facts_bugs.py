@@ -1,4 +1,4 @@
-"""Bugs in the envelopes of `evals/`: what is let in, and what equals what."""
+"""Bugs in the envelopes of `evals/`: which values they accept, and which are equal."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Bugs in `harness/`: the way in, the loop and its permit, the log and its replay."""
+"""Bugs in `harness/`: parsing, the loop and its permit, the log and its replay."""
 
 from typing import Final
 

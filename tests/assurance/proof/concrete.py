@@ -1,4 +1,4 @@
-"""A proposal as a finite world: what its symbols mean, read off the wire form.
+"""A proposal as a finite world: the meaning of each symbol, read from the wire form.
 
 Reads plain JSON with the slow look-ups of the second model; nothing here comes from the engine.
 A position outside the plan calls an unlisted tool, and an unlisted tool is destructive and dear:

@@ -1,4 +1,4 @@
-"""What a change of the inputs can do to the verdict: laws over two worlds.
+"""The effects of a change of the inputs on the verdict: laws over two worlds.
 
 A law is about a world `w` and another that differs from it in one respect and agrees in all else.
 "Never accepts" reads: if the changed plan or context passes, so did the first. Such a law and

@@ -1,4 +1,4 @@
-"""A lemma, and what the solver says of it."""
+"""A lemma, and the answer of the solver."""
 
 from time import perf_counter
 from typing import Final, NamedTuple

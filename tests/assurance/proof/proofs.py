@@ -1,4 +1,4 @@
-"""All lemmas, and whether each holds, fails or says nothing."""
+"""All lemmas, and whether each holds, fails or is empty."""
 
 from typing import Final
 

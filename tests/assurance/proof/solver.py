@@ -1,4 +1,4 @@
-"""The one door to z3, which ships no types: `Term` is the type of all that it returns.
+"""The only import of z3, which ships no types: `Term` is the type of all that it returns.
 
 Imported by name, so that the type checker asks neither for stubs nor for the package.
 """

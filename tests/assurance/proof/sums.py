@@ -1,4 +1,4 @@
-"""The sum of the tokens, by induction: z3 proves base and step, and the schema is ours.
+"""The sum of the tokens, by induction: z3 proves base and step; we state the induction.
 
 An induction is a hypothesis, a property P(k) and a bound n. Its two lemmas are P(0), and that
 P(k) gives P(k + 1) for k below n. Used elsewhere, as a premise, is P(n).

@@ -1,4 +1,4 @@
-"""Advice on the wire: every repair in full, and what none of them can say."""
+"""Advice on the wire: every repair in full, and what none of them may hold."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Damage is an error with its line; a line that a crash cut short is left out and said."""
+"""Damage is an error with its line; a line that a crash cut short is left out and noted."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Session files: what is written is read back, a crash is told from damage."""
+"""Session files: what is written is read back, and a crash is distinguished from damage."""
 
 import os
 from collections.abc import Callable

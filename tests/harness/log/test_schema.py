@@ -1,4 +1,4 @@
-"""Tables, triggers and indexes that are not as the log made them: refused, and told."""
+"""Tables, triggers and indexes that are not as the log made them: refused, and reported."""
 
 import sqlite3
 from collections.abc import Callable

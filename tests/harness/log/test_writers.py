@@ -1,4 +1,4 @@
-"""Many writers at once, writers that are killed, and disks that are full: nothing told is lost."""
+"""Many writers at once, writers that are killed, and full disks: nothing acknowledged is lost."""
 
 import json
 import random

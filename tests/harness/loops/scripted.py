@@ -1,4 +1,4 @@
-"""Agents that say what they are told to, and the cases of `fixtures/loops.jsonl`."""
+"""Agents that follow a script, and the cases of `fixtures/loops.jsonl`."""
 
 import json
 from collections.abc import AsyncGenerator, Sequence

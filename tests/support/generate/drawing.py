@@ -1,4 +1,4 @@
-"""The one source of chance of every generator here: a function that picks one of some options.
+"""The only source of randomness of the generators: a function that picks one of some options.
 
 Hypothesis drives it where a failure should shrink, and a seed where speed and counts matter; what
 is drawn is the same code.

@@ -1,4 +1,4 @@
-"""Faults of each kind, put into a sound proposal where it only just passed."""
+"""Violations of each kind, put into a sound proposal that is near a limit."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
