@@ -88,7 +88,7 @@ else:
 
 
 def asked_apart(schema: Any, value: Any) -> Any:
-    """What is said of the value, by a process with a gigabyte and twenty seconds."""
+    """Return the result for the value, from a process with a gigabyte and twenty seconds."""
     done = subprocess.run(
         [sys.executable, "-c", LIMITED],
         input=json.dumps([schema, value]),
@@ -190,7 +190,7 @@ def test_the_schema_of_a_recursive_model_passes() -> None:
 
 
 def plainly(schema: Any, value: Any) -> list[SchemaFault]:
-    """The violations as the compiler lists them, without an outline."""
+    """Return the violations as the compiler lists them, without an outline."""
     validator = Draft202012Validator(schema, pattern_options=RegexOptions())
     keywords: dict[tuple[str | int, ...], set[str]] = {}
     for error in validator.iter_errors(value):
@@ -217,7 +217,7 @@ SIMPLE: Any = st.sampled_from(
 
 
 def combined(part: Any) -> Any:
-    """Schemas out of smaller ones, by every keyword that has subschemas."""
+    """Return schemas made of smaller ones, by every keyword that has subschemas."""
     lists = [st.fixed_dictionaries({key: st.lists(part, min_size=1, max_size=3)}) for key in LISTS]
     ones = [st.fixed_dictionaries({key: part}) for key in ONES]
     maps = [

@@ -28,7 +28,7 @@ SETTINGS = {
 
 
 def calls(path: Path) -> dict[int, str]:
-    """The bare calls of a file, by line."""
+    """Return the bare calls of a file, by line."""
     body = ast.parse(path.read_text("utf-8")).body
     return {node.lineno: ast.unparse(node) for node in body if isinstance(node, ast.Expr)}
 
@@ -37,7 +37,7 @@ SNIPPETS = {line: text for line, text in calls(REFUSED).items() if line > 1}
 
 
 def mypy_lines(settings: str, path: Path, folder: Path) -> set[int]:
-    """The lines of a file that mypy refuses."""
+    """Return the lines of a file that mypy refuses."""
     config = folder / "pyproject.toml"
     config.write_text(SETTINGS[settings], "utf-8")
     command = [
@@ -71,7 +71,7 @@ def test_what_the_checkers_refuse_raises(snippet: str) -> None:
 
 
 def envelopes(base: type[Envelope] = Envelope) -> Iterator[type[Envelope]]:
-    """Every envelope of the core."""
+    """Return every envelope of the core."""
     for model in base.__subclasses__():
         yield from envelopes(model)
         if model.__module__.startswith(("evals.", "critic.")):
@@ -86,7 +86,7 @@ def test_every_optional_field_is_of_one_of_the_two_sorts() -> None:
 
 
 def written_parameters() -> Iterator[tuple[type[Envelope], ast.arguments]]:
-    """The constructors that are written out for type checkers."""
+    """Return the constructors that are written out for type checkers."""
     for model in envelopes():
         module = ast.parse(inspect.getsource(sys.modules[model.__module__]))
         for node in ast.walk(module):

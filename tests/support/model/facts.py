@@ -87,7 +87,7 @@ def tokens(text: str) -> list[tuple[int, int]]:
 
 
 def signs_start(text: str, start: int) -> int:
-    """Where the signs of a number start, or the characters that mask its first digits."""
+    """Return where the signs of a number start, or what masks its first digits."""
     if not text[start].isdecimal():
         return start
     signed = start - len(text[:start]) + len(text[:start].rstrip(SIGNS))
