@@ -181,7 +181,7 @@ _Location = tuple[int | str, ...]
 
 
 def _null_options(model: type[Envelope], errors: list[ErrorDetails], value: Any) -> set[_Location]:
-    """Return where a null is in an optional field: without the field, there is no error there."""
+    """Return the places of nulls in optional fields, which are valid when left out."""
     nulls = {error["loc"] for error in errors if error["input"] is None}
     if not nulls:
         return set()

@@ -124,7 +124,7 @@ class _Script:
 
     @property
     def due(self) -> bool:
-        """Whether the next statement fails."""
+        """Return whether the next statement fails."""
         return self._left == 0
 
     def step(self, real: Any, *given: Any) -> Any:

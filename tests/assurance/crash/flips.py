@@ -36,7 +36,7 @@ class _Kept:
         return _Kept([*self._rows[:place], row, *self._rows[place + 1 :]], self._bodies)
 
     def with_input(self, digest: str, body: bytes) -> "_Kept":
-        """The same log with other bytes under that digest."""
+        """Return the same log with other bytes under that digest."""
         return _Kept(self._rows, {**self._bodies, digest: body})
 
 

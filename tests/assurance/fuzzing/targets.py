@@ -76,7 +76,7 @@ def kept() -> Kept:
 
 @cache
 def log_file() -> bytes:
-    """The bytes of a log of three records."""
+    """Return the bytes of a log of three records."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "log.sqlite")
         with SqlDecisionLog.open(path) as log:

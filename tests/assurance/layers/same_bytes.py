@@ -71,7 +71,7 @@ def run(*, quick: bool) -> list[Row]:
 
 
 def row_of(layer: str, chosen: list[Place], note: str) -> Row:
-    """A row that is met when every environment gives the same hash of the same cases."""
+    """Return a row that is met if every environment gives the same hash of the same cases."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         found = list(pool.map(judged, [Place("here", (sys.executable,), {}), *chosen]))
     expected = found[0]["hash"]
