@@ -33,8 +33,9 @@ _TRIGGERS: Final = (
     "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
 )
 
-_SPACE: Final = re.compile(r"\s+")
-_AROUND: Final = re.compile(r"\s*([(),;])\s*")
+# White space as SQLite knows it: to SQLite, any other kind is a part of a name.
+_SPACE: Final = re.compile(r"[ \t\n\f\r]+")
+_AROUND: Final = re.compile(r" ?([(),;]) ?")
 
 
 class _Object(NamedTuple):
@@ -93,4 +94,4 @@ def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
 
 def _normalised(sql: str) -> str:
     """Return the text with the white space that SQL does not need taken out."""
-    return _AROUND.sub(r"\1", _SPACE.sub(" ", sql)).strip()
+    return _AROUND.sub(r"\1", _SPACE.sub(" ", sql)).strip(" ")

@@ -116,6 +116,18 @@ def test_white_space_is_not_a_difference(tmp_path: Path) -> None:
         assert log.append(decision(3)).seq == 3
 
 
+@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\u3000", "\x85"])
+def test_white_space_that_sqlite_takes_for_a_name_is_a_difference(
+    tmp_path: Path, space: str
+) -> None:
+    path = tmp_path / "log"
+    filled(path, 2)
+    text = f"replace(sql, 'BLOB NOT NULL', 'BLOB{space}NOT NULL')"  # a column that takes NULL
+    _change(path, ("PRAGMA writable_schema = ON", f"UPDATE sqlite_master SET sql = {text}"))
+    with pytest.raises(LogDamaged, match="table inputs was changed; table records was changed"):
+        SqlDecisionLog.open(path)
+
+
 LOSSES: dict[str, tuple[str, ...]] = {
     "a record that is deleted": DELETING,
     "a record that is altered": (
