@@ -300,7 +300,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "echo-in-pieces",
         _ECHO,
         "a critic that puts an approval together from pieces of the output approves",
-        'return "issues:[]" in material and critique.score in scores and summary_shown',
+        "return no_issues_shown and critique.score in scores and summary_shown",
         "return False",
     ),
     slip(
