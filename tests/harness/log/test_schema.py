@@ -122,8 +122,9 @@ def test_white_space_that_sqlite_takes_for_a_name_is_a_difference(
 ) -> None:
     path = tmp_path / "log"
     filled(path, 2)
-    text = f"replace(sql, 'BLOB NOT NULL', 'BLOB{space}NOT NULL')"  # a column that takes NULL
-    _change(path, ("PRAGMA writable_schema = ON", f"UPDATE sqlite_master SET sql = {text}"))
+    not_null = f"'BLOB NOT NULL', 'BLOB{space}NOT NULL'"  # becomes a column that takes NULL
+    change = "UPDATE sqlite_master SET sql = replace(sql, " + not_null + ")"
+    _change(path, ("PRAGMA writable_schema = ON", change))
     with pytest.raises(LogDamaged, match="table inputs was changed; table records was changed"):
         SqlDecisionLog.open(path)
 
