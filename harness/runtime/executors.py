@@ -6,7 +6,7 @@ from copy import deepcopy
 from functools import partial
 from inspect import isawaitable, signature
 from math import isfinite
-from typing import Any
+from typing import Any, Final
 
 from critic import Proposal, Run, ToolCall, ToolCapability, ToolStep
 from evals.escaping import escape_name
@@ -29,6 +29,8 @@ What it raises decides the status of the call. A time-out is `timed_out`. ToolNo
 and so is any exception of a read-only tool: nothing happened. Any other exception is `unknown`:
 what the tool did before it raised is not known, so a retry needs an idempotency key.
 """
+
+_MOST_LAYERS: Final = 100  # a function may be wrapped in itself
 
 _Tools = Mapping[tuple[str, str], ToolCapability]
 
@@ -184,11 +186,7 @@ def _produced(call: ToolCall, tool: ToolCapability | None) -> Iterator[tuple[str
 
 def _binding_problem(function: Tool, args: Mapping[str, Any]) -> str | None:
     """Return why the function cannot be called with these args, or None. It is not called."""
-    bound, inner = set[str](), function
-    while isinstance(inner, partial):
-        bound |= inner.keywords.keys()
-        inner = inner.func
-    if taken := sorted(bound & args.keys()):
+    if taken := sorted(_bound_names(function) & args.keys()):
         return f"argument {escape_name(taken[0])} is bound by the executor: a plan cannot set it"
     try:
         # Without following `__wrapped__`: a decorator may take other arguments than it passes on.
@@ -200,6 +198,21 @@ def _binding_problem(function: Tool, args: Mapping[str, Any]) -> str | None:
     except TypeError as error:
         return describe_error(error)
     return None
+
+
+def _bound_names(function: Any) -> set[str]:
+    """Return the keywords bound with `partial`, also within methods and decorated functions."""
+    names = set[str]()
+    for _ in range(_MOST_LAYERS):
+        if isinstance(function, partial):
+            names |= function.keywords.keys()
+            function = function.func
+        else:
+            inner = getattr(function, "__wrapped__", None) or getattr(function, "__func__", None)
+            if inner is None:
+                break
+            function = inner
+    return names
 
 
 def _ended(facts: dict[str, Any], output: Any) -> ToolCall:

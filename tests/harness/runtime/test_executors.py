@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from functools import partial, wraps
+from functools import lru_cache, partial, wraps
 from ipaddress import IPv4Address
 from pathlib import Path, PurePosixPath
+from types import MethodType
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -353,9 +354,16 @@ def test_a_plan_cannot_set_an_argument_that_is_bound() -> None:
     def pay(**args: Any) -> None:
         called.append(args)
 
+    @wraps(bound := partial(pay, amount_inr=1))
+    def decorated(**args: Any) -> Any:
+        return bound(**args)
+
     for tool in (
-        partial(pay, amount_inr=1),
-        partial(partial(pay, amount_inr=1), currency="INR"),
+        bound,
+        partial(bound, currency="INR"),
+        decorated,
+        lru_cache(bound),
+        MethodType(partial(lambda _self, **args: pay(**args), amount_inr=1), object()),
     ):
         _, calls = executed({LOOKUP: lookup, REFUND: tool})
         assert (calls[1].status, calls[1].error) == (
@@ -365,6 +373,15 @@ def test_a_plan_cannot_set_an_argument_that_is_bound() -> None:
     assert called == []
     executed({LOOKUP: lookup, REFUND: partial(pay, currency="INR")})
     assert called == [{"id": "pay_8861", "amount_inr": 24500, "currency": "INR"}]
+
+
+def test_a_tool_that_is_wrapped_in_itself_is_called() -> None:
+    def pay(**args: Any) -> Any:
+        return refund(**args)
+
+    pay.__wrapped__ = pay  # type: ignore[attr-defined] # as a broken decorator leaves it
+    _, calls = executed({LOOKUP: lookup, REFUND: pay})
+    assert [call.status for call in calls] == ["completed", "completed"]
 
 
 # --- a limit for each call --------------------------------------------------------------------
