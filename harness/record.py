@@ -11,6 +11,7 @@ Rule 5: a decision is recorded as it was when it was built; later changes in pla
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
+from copy import deepcopy
 from functools import cached_property
 from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
 
@@ -194,6 +195,14 @@ class Decision(Envelope):
         return RecordDraft(
             bodies={digests[name]: body for name, body in by_name.items()}, members=members
         )
+
+    def detached(self) -> Self:
+        """Return a copy that shares nothing that can be changed, recorded as this decision is."""
+        copied = deepcopy(self)
+        with suppress(ValueError, RecursionError):
+            bodies, members = self.snapshot
+            copied.__dict__["snapshot"] = RecordDraft({**bodies}, {**members})
+        return copied
 
     @property
     def facts(self) -> RunFacts | None:

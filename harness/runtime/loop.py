@@ -250,7 +250,7 @@ class _Turn:
         present = {name: value for name, value in optional.items() if value is not None}
         decision = Decision(proposal=self.proposal, report=report, **present)
         try:
-            record = await await_shielded(self.log.append(detached_copy(decision)))
+            record = await await_shielded(self.log.append(decision.detached()))
             if not isinstance(record, DecisionRecord):
                 raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
         except Exception as failure:
@@ -286,7 +286,11 @@ async def maybe_await(value: T | Awaitable[T]) -> T:
 
 
 async def await_shielded(value: T | Awaitable[T]) -> T:
-    """Like `maybe_await`, but wait until the end even while this task is being cancelled."""
+    """Like `maybe_await`, but wait until the end even while this task is being cancelled.
+
+    Raises:
+        RuntimeError: the awaitable was cancelled itself.
+    """
     if not isinstance(value, Awaitable):
         return value
     task: asyncio.Future[T] = asyncio.ensure_future(value)
@@ -296,6 +300,8 @@ async def await_shielded(value: T | Awaitable[T]) -> T:
             await asyncio.wait({task})
         except asyncio.CancelledError:
             cancelled = True
+    if task.cancelled():  # not by us: it may have done anything
+        raise RuntimeError("it was cancelled before it returned")
     result = task.result()
     if cancelled:
         raise asyncio.CancelledError

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from critic.verdicts import RULESET_VERSION, CriticReport
 from critic.verify import verify
+from evals.plan import ToolStep
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, digest
 from harness.record import (
@@ -26,6 +27,14 @@ from harness.record import (
 )
 from harness.wire import InvalidInput, parse
 from tests.harness.log.decisions import KINDS, decision, proposal, run_of
+
+
+def args(given: Decision) -> dict[str, Any]:
+    """The args of the first step, which can be changed in place."""
+    step = given.proposal.plan.steps[0]
+    assert isinstance(step, ToolStep)
+    assert step.args is not None
+    return step.args
 
 
 def test_a_run_is_split_and_joined_again() -> None:
@@ -172,6 +181,18 @@ def _attempt() -> PlanAttemptRecord:
     tried = proposal(pinned=False)
     verdict = verify(tried.ctx, tried.compiled, tried.spec, tried.plan)
     return PlanAttemptRecord(plan=tried.plan, verdict=verdict)
+
+
+def test_a_detached_copy_shares_nothing_and_is_recorded_as_the_decision_was_built() -> None:
+    given = decision()
+    recorded = draft(given)
+    args(given)["later"] = True
+    copied = given.detached()
+    assert draft(copied) == recorded
+    args(copied).clear()
+    draft(copied).bodies.clear()  # type: ignore[attr-defined] # a log that does what it may not
+    assert args(given)["later"]
+    assert draft(given) == recorded
 
 
 def test_refused_attempts_are_members_of_the_record() -> None:

@@ -208,3 +208,16 @@ def test_cancelled_before_the_verdict_nothing_is_done_or_recorded() -> None:
 
     cancelled(scenario)
     assert log.records == []
+
+
+def test_a_log_that_is_cancelled_itself_loses_no_decision() -> None:
+    class Interrupted(KeptLog):
+        async def append(self, decision: Decision) -> DecisionRecord:  # type: ignore[override] # a port may be either
+            raise asyncio.CancelledError
+
+    async def main() -> None:
+        with pytest.raises(NotRecorded) as caught:
+            await turn(AtOnce(), log=Interrupted())
+        assert caught.value.decision.facts is not None
+
+    asyncio.run(main())
