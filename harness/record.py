@@ -11,7 +11,6 @@ Rule 5: a decision is recorded as it was when it was built; later changes in pla
 import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
-from copy import deepcopy
 from functools import cached_property
 from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
 
@@ -197,11 +196,19 @@ class Decision(Envelope):
         )
 
     def detached(self) -> Self:
-        """Return a copy that shares nothing that can be changed, recorded as this decision is."""
-        copied = deepcopy(self)
-        with suppress(ValueError, RecursionError):
-            bodies, members = self.snapshot
-            copied.__dict__["snapshot"] = RecordDraft({**bodies}, {**members})
+        """Return a copy that shares nothing that can be changed, recorded as this decision is.
+
+        Raises:
+            ValueError, RecursionError: a part was changed in place and is not JSON any more.
+        """
+        copied, snapshot = self.__copy__(), self.snapshot
+        copied.__dict__ |= {
+            "proposal": _revalidated(self.proposal),
+            "run": None if self.run is None else _revalidated(self.run),
+            "report": _revalidated(self.report),
+            "attempts": tuple(map(_revalidated, self.attempts)),
+            "snapshot": RecordDraft({**snapshot.bodies}, {**snapshot.members}),
+        }
         return copied
 
     @property

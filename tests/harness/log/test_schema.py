@@ -122,9 +122,11 @@ def test_white_space_that_sqlite_takes_for_a_name_is_a_difference(
 ) -> None:
     path = tmp_path / "log"
     filled(path, 2)
-    not_null = f"'BLOB NOT NULL', 'BLOB{space}NOT NULL'"  # becomes a column that takes NULL
-    change = "UPDATE sqlite_master SET sql = replace(sql, " + not_null + ")"
-    _change(path, ("PRAGMA writable_schema = ON", change))
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")
+        takes_null = f"BLOB{space}NOT NULL"
+        change = "UPDATE sqlite_master SET sql = replace(sql, 'BLOB NOT NULL', ?)"
+        connection.execute(change, (takes_null,))
     with pytest.raises(LogDamaged, match="table inputs was changed; table records was changed"):
         SqlDecisionLog.open(path)
 

@@ -212,7 +212,7 @@ def test_cancelled_before_the_verdict_nothing_is_done_or_recorded() -> None:
 
 def test_a_log_that_is_cancelled_itself_loses_no_decision() -> None:
     class Interrupted(KeptLog):
-        async def append(self, decision: Decision) -> DecisionRecord:  # type: ignore[override] # a port may be either
+        async def append(self, _decision: Decision, /) -> Any:  # type: ignore[override] # a port may be either
             raise asyncio.CancelledError
 
     async def main() -> None:
