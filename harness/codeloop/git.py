@@ -20,8 +20,15 @@ from harness.codeloop.errors import CodeLoopError
 LINE_BYTES: Final = 1000
 """A longer line counts as several, or a change without line ends would have no size."""
 
-# Git asks nobody, and fetches no object that is missing.
-_NO_QUESTIONS: Final = {"GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1"}
+GIT_SECONDS: Final = 600.0
+"""A git command that takes longer is stopped: a pipe named .gitignore would block it for ever."""
+
+# Git asks nobody, fetches no object that is missing, and starts no program that its settings name.
+_NO_PROGRAMS: Final = {
+    "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+}
 
 _HUNK: Final = re.compile(rb"@@ -[0-9]+(?:,([0-9]+))? \+[0-9]+(?:,([0-9]+))? @@")
 
@@ -47,7 +54,13 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
             input=stdin,
             capture_output=True,
             check=False,
+            timeout=GIT_SECONDS,
         )
+    except subprocess.TimeoutExpired:
+        raise GitFailed(
+            f"git {_action(args)}: stopped after {GIT_SECONDS:g} s: remove named pipes, such as "
+            "one named .gitignore, from the work tree"
+        ) from None
     except FileNotFoundError:
         if not cwd.is_dir():
             raise GitFailed(f"the folder {escape_name(str(cwd))} does not exist any more") from None
@@ -56,15 +69,21 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
         raise GitFailed(f"git cannot be run: {escape_name(str(error))}") from None
     if not 0 <= done.returncode <= ok:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        what = next(word for word in args if not word.startswith(("-", "core.")))
-        raise GitFailed(f"git {what}: {escape_line(lines[0][:300] if lines else 'failed')}")
+        raise GitFailed(f"git {_action(args)}: {escape_line(lines[0][:300] if lines else 'failed')}")
     return done.stdout
 
 
+def _action(args: Iterable[str]) -> str:
+    return next(word for word in args if not word.startswith(("-", "core.")))
+
+
 def clean_env() -> dict[str, str]:
-    """Return the environment without the variables that point git to another repository."""
+    """Return the environment without the variables that point git to another repository.
+
+    What is added keeps the settings of a repository, which an actor can edit, from running code.
+    """
     plain = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    return {**plain, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NO_QUESTIONS}
+    return {**plain, "LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", **_NO_PROGRAMS}
 
 
 class PrivateGit:

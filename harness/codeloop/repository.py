@@ -70,7 +70,7 @@ def locate(folder: Path) -> Repository:
 def tracked_paths(git_dir: Path, root: Path) -> frozenset[bytes]:
     """Return the paths that the index or the last commit of the user's repository tracks now."""
     env = {**clean_env(), "GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(root)}
-    staged = git("-c", "core.fsmonitor=false", "ls-files", "-z", cwd=root, env=env)
+    staged = git("ls-files", "-z", cwd=root, env=env)
     # There may be no commit yet.
     last = ("rev-parse", "-q", "--verify", "HEAD^{tree}")
     tree = os.fsdecode(git(*last, cwd=root, env=env, ok=128)).strip()
@@ -81,7 +81,8 @@ def tracked_paths(git_dir: Path, root: Path) -> frozenset[bytes]:
 
 def _read(rules: Path) -> str:
     try:
-        return rules.read_text("utf-8", "surrogateescape")
+        # Reading a pipe would never end.
+        return rules.read_text("utf-8", "surrogateescape") if rules.is_file() else ""
     except OSError:
         return ""
 

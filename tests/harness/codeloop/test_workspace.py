@@ -9,6 +9,7 @@ import pytest
 
 from harness.codeloop.change import Change
 from harness.codeloop.errors import CodeLoopError
+from harness.codeloop.git import GitFailed
 from harness.codeloop.workspace import KEPT_DIFF_BYTES, MAX_FILE_BYTES, Workspace, top_of
 from tests.harness.codeloop.scratch import git, repository, write
 from tests.support.examples import is_safe
@@ -369,3 +370,33 @@ def test_what_was_seen_once_is_seen_again(tmp_path: Path) -> None:
         assert seen(workspace.capture()) == {"a.log": "added"}
         git(repo, "rm", "-q", "--cached", "a.log")
         assert seen(workspace.capture()) == {"a.log": "added"}
+
+
+def test_no_program_that_the_settings_of_the_repository_name_is_run(tmp_path: Path) -> None:
+    repo = repository(tmp_path / "r")
+    ran = tmp_path / "ran"
+    git(repo, "config", "core.fsmonitor", f"touch {ran}; false")
+    git(repo, "config", "extensions.partialClone", "far")
+    git(repo, "config", "remote.far.promisor", "true")
+    git(repo, "config", "remote.far.url", f"ext::touch {ran}")
+    git(repo, "config", "protocol.ext.allow", "always")
+    (repo / ".git" / "HEAD").write_text("1" * 40)
+    write(repo, {".gitignore": "*.o\n", "x.o": "x"})
+    with Workspace(repo) as workspace:
+        workspace.capture()
+    assert not ran.exists()
+
+
+def test_a_git_command_that_does_not_end_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = repository(tmp_path / "r")
+    with Workspace(repo) as workspace:
+        (repo / "made").mkdir()
+        os.mkfifo(repo / "made" / ".gitignore")
+        monkeypatch.setattr("harness.codeloop.git.GIT_SECONDS", 0.5)
+        (repo / ".git" / "info" / "exclude").unlink()
+        os.mkfifo(repo / ".git" / "info" / "exclude")
+        top_of(repo)
+        with pytest.raises(GitFailed, match=r"stopped after 0\.5 s: remove named pipes"):
+            workspace.capture()
