@@ -25,8 +25,11 @@ GIT_SECONDS: Final = 600.0
 
 # Git asks nobody, fetches no object that is missing, and starts no program that its settings name.
 _NO_PROGRAMS: Final = {
-    "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
     "GIT_CONFIG_VALUE_0": "false",
 }
 
@@ -69,7 +72,8 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
         raise GitFailed(f"git cannot be run: {escape_name(str(error))}") from None
     if not 0 <= done.returncode <= ok:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        raise GitFailed(f"git {_action(args)}: {escape_line(lines[0][:300] if lines else 'failed')}")
+        reason = escape_line(lines[0][:300] if lines else "failed")
+        raise GitFailed(f"git {_action(args)}: {reason}")
     return done.stdout
 
 

@@ -2,6 +2,7 @@
 
 Rule 1: a change that no session approved is not made the base of a new session, unless a person
         says so; then the first line of the new session says whose changes were accepted.
+        The work tree may have another top than before: an actor can remove or add a repository.
 Rule 2: a resumed session has the task, the agents, the gate and the base that it began with.
 """
 
@@ -17,6 +18,7 @@ from harness.codeloop.base import (
     BaseLost,
     KeptBase,
     base_folder,
+    bases_folder,
     drop_base,
     drop_other_bases,
     keep_base,
@@ -25,7 +27,7 @@ from harness.codeloop.base import (
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.events import EventStream, IgnoreEvents, ProgressListener
 from harness.codeloop.git import GitFailed, clean_env, git
-from harness.codeloop.lock import work_tree_lock
+from harness.codeloop.lock import WorkTreeInUse, work_tree_lock
 from harness.codeloop.loop import CodeLoop
 from harness.codeloop.record import SessionResumed, SessionStart
 from harness.codeloop.session_recorder import CodeLoopJob, SessionRecorder, judged_iterations
@@ -71,7 +73,7 @@ def open_session(
     folder = sessions_folder() if sessions is None else sessions
     root = top_of(job.folder)
     with work_tree_lock(root, data_folder() / "locks"):
-        acceptance = _acceptance(root) if accept_unreviewed else _require_reviewed(root)
+        acceptance = _acceptance(job.folder) if accept_unreviewed else _require_reviewed(job.folder)
         session = new_id(clock.now())
         with (
             _base_of(root, folder, session) as keep,
@@ -83,6 +85,8 @@ def open_session(
             first_line = _first_line(job, workspace, **named, **acceptance)
             recorder = SessionRecorder(first_line, session, writer, clock)
             yield CodeLoop(job, workspace, recorder, EventStream(listener, clock))
+        if accept_unreviewed and session_file(folder, session).exists():
+            _drop_bases_of_others(job.folder, root)
 
 
 @contextmanager
@@ -171,29 +175,38 @@ def _commit(root: Path) -> str | None:
     return os.fsdecode(git(*last, cwd=root, env=clean_env(), ok=128)).strip() or None
 
 
-def _acceptance(root: Path) -> dict[str, Any]:
+def _acceptance(folder: Path) -> dict[str, Any]:
     """Return what the first line says of changes that a person accepts unreviewed."""
-    try:
-        kept = newest_base(root)
-    except BaseLost:
-        kept = None
-    unfinished = kept.session if kept is not None and not _is_success(kept) else None
+    unfinished = None
+    for top in _possible_tops(folder):
+        with suppress(BaseLost):
+            kept = newest_base(top)
+            if unfinished is None and kept is not None and not _is_success(kept):
+                unfinished = kept.session
     return {"accepted_unreviewed": True, "accepted_session": unfinished}
 
 
-def _require_reviewed(root: Path) -> dict[str, Any]:
+def _require_reviewed(folder: Path) -> dict[str, Any]:
     """Return nothing for the first line, unless an earlier session left unreviewed changes."""
     accept = "look at the changes yourself and then add --accept-unreviewed to this command"
-    try:
-        kept = newest_base(root)
-    except BaseLost as error:
-        raise UnreviewedChanges(f"{error}: {accept}") from None
-    if kept is None or _is_success(kept) or _is_unchanged(root, kept):
-        return {}
-    raise UnreviewedChanges(
-        f"session {kept.session} is unfinished and its changes are not reviewed: go on with "
-        f"`critic loop --resume {kept.session}`, or {accept}"
-    )
+    for top in _possible_tops(folder):
+        try:
+            kept = newest_base(top)
+        except BaseLost as error:
+            raise UnreviewedChanges(f"{error}: {accept}") from None
+        if kept is None or _is_success(kept) or _is_unchanged(top, kept):
+            continue
+        raise UnreviewedChanges(
+            f"session {kept.session} is unfinished and its changes are not reviewed: go on with "
+            f"`critic loop --resume {kept.session}`, or {accept}"
+        )
+    return {}
+
+
+def _possible_tops(folder: Path) -> tuple[Path, ...]:
+    """Return every folder that was the top of a work tree with `folder` in it, if one was."""
+    place = folder.resolve()
+    return (place, *place.parents)
 
 
 def _is_success(kept: KeptBase) -> bool:
@@ -207,8 +220,9 @@ def _is_unchanged(root: Path, kept: KeptBase) -> bool:
     unseen = (session_file(kept.sessions, kept.session), kept.folder)
     try:
         with Workspace(root, unseen=unseen, kept=kept) as workspace:
-            return workspace.tree() == kept.base.tree and not workspace.git_changes()
-    except GitFailed:
+            same = workspace.root == root and workspace.tree() == kept.base.tree
+            return same and not workspace.git_changes()
+    except CodeLoopError:
         return False
 
 
@@ -221,6 +235,14 @@ def _settle(folder: Path, session: str, keep: Path) -> None:
     with suppress(CodeLoopError):
         if load(folder, session).state == "success":
             drop_base(keep)
+
+
+def _drop_bases_of_others(folder: Path, root: Path) -> None:
+    """Drop accepted bases of work trees with another top than `root`, unless a session is there."""
+    for top in _possible_tops(folder):
+        if top != root and bases_folder(top).exists():
+            with suppress(WorkTreeInUse), work_tree_lock(top, data_folder() / "locks"):
+                drop_base(bases_folder(top))
 
 
 # --- a resumed session ----------------------------------------------------------------------------

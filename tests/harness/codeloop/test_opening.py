@@ -120,6 +120,29 @@ def test_a_description_that_cannot_be_read_is_not_a_way_around(repo: Path) -> No
     assert start(repo, accept_unreviewed=True).session.start.accepted_unreviewed
 
 
+OTHER_TOPS = {
+    "above": (
+        "import shutil; shutil.rmtree('.git'); subprocess.run(['git', 'init', '-q', '..'])",
+        "",
+    ),
+    "below": ("subprocess.run(['git', 'init', '-q', 'tests'])", "tests"),
+    "set": ("subprocess.run(['git', 'config', 'core.worktree', '../tests'])", "tests"),
+}
+
+
+@pytest.mark.parametrize("name", ["above", "below", "set"])
+def test_neither_after_the_actor_gave_the_work_tree_another_top(repo: Path, name: str) -> None:
+    code, folder = OTHER_TOPS[name]
+    change = "pathlib.Path('tests/test_a.py').write_text('assert True')\n"
+    first = start(repo, actor=python(change + code), protected=("tests/",))
+    assert first.end.outcome == "max_iterations_reached"
+    with pytest.raises(UnreviewedChanges, match=first.session.start.session):
+        start(repo / folder)
+    accepted = start(repo / folder, accept_unreviewed=True)
+    assert accepted.session.start.accepted_session == first.session.start.session
+    assert newest_base(repo) is None
+
+
 def test_accepted_changes_are_the_base_and_the_record_says_whose(repo: Path) -> None:
     first = refused_session(repo)
     second = start(repo, accept_unreviewed=True, actor=("true",))
