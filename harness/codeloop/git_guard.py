@@ -7,7 +7,7 @@ not replace the repository, nor write what git runs or obeys afterwards.
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,10 @@ from harness.codeloop.git import clean_env, git
 _SETTINGS: Final = ("config", "hooks", "info", "objects/info/alternates")
 _OWN_SETTINGS: Final = ("config.worktree", "commondir", "gitdir")
 _HARMLESS: Final = frozenset({"info/refs"})
+
+# Below these folders are the repositories of submodules and of linked work trees.
+_OTHERS: Final = ("modules", "worktrees")
+_MANY_FILES: Final = frozenset({"hooks", "info", "logs", "objects", "refs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +44,18 @@ class GitGuard:
         """
         self._root, self._git_dir, self._settings = root, git_dir, settings
         self._common = _common_folder(git_dir)
+        self._hooks = self._other_hooks()
         self._identity = self._identify()
         self._commit = start.commit if start else self._last_commit()
         self._contents = start.contents if start and settings else self._read() if settings else {}
+
+    def _other_hooks(self) -> Path | None:
+        """Return the folder that core.hooksPath names, unless the work tree itself is in it."""
+        env = {**clean_env(), "GIT_DIR": str(self._git_dir)}
+        asked = ("config", "--type=path", "--get", "core.hooksPath")
+        named = os.fsdecode(git(*asked, cwd=self._root, env=env, ok=1)).removesuffix("\n")
+        folder = Path(os.path.normpath(self._root / named))
+        return folder if named and not self._root.is_relative_to(folder) else None
 
     def start(self) -> GitState:
         """Return the state at the start, to be kept for a later guard."""
@@ -55,7 +68,7 @@ class GitGuard:
         contents = self._read() if self._settings else {}
         names = self._contents.keys() | contents.keys()
         return tuple(
-            f".git/{name}"
+            os.path.normpath(f".git/{name}")
             for name in sorted(names)
             if self._contents.get(name) != contents.get(name)
         )
@@ -81,13 +94,40 @@ class GitGuard:
         return kind.strip() == b"commit"
 
     def _read(self) -> dict[str, str]:
-        contents = {}
-        for folder, names in ((self._common, _SETTINGS), (self._git_dir, _OWN_SETTINGS)):
-            for place in (path for name in names for path in _files_in(folder / name)):
-                name = place.relative_to(folder).as_posix()
-                if name not in _HARMLESS:
-                    contents[name] = _fingerprint(place)
-        return contents
+        """Return fingerprints of all settings, by path as seen from the folder `.git`."""
+        places: dict[str, Path] = {}
+        for base, names in ((self._common, _SETTINGS), (self._git_dir, _OWN_SETTINGS)):
+            places |= _by_path(base, (base / name for name in names))
+        others = [*_repositories_below(self._common)]
+        names_below = (other / name for other in others for name in (*_SETTINGS, "config.worktree"))
+        places |= _by_path(self._common, names_below)
+        outside = [*self._submodule_links(others), *([self._hooks] if self._hooks else [])]
+        places |= {f"../{name}": place for name, place in _by_path(self._root, outside).items()}
+        return {
+            name: _fingerprint(place) for name, place in places.items() if name not in _HARMLESS
+        }
+
+    def _submodule_links(self, others: Iterable[Path]) -> Iterator[Path]:
+        """Yield the files that name the repositories of submodules, in their work trees."""
+        for config in (other / "config" for other in others):
+            if config.is_file():
+                asked = ("config", "--file", str(config), "--get", "core.worktree")
+                named = git(*asked, cwd=self._root, env=clean_env(), ok=128)
+                if folder := os.fsdecode(named).removesuffix("\n"):
+                    yield Path(os.path.normpath(config.parent / folder)) / ".git"
+
+
+def _repositories_below(common: Path) -> Iterator[Path]:
+    for name in _OTHERS:
+        for folder, inner, _ in os.walk(common / name):
+            inner[:] = [each for each in inner if each not in _MANY_FILES]
+            yield Path(folder)
+
+
+def _by_path(base: Path, places: Iterable[Path]) -> dict[str, Path]:
+    """Return the files in these places by their paths from `base`, with `/`."""
+    files = (file for place in places for file in _files_in(place))
+    return {Path(os.path.relpath(file, base)).as_posix(): file for file in files}
 
 
 def _common_folder(git_dir: Path) -> Path:

@@ -125,3 +125,51 @@ def test_a_repository_without_a_commit_and_a_linked_work_tree_are_guarded(
     assert linked.changes() == (".git/hooks/post-commit",)
     (tmp_path / "linked" / ".git").write_text(f"gitdir: {os.fspath(empty / '.git')}\n")
     assert linked.changes() == (".git",)
+
+
+@pytest.fixture
+def with_submodule(tmp_path: Path, repo: Path) -> Path:
+    inner = repository(tmp_path / "inner", {"b.txt": "b\n"})
+    local = ("-c", "protocol.file.allow=always")
+    git(repo, *local, "submodule", "add", "-q", str(inner), "lib/sub")
+    git(repo, "commit", "-qm", "submodule")
+    git(repo, "worktree", "add", "-q", "../linked")
+    return repo
+
+
+OF_OTHERS = {
+    ".git/modules/lib/sub/config": "[core]\n\tfsmonitor = touch x\n",
+    ".git/modules/lib/sub/hooks/post-checkout": "#!/bin/sh\n",
+    ".git/modules/lib/sub/config.worktree": "[core]\n\tfsmonitor = touch x\n",
+    ".git/worktrees/linked/config.worktree": "[core]\n\tfsmonitor = touch x\n",
+    "lib/sub/.git": "gitdir: /other/repository\n",
+}
+
+
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_settings_of_submodules_and_other_work_trees_must_stay(
+    with_submodule: Path, name: str
+) -> None:
+    strict, lenient = guarded(with_submodule), guarded(with_submodule, settings=False)
+    git(with_submodule / "lib/sub", "commit", "-q", "--allow-empty", "-m", "work")
+    git(with_submodule, "worktree", "add", "-q", "../third")
+    assert strict.changes() == ()
+    write(with_submodule, {name: OF_OTHERS[name]})
+    assert name in strict.changes()
+    assert lenient.changes() == ()
+
+
+def test_hooks_are_where_the_settings_say(repo: Path) -> None:
+    write(repo, {".husky/_/.gitignore": "*\n", ".husky/_/h": "true\n"})
+    git(repo, "config", "core.hooksPath", ".husky/_")
+    guard = guarded(repo)
+    write(repo, {".husky/_/h": "touch x\n", ".husky/pre-commit": "seen by everybody\n"})
+    assert guard.changes() == (".husky/_/h",)
+
+
+@pytest.mark.parametrize("place", [".", "..", "/dev/null", "nowhere"])
+def test_a_work_tree_is_not_a_folder_of_hooks(repo: Path, place: str) -> None:
+    git(repo, "config", "core.hooksPath", place)
+    guard = guarded(repo)
+    write(repo, {"a.txt": "changed\n"})
+    assert guard.changes() == ()
