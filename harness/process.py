@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from evals.escaping import escape_name
+from evals.escaping import escape_line, escape_name
 from harness.errors import HarnessError
 
 PROMPT_MARK: Final = "{prompt}"
@@ -159,7 +159,7 @@ def _advice(program: str, error: Exception) -> str:
         case OSError(errno=8):  # ENOEXEC
             return f"{name} is not a program: start the script with a line such as #!/bin/sh"
         case _:
-            return f"{name} cannot be run: {escape_name(str(error))}"
+            return f"{name} cannot be run: {escape_line(str(error))}"
 
 
 async def _end(process: asyncio.subprocess.Process, outputs: tuple["_Output", "_Output"]) -> None:

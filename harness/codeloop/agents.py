@@ -183,9 +183,9 @@ def _split(line: str, what: str) -> list[str]:
     try:
         words = shlex.split(line)
     except ValueError as error:
-        raise CodeLoopError(f"{what}: {escape_name(line)}: {escape_name(str(error))}") from None
+        raise CodeLoopError(f"{what}: {escape_line(line)}: {escape_line(str(error))}") from None
     if not words or "\0" in line:
-        raise CodeLoopError(f"{what}: no command in {escape_name(line)!r}: name a program")
+        raise CodeLoopError(f"{what}: no command in {escape_line(line)!r}: name a program")
     return words
 
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Count, Envelope
-from evals.escaping import escape_name
+from evals.escaping import escape_line, escape_name
 from harness.codeloop.agents import AgentRole, command_line, split_command
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateLimit, GateRules, Seconds
@@ -177,7 +177,7 @@ def read_file(place: Path, kind: Literal["config", "project", "user"]) -> Layer:
     except RecursionError:
         raise CodeLoopError(f"{origin}: not valid TOML: nested too deeply") from None
     except ValueError as error:  # also for a number of too many digits
-        raise CodeLoopError(f"{origin}: not valid TOML: {escape_name(str(error))}") from None
+        raise CodeLoopError(f"{origin}: not valid TOML: {escape_line(str(error))}") from None
     return layer(kind, origin, value)
 
 

@@ -69,7 +69,7 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
             raise GitFailed(f"the folder {escape_name(str(cwd))} does not exist any more") from None
         raise GitFailed("git is not installed, or not on PATH: install it") from None
     except OSError as error:
-        raise GitFailed(f"git cannot be run: {escape_name(str(error))}") from None
+        raise GitFailed(f"git cannot be run: {escape_line(str(error))}") from None
     if not 0 <= done.returncode <= ok:
         lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = escape_line(lines[0][:300] if lines else "failed")

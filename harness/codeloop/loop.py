@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable
 from typing import Final, TypeVar
 
-from evals.escaping import escape_name
+from evals.escaping import escape_line
 from harness.codeloop.agent_output import failure_text, last_words, read_reply
 from harness.codeloop.agent_runner import AgentNotStarted, AgentRunner
 from harness.codeloop.change import Change
@@ -124,7 +124,7 @@ class CodeLoop:
         except OSError:
             raise
         except Exception as error:  # of this program: the session still gets its end
-            problem = f"internal error: {type(error).__name__}: {escape_name(str(error))}"
+            problem = f"internal error: {type(error).__name__}: {escape_line(str(error))}"
             return self._end_early("failed", problem)
         except BaseException:
             self._end_early("user_interrupted", "")
@@ -170,7 +170,7 @@ class CodeLoop:
             try:
                 turn.change = await self._captured()
             except Exception as error:  # the output of the actor is recorded all the same
-                reason = escape_name(str(error))
+                reason = escape_line(str(error))
                 turn.refusals += (Refusal(kind="capture_failed", reason=reason),)
             except asyncio.CancelledError:
                 pass  # stopped a second time: the rest is recorded without the diff
@@ -330,9 +330,9 @@ async def _or_failed(step: Awaitable[StepResult]) -> StepResult | Failed:
     try:
         return await step
     except (OSError, HarnessError) as error:
-        return Failed(escape_name(str(error)))
+        return Failed(escape_line(str(error)))
     except Exception as error:  # a failing guard must end the session, on record
-        return Failed(f"internal error: {type(error).__name__}: {escape_name(str(error))}")
+        return Failed(f"internal error: {type(error).__name__}: {escape_line(str(error))}")
 
 
 def _refused(turn: Turn) -> JudgedDraft[str]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from evals.escaping import escape_name
+from evals.escaping import escape_line
 from harness.clock import SystemClock
 from harness.codeloop.base import (
     BaseLost,
@@ -295,7 +295,7 @@ def _restored(job: CodeLoopJob, folder: Path, kept: KeptBase, root: str) -> Iter
     try:
         workspace = _workspace(job, unseen, kept=kept)
     except GitFailed as error:
-        reason = escape_name(str(error))
+        reason = escape_line(str(error))
         raise BaseLost(f"the base of session {kept.session} cannot be restored: {reason}") from None
     with workspace:
         if _text(workspace.root) != root:

@@ -45,9 +45,11 @@ def _packages() -> Iterator[Diagnosis]:
             yield True, f"package {name} is plan-critic's"
             continue
         other = "missing" if origin is None else f"shadowed by {str(origin.parent)!a}"
-        owners = ", ".join(metadata.packages_distributions().get(name, [])) or "unknown"
+        is_installed = origin is not None and "site-packages" in origin.parts
+        owners = metadata.packages_distributions().get(name, []) if is_installed else []
+        source = f" (installed by: {', '.join(owners)})" if owners else ""
         fix = "rename or uninstall the other one, or keep its folder off the import path"
-        yield False, f"package {name} is {other} (installed by: {owners}): {fix}"
+        yield False, f"package {name} is {other}{source}: {fix}"
 
 
 def _this_folder() -> Iterator[Diagnosis]:

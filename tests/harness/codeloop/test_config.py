@@ -94,6 +94,7 @@ def test_the_command_line_wins_over_project_user_and_defaults(
         ('[gate]\ncommands = "x"', "gate.commands: must be an array"),
         ('[gate]\nprotected = ["x", 3]', "gate.protected.1: must be a string"),
         ("agent = ", "not valid TOML: "),
+        ("[gate", "not valid TOML: Expected ']' at the end"),
         ("\x00", "not valid TOML: "),
         (f"max_iterations = {'9' * 5_000}", "not valid TOML: "),
         (f"agent = {'[' * 100_000}", "not valid TOML: nested too deeply"),

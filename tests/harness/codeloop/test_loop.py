@@ -239,7 +239,7 @@ def test_what_git_cannot_take_in_is_refused(repo: Path) -> None:
     assert kinds(ended) == [["capture_failed"]]
     assert "does not have a commit" in (ended.session.iterations[0].feedback or "")
     critic = python(f"subprocess.run(['git', 'init', '-q', 'nest']); print({DONE!r})")
-    ended = go(repository(repo / "other"), critic=critic, max_iterations=1)
+    ended = go(repository(repo.parent / "second" / "other"), critic=critic, max_iterations=1)
     assert kinds(ended) == [["capture_failed"]]
 
 
@@ -248,7 +248,7 @@ def test_a_command_that_is_gone_fails_the_session(repo: Path) -> None:
     assert (ended.end.outcome, ended.end.iterations) == ("failed", 1)
     assert (ended.end.reason or "").startswith("actor: command not found: ./gone")
     assert ended.session.iterations[0].actor.not_started
-    ended = go(repository(repo / "other"), critic=("./gone",))
+    ended = go(repository(repo.parent / "second" / "other"), critic=("./gone",))
     assert (ended.end.outcome, ended.end.iterations) == ("failed", 1)
     assert (ended.end.reason or "").startswith("critic: command not found: ./gone")
 
@@ -429,7 +429,7 @@ def test_only_what_may_pass_is_tried_again_and_only_as_often_as_allowed(repo: Pa
     assert [retried.run.exit_code for retried in turn.retried] == [127, 127]
     assert turn.actor.not_started
     assert "command not found: ./gone" in turn.actor.stderr
-    failing = repository(repo / "other")
+    failing = repository(repo.parent / "second" / "other")
     ended = go(failing, actor=("false",), critic=says(DONE), retries=2, max_iterations=1)
     assert ended.session.iterations[0].retried == ()
 
@@ -444,7 +444,7 @@ def test_tokens_and_cost_that_agents_report_are_recorded_and_summed(repo: Path) 
     assert (ended.end.outcome, ended.end.tokens, ended.end.cost_micros) == ("success", 30, 1000000)
     (turn,) = ended.session.iterations
     assert (turn.actor.tokens, turn.critic[0].cost_micros) == (15, 500000)
-    ended = go(repository(repo / "other"), actor=("true",), critic=reports(DONE))
+    ended = go(repository(repo.parent / "second" / "other"), actor=("true",), critic=reports(DONE))
     assert (ended.end.tokens, ended.end.cost_micros) == (None, None)
 
 
@@ -472,7 +472,9 @@ def test_an_error_of_this_program_ends_the_session_on_record(
     monkeypatch.undo()
     monkeypatch.setenv("XDG_DATA_HOME", str(repo.parent / "data"))
     monkeypatch.setattr("harness.codeloop.loop.CodeLoop._iterate", fail)
-    assert go(repository(repo / "other"), critic=says(DONE)).end.outcome == "failed"
+    assert (
+        go(repository(repo.parent / "second" / "other"), critic=says(DONE)).end.outcome == "failed"
+    )
 
 
 def test_a_keyboard_interrupt_outside_of_the_loop_leaves_an_end_too(
