@@ -9,7 +9,7 @@ Rule 3: however the loop ends, what happened until then and the end are on recor
 
 import asyncio
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from typing import Final, TypeVar
 
 from evals.escaping import escape_line
@@ -40,6 +40,7 @@ from harness.codeloop.record import (
     AgentRun,
     Diff,
     GateRules,
+    Iteration,
     Refusal,
     SessionEnd,
     SessionOutcome,
@@ -75,6 +76,7 @@ class CodeLoop:
     Attributes:
         job: what the session is to do.
         session: the id of the session.
+        iterations: all iterations on record, also while it runs.
     """
 
     def __init__(
@@ -91,6 +93,7 @@ class CodeLoop:
         """
         self.job: Final = job
         self.session: Final[str] = recorder.session
+        self.iterations: Final[Sequence[Iteration]] = recorder.past
         self._workspace = workspace
         self._recorder, self._events = recorder, events
         self._protected: Final = ProtectedPaths(job.gate.protected, workspace)

@@ -66,9 +66,9 @@ def _run_session(opened: AbstractContextManager[CodeLoop], as_json: bool) -> int
     with _unwound_by_signals(), opened as loop:
         _require_programs(loop.job)
         end = asyncio.run(_interruptible(loop))
-        session = loop.session
+        session, last = loop.session, loop.iterations[-1:]
     if not as_json:
-        _print_end(session, end)
+        _print_end(session, end, [path for iteration in last for path in iteration.not_seen])
     return EXIT_CODES[end.outcome]
 
 
@@ -233,13 +233,15 @@ def _entries(settings: Settings) -> Iterator[tuple[str, object, str]]:
         yield "gate.protected", names, _AGENT_SETTINGS
 
 
-def _print_end(session: str, end: SessionEnd) -> None:
+def _print_end(session: str, end: SessionEnd, not_seen: Sequence[str]) -> None:
     iterations = pluralize(end.iterations, "iteration")
     sys.stdout.write(f"{end.outcome} after {iterations}, {end.duration_ms / 1000:.1f} s\n")
     if end.summary is not None:
         sys.stdout.write(f"confidence {end.confidence:g}: {escape_line(end.summary)}\n")
     if end.reason is not None:
         sys.stdout.write(f"{escape_line(end.reason)}\n")
+    for path in not_seen:
+        sys.stdout.write(f"not seen: nested repository {escape_line(path)}\n")
     sys.stdout.write(f"see: critic sessions show {session}\n")
     if end.outcome != "success":
         sys.stdout.write(f"go on: critic loop --resume {session}\n")

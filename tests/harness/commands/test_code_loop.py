@@ -58,6 +58,17 @@ def session_file(repo: Path) -> Path:
 # --- a session from its start to its end ------------------------------------------------------
 
 
+def test_a_success_names_the_nested_repositories_that_nobody_reviewed(
+    loop: Loop, repo: Path
+) -> None:
+    repository(repo / "old\x1b")
+    said = loop(replies=(DONE,))
+    assert said.status == 0
+    assert "not seen: nested repository old\\u001b/" in said.lines or (
+        "not seen: nested repository old\\u001b" in said.lines
+    )
+
+
 def test_a_session_that_succeeds_exits_with_zero(loop: Loop, critic: Critic, repo: Path) -> None:
     said = loop(replies=(MORE, DONE))
     assert said.status == 0
