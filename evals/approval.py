@@ -1,4 +1,4 @@
-"""Which steps of a plan a person has approved. An approval is bound to the plan's digest."""
+"""Find the steps that a person has approved. An approval is bound to the digest of one plan."""
 
 from collections.abc import Container
 
@@ -9,7 +9,7 @@ from evals.timestamps import unexpired
 
 
 def approved_steps(ctx: RunContext, plan: Plan) -> Container[int]:
-    """The positions that an unexpired approval of exactly this plan covers."""
+    """Return the positions of the steps that an unexpired approval of exactly this plan covers."""
     if not ctx.approvals:
         return ()
     plan_digest = digest(plan)

@@ -2,10 +2,10 @@
 
 Rule 1: in JSON content a value backs itself when it equals a leaf. Numbers are compared as
         numbers; a number, a string, a boolean and null never equal one another.
-Rule 2: in text a value backs itself when it stands there at token boundaries; a value that is
-        no string is looked for by its canonical JSON spelling.
-Rule 3: a token is a run of the characters an identifier may hold, less the punctuation at its
-        ends. So `pay_88` is not backed by `pay_8861`, `500` not by `24,500`, `24'500` or `-500`,
+Rule 2: in text a value backs itself when it appears between token boundaries; a value that is
+        not a string is looked for in its canonical JSON spelling.
+Rule 3: a token is a run of the characters of an identifier, without punctuation at its ends.
+        So `pay_88` is not backed by `pay_8861`, `500` not by `24,500`, `24'500` or `-500`,
         `8861` not by `****8861`, and `bank.example` not by `bank.example.evil`.
 """
 
@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from evals.canonical import canonical_json
 
-# Every character is part of a token but for ASCII space and punctuation and the spaces,
+# Every character is part of a token, except ASCII space and punctuation and the spaces,
 # punctuation and currency signs listed here. Spelled out, because the Unicode tables of Python
 # differ between versions; zero-width and direction marks stay in the token, where they spoil it.
 _SEPARATORS: Final = (
@@ -35,7 +35,7 @@ _TOKEN: Final = re.compile(
     rf"(?:[.:/#@+=~-]++{_WORD}|(?<=\d)[,'\u2019](?=\d){_WORD}|(?<=\d){_MASK}{{3,}}+(?:{_WORD})?)*+"
 )
 
-# Marks where a token begins and ends, and what stands between two texts. Lone surrogates, which no
+# Marks where a token begins and ends, and what separates two texts. Lone surrogates, which no
 # valid JSON string can hold.
 _EDGE: Final = "\ud800"
 _GAP: Final = "\ud801"
@@ -46,12 +46,12 @@ def _marked(text: str) -> str:
 
 
 def _leaf_key(value: Any) -> Hashable:
-    """Equal exactly for leaves that are the same JSON value (1 and 1.0 are; 1 and true are not)."""
+    """Return a key that is equal exactly for equal JSON values: 1 and 1.0, but not 1 and true."""
     return value if type(value) is str else (type(value) is bool, value)
 
 
 def scalars(value: Any) -> Iterator[Any]:
-    """Every value in a JsonValue that is no object and no array. Object keys are no values."""
+    """Yield every value in a JsonValue that is not an object or an array. Keys are not values."""
     open_values = [value]
     while open_values:
         current = open_values.pop()
@@ -64,7 +64,7 @@ def scalars(value: Any) -> Iterator[Any]:
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Every string in a JsonValue, object keys among them."""
+    """Yield every string in a JsonValue, including object keys."""
     open_values = [value]
     while open_values:
         current = open_values.pop()
@@ -88,26 +88,26 @@ class ContentIndex:
         self._marked = _marked(content) if is_text else ""
         self._tokens = frozenset(_TOKEN.findall(content) if is_text else ())
         # Absent content is None, as null is; neither has a leaf that could back anything.
-        known = () if content is None else scalars(content)
-        self._leaves = frozenset(map(_leaf_key, known))
+        leaves = () if content is None else scalars(content)
+        self._leaves = frozenset(map(_leaf_key, leaves))
 
     @classmethod
     def of_all(cls, backings: Sequence["ContentIndex"]) -> "ContentIndex":
-        """What backs a value that one of these does."""
+        """Return an index that backs each value that one of these backs."""
         joined = cls(None)
-        joined._texts = frozenset().union(*(one._texts for one in backings))
-        joined._marked = _GAP.join(one._marked for one in backings)
-        joined._tokens = frozenset().union(*(one._tokens for one in backings))
-        joined._leaves = frozenset().union(*(one._leaves for one in backings))
+        joined._texts = frozenset().union(*(index._texts for index in backings))
+        joined._marked = _GAP.join(index._marked for index in backings)
+        joined._tokens = frozenset().union(*(index._tokens for index in backings))
+        joined._leaves = frozenset().union(*(index._leaves for index in backings))
         return joined
 
     @property
     def size(self) -> int:
-        """How many entries the index has."""
+        """Return how many entries the index has."""
         return len(self._leaves) + len(self._tokens)
 
     def backs(self, value: Any) -> bool:
-        """Whether the scalar `value` stands in one of the contents."""
+        """Return whether the scalar `value` is in one of the contents."""
         if _leaf_key(value) in self._leaves:
             return True
         if not self._texts:
@@ -120,8 +120,8 @@ class ContentIndex:
 
 
 def unbacked(values: Sequence[Any], backings: Sequence[ContentIndex]) -> Iterator[Any]:
-    """Those of the scalars that none of the backings backs."""
-    # Many values against many pieces: one index of all is made sooner than each is asked for each.
-    if len(backings) > 1 and len(values) * len(backings) > sum(one.size for one in backings):
+    """Return those scalars that none of the indexes backs."""
+    # For many values and many indexes, joining the indexes first is faster.
+    if len(backings) > 1 and len(values) * len(backings) > sum(index.size for index in backings):
         backings = [ContentIndex.of_all(backings)]
-    return (value for value in values if not any(one.backs(value) for one in backings))
+    return (value for value in values if not any(index.backs(value) for index in backings))

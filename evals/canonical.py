@@ -1,7 +1,7 @@
-"""One byte form per value, and its digest: RFC 8785 canonical JSON and SHA-256.
+"""Give each value one byte form and a digest: RFC 8785 canonical JSON and SHA-256.
 
-Pure code on the lowest floor, because an approval names a plan by its digest and both the
-evaluators and the critic must know it. `harness.canonical` is its public door.
+It is here, below the evaluators and the critic, because both compare an approval with the digest
+of a plan. The public way to it is `harness.canonical`.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from evals.envelope import Envelope
 
 
 def _plain(value: Any) -> bool:
-    """Whether orjson with sorted keys gives the RFC 8785 bytes: no floats, all keys ASCII.
+    """Return whether orjson with sorted keys gives the RFC 8785 bytes: no floats, ASCII keys.
 
     Floats are spelled differently by the two, and RFC 8785 sorts keys by UTF-16 code units,
     which is the order of orjson (UTF-8) for ASCII.
@@ -32,7 +32,9 @@ def _is_ascii(key: Any) -> bool:
 
 
 def canonical_json(value: Any) -> bytes:
-    """The RFC 8785 bytes of a JSON value. Numbers must be finite and integers within +-(2^53 - 1).
+    """Return the RFC 8785 bytes of a JSON value.
+
+    Numbers must be finite, and integers within +-(2^53 - 1).
 
     Raises:
         rfc8785.CanonicalizationError: the value has no canonical form.
@@ -43,10 +45,10 @@ def canonical_json(value: Any) -> bytes:
 
 
 def canonical_bytes(envelope: Envelope) -> bytes:
-    """The canonical bytes of an envelope: absent fields omitted, defaults always written."""
+    """Return the canonical bytes of an envelope: absent fields omitted, defaults written."""
     return canonical_json(envelope.wire())
 
 
 def digest(envelope: Envelope) -> str:
-    """SHA-256 over the canonical bytes, as 64 lower-case hexadecimal digits."""
+    """Return the SHA-256 of the canonical bytes, as 64 lower-case hexadecimal digits."""
     return hashlib.sha256(canonical_bytes(envelope)).hexdigest()

@@ -1,6 +1,6 @@
-"""What is asked and what is allowed: the facts that give a plan its bounds.
+"""What is asked for and what is allowed: the facts that limit a plan.
 
-Authority lives here. A plan may add requirements to these, never lift one.
+All authority is here. A plan can add requirements to these, and can never remove one.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,13 +30,13 @@ from evals.timestamps import Time
 
 _T = TypeVar("_T")
 
-# Twelve steps and 8,000 tokens are the defaults of the published critic this one grew from.
+# The defaults of the published critic that this one grew from.
 DEFAULT_MAX_STEPS = 12
 DEFAULT_BUCKET_TOKENS = 8000
 
 
 class RunBudget(Envelope):
-    """What one trace may spend: steps, tokens, wall-clock milliseconds, micros of money."""
+    """What one trace may spend: steps, tokens, milliseconds, and millionths of a currency."""
 
     max_steps: Count = DEFAULT_MAX_STEPS
     bucket_tokens: Count = DEFAULT_BUCKET_TOKENS
@@ -56,7 +56,7 @@ class RunBudget(Envelope):
 
 
 class Spent(Envelope):
-    """What earlier plans of the same trace have used up already."""
+    """What earlier plans of the same trace have used already."""
 
     steps: Annotated[Count | None, RESTRICTION] = None
     tokens: Annotated[Count | None, RESTRICTION] = None
@@ -72,10 +72,10 @@ class Spent(Envelope):
 
 
 class Approval(Envelope):
-    """A person's yes to one exact plan.
+    """A person's approval of one exact plan.
 
     `plan_digest` is `digest(plan)`: 64 hexadecimal digits, with or without a `sha256:` prefix.
-    `steps` are the positions it covers; absent means all of them.
+    `steps` are the positions that it covers; absent means all of them.
     """
 
     approval_id: Identifier
@@ -98,7 +98,7 @@ class Approval(Envelope):
 
 
 class RunContext(Envelope):
-    """The run a plan is judged for. `as_of` is the caller's clock; nothing here reads one."""
+    """The run that a plan is for. `as_of` is the time: the caller gives it, no clock is read."""
 
     trace_id: Identifier
     safety_mode: ApprovalMode
@@ -126,7 +126,7 @@ class RunContext(Envelope):
 
 
 class ToolCapability(Envelope):
-    """One tool on the surface: what it may do, and what a step that calls it must bring."""
+    """One tool of the manifest: what it may do, and what a step that calls it must provide."""
 
     adapter_id: Identifier
     capability_id: Identifier
@@ -156,7 +156,7 @@ class ToolCapability(Envelope):
 
 
 class EvidenceItem(Envelope):
-    """A piece of evidence that exists. `snapshot` and `subject` are recorded, not judged."""
+    """A piece of evidence that exists. `snapshot` and `subject` are recorded and not judged."""
 
     id: EvidenceRef
     classification: Identifier
@@ -184,7 +184,7 @@ class EvidenceItem(Envelope):
     def backing(self) -> ContentIndex:
         """Return an index that answers whether the content backs a value.
 
-        It is kept, and made again when the content has been edited in place.
+        It is kept, and built again when the content has been edited in place.
         """
         content = self.content
         written = content if type(content) is str else orjson.dumps(content)
@@ -196,7 +196,7 @@ class EvidenceItem(Envelope):
 
 
 class Manifests(Envelope):
-    """The surface and the evidence. Each tool pair and each evidence id stands in it once."""
+    """The tools and the evidence. No two tools have one pair of ids; no two items have one id."""
 
     tool_manifest: Annotated[tuple[ToolCapability, ...], ARRAY]
     evidence_manifest: Annotated[tuple[EvidenceItem, ...], ARRAY]
@@ -232,7 +232,7 @@ class Manifests(Envelope):
 
 
 class CompiledContext(Envelope):
-    """What the planner could see: the manifests that its pack was compiled to."""
+    """What the planner could see: the manifests that its context pack was compiled to."""
 
     __slots__ = ("_surface",)  # the index that `critic.surface` keeps with the context
 

@@ -6,9 +6,9 @@ from evals.verdict import EvaluatorVerdict, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
-    """Score: the lower of tokens and money, each 1 within its budget, else budget / used.
+    """Return the lower score of tokens and money, each 1 within its budget, else budget / used.
 
-    Tokens count together with what the trace had spent before this plan.
+    Tokens are counted together with those that the trace had spent before this plan.
     """
     measures = [_tokens(run), _money(run)]
     findings = [measure.finding for measure in measures if measure.finding]
@@ -34,7 +34,10 @@ def _money(run: Run) -> Measured:
 
 
 def _total(whole: int | None, parts: list[int | None], left: int) -> int | None:
-    """The measured total, or None where it was not measured and is not over `left` already."""
+    """Return the measured total, or None if it is not known and no part of it exceeds `left`.
+
+    A `whole` below the sum of its `parts` is not believed.
+    """
     counted = [part for part in parts if part is not None]
     summed = sum(counted)
     if whole is not None:

@@ -1,21 +1,21 @@
-"""Text that came from a plan, made safe for a terminal, a log line and HTML."""
+"""Make text from a plan safe for a terminal, a log line and HTML."""
 
 from typing import Final
 
-# What may stand as it is: escape_name ASCII, but for what means something to HTML or to a quote.
+# What is not escaped: printable ASCII, except characters with a meaning in HTML or in quotes.
 _PLAIN: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<>&\"'`\\")
 _READABLE: Final = frozenset(map(chr, range(0x20, 0x7F))) - set("<&") | {"\u2014"}
 _LONGEST: Final = 200
 
 
 def escape_name(text: str) -> str:
-    """`text` on one line in safe ASCII: everything else as `\\uXXXX`, cut after 200 characters."""
+    """Return `text` as one line of safe ASCII, the rest as `\\uXXXX`, cut after 200 characters."""
     shown = "".join(char if char in _PLAIN else _escape(char) for char in text[:_LONGEST])
     return shown if len(text) <= _LONGEST else f"{shown}... ({len(text)} characters)"
 
 
 def escape_line(text: str) -> str:
-    """`text` as one line that a terminal and HTML show as it stands: ASCII, and our own dash."""
+    """Return `text` as one line that a terminal and HTML show unchanged: ASCII and our own dash."""
     return "".join(char if char in _READABLE else _escape(char) for char in text)
 
 
@@ -25,5 +25,5 @@ def _escape(char: str) -> str:
 
 
 def pointer(*parts: str | int) -> str:
-    """The JSON pointer (RFC 6901) to a place in a document."""
+    """Return the JSON pointer (RFC 6901) to a place in a document."""
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)

@@ -1,4 +1,4 @@
-"""The evidence a step pins: is it there, is it fresh, and does it back the arguments?"""
+"""The evidence that a step pins: does it exist, is it fresh, and does it back the arguments?"""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -11,7 +11,7 @@ from evals.timestamps import unexpired
 
 
 class PinFault(NamedTuple):
-    """A pinned ref that proves nothing: its position in `evidence_refs`, and why."""
+    """A pinned ref that proves nothing: its position in `evidence_refs`, and the reason."""
 
     position: int
     ref: str
@@ -19,7 +19,7 @@ class PinFault(NamedTuple):
 
 
 class Pins(NamedTuple):
-    """The fresh evidence behind a step's refs, and the refs behind which there is none."""
+    """The fresh items that the refs of a step name, and the refs that name none."""
 
     fresh: list[EvidenceItem]
     faults: list[PinFault]
@@ -28,7 +28,7 @@ class Pins(NamedTuple):
 def resolve_pins(
     refs: Iterable[str], manifest: Mapping[str, EvidenceItem], as_of: datetime | None
 ) -> Pins:
-    """Look every ref up. The text of a ref proves nothing; only the manifest does."""
+    """Look up every ref, each once. The text of a ref proves nothing; only the manifest does."""
     fresh: list[EvidenceItem] = []
     faults: list[PinFault] = []
     seen: set[str] = set()
@@ -66,7 +66,7 @@ def unbacked_arguments(
         by_class.setdefault(item.classification, []).append(indexes[id(item)])
     names = []
     for name in sorted(name for name in bound_args if name in args):
-        allowed = [by_class.get(cls, ()) for cls in dict.fromkeys(bound_args[name])]
+        allowed = [by_class.get(kind, ()) for kind in dict.fromkeys(bound_args[name])]
         backings = list(chain.from_iterable(allowed))
         if any(True for _ in unbacked(list(scalars(args[name])), backings)):
             names.append(name)

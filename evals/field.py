@@ -1,4 +1,4 @@
-"""A pydantic field type out of plain functions: how a value is checked, described and dumped."""
+"""Make a pydantic field type of plain functions that check, describe and dump a value."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,9 @@ from pydantic_core import CoreSchema, core_schema
 
 
 class CustomType:
-    """Annotation: `check` returns the value to keep or raises a PydanticCustomError.
+    """An annotation: `check` returns the value to keep, or raises a PydanticCustomError.
 
-    `schema` is the JSON Schema of what is accepted, `dump` turns the value into its wire string.
+    `schema` is the JSON Schema of what is accepted. `dump` returns the string on the wire.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """JSON values inside an envelope: args, outputs, evidence content.
 
-Rule 1: exact JSON types only; a subclass of str or int could answer differently when asked twice.
+Rule 1: exact JSON types only: a subclass of str or int could give two answers to one question.
 Rule 2: numbers are finite, and whole numbers stay within +-(2^53 - 1), where every reader is exact.
-Rule 3: at most 64 levels; the value itself is level 1.
+Rule 3: nesting is at most 64 levels deep; the value itself is level 1.
 """
 
 import math
@@ -25,7 +25,7 @@ _EXPONENT_FROM: Final = 1e21
 
 
 def _fault(value: Any, level: int) -> str | None:
-    """Why `value` is no JSON value at this level, or None."""
+    """Return why `value` is not a JSON value at this level, or None if it is one."""
     if level > MAX_DEPTH:
         return f"JSON nested deeper than {MAX_DEPTH} levels"
     kind = type(value)
@@ -64,14 +64,14 @@ def _container_fault(value: dict[Any, Any] | list[Any], level: int) -> str | Non
             if type(key) is not str or _text_fault(key):
                 return "an object key is no JSON string"
     for item in value.values() if type(value) is dict else value:
-        if fault := _fault(item, level + 1):
-            return fault
+        if error := _fault(item, level + 1):
+            return error
     return None
 
 
 def _check(value: Any) -> Any:
-    if fault := _fault(value, 1):
-        raise PydanticCustomError("json_value", "{fault}", {"fault": fault})
+    if error := _fault(value, 1):
+        raise PydanticCustomError("json_value", "{fault}", {"fault": error})
     return value
 
 
@@ -84,7 +84,7 @@ def _check_present(value: Any) -> Any:
 def _check_object(value: Any) -> Any:
     if type(value) is not dict:
         raise PydanticCustomError("json_value", "must be a JSON object")
-    # Args of ASCII strings and small integers are nearly all there are: settle them right here.
+    # Nearly all args are ASCII strings and small integers: accept them without the full check.
     for key, item in value.items():
         kind = type(item)
         plain = item.isascii() if kind is str else kind is int and 0 <= item <= SAFE_INTEGER
@@ -94,14 +94,14 @@ def _check_object(value: Any) -> Any:
 
 
 JsonValue = Annotated[Any, CustomType(_check, {})]
-"""Any JSON value, null among them."""
+"""Any JSON value, including null."""
 
 PresentJson = Annotated[Any, CustomType(_check_present, {"not": {"type": "null"}})]
-"""Any JSON value but null, for optional fields: null would be a second way to say absent."""
+"""Any JSON value except null, for optional fields: null would be a second way to say absent."""
 
 JsonObject = Annotated[dict[str, Any], CustomType(_check_object, {"type": "object"})]
 """A JSON object."""
 
-# Any length will do; but to measure it the string must have a UTF-8 form, so no lone surrogates.
+# Any length is valid, but pydantic measures it in the UTF-8 form, so lone surrogates are refused.
 Text = Annotated[str, Field(min_length=0)]
-"""Free text, recorded and never judged: any string that has a UTF-8 form."""
+"""Free text that is recorded and never judged: any string that has a UTF-8 form."""

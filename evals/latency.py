@@ -6,7 +6,7 @@ from evals.verdict import EvaluatorVerdict, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
-    """Score: 1 within `wall_ms`, else budget / wall_ms. Over it warns, over twice it fails."""
+    """Return 1 within `wall_ms`, else budget / wall_ms. Over it warns, over twice it fails."""
     budget = run.proposal.ctx.run_budget
     if budget is None or budget.wall_ms is None:
         measured = no_budget("wall_ms")

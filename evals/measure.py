@@ -1,4 +1,4 @@
-"""A measure against its budget, the one shape that latency and cost share."""
+"""Compare a measure with its budget: what latency and cost have in common."""
 
 from typing import NamedTuple
 
@@ -6,16 +6,16 @@ from evals.verdict import Finding, Severity
 
 
 class Measured(NamedTuple):
-    """A score from 0 to 1 with the finding that explains it, if there is anything to explain."""
+    """A score from 0 to 1, and the finding that explains it, if there is anything to explain."""
 
     score: float
     finding: Finding | None
 
 
 def against_budget(name: str, used: int | None, budget: int) -> Measured:
-    """1 within the budget, else budget / used: a warning when over, an error over twice it.
+    """Return 1 within the budget, else budget / used, with a warning, or an error over twice it.
 
-    What was not measured scores 0 with a warning: unknown never passes.
+    What was not measured scores 0 with a warning: the unknown never passes.
     """
     if used is None:
         message = f"{name} has a budget of {budget} but was not measured"
@@ -28,5 +28,5 @@ def against_budget(name: str, used: int | None, budget: int) -> Measured:
 
 
 def no_budget(name: str) -> Measured:
-    """A pass that says on what grounds."""
+    """Return a pass whose finding says that there is no budget."""
     return Measured(1.0, Finding(severity="info", message=f"no budget declared for {name}"))

@@ -1,4 +1,4 @@
-"""What a planner proposes. Nothing in it carries authority."""
+"""What a planner proposes. Nothing in a plan grants anything."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,7 +19,7 @@ from evals.json_value import JsonObject, Text
 
 
 class ToolStep(Envelope):
-    """A call of one tool. What it says of itself only adds to what the manifest demands."""
+    """A call of one tool. What the step declares only adds to what the manifest requires."""
 
     kind: Literal["tool"] = "tool"
     adapter_id: Identifier
@@ -49,7 +49,7 @@ class ToolStep(Envelope):
 
 
 class ReasonStep(Envelope):
-    """A model-only step: no tool, no side effect."""
+    """A step that only a model takes: it calls no tool and has no side effect."""
 
     kind: Literal["reason"] = "reason"
     summary: Annotated[Text | None, OPTIONAL] = None
@@ -79,7 +79,7 @@ Step = Annotated[ToolStep | ReasonStep, Field(discriminator="kind")]
 
 
 class Plan(Envelope):
-    """Steps in the order they are to run, and the outputs they are declared to give."""
+    """Steps in the order in which they run, and the outputs that they are declared to produce."""
 
     steps: Annotated[tuple[Step, ...], ARRAY]
     declared_outputs: Annotated[tuple[Identifier, ...], ARRAY]

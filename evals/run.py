@@ -1,4 +1,4 @@
-"""What really happened: facts from an executor, never a verdict."""
+"""What happened: facts from an executor, never a verdict."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -10,7 +10,7 @@ CallStatus = Literal["completed", "failed", "timed_out", "unknown"]
 
 
 class ToolCall(Envelope):
-    """One call as it was sent. An absent measure was not measured.
+    """One call as it was sent. A measure that is absent was not taken.
 
     `step` is the position in the plan, `attempt` counts from 1, times are in milliseconds.
     """
@@ -31,7 +31,7 @@ class ToolCall(Envelope):
 
 
 class Run(Envelope):
-    """The calls an executor made for one proposal, in order, and the outputs it returned."""
+    """The calls that an executor made for one proposal, in order, and the outputs it returned."""
 
     run_id: Identifier
     trace_id: Identifier

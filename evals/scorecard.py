@@ -1,4 +1,4 @@
-"""The five evaluators side by side: all of them, exactly once, whatever happens inside one."""
+"""Run the five evaluators: each exactly once, even if another one raises."""
 
 from collections.abc import Callable
 from typing import Annotated, Final, Self
@@ -25,7 +25,7 @@ EVALUATORS: Final[tuple[tuple[EvaluatorId, Evaluator], ...]] = (
 
 
 class Scores(Envelope):
-    """One verdict of each evaluator, each under its own name."""
+    """One verdict of each evaluator, under its own name."""
 
     policy: EvaluatorVerdict
     utility: EvaluatorVerdict
@@ -46,7 +46,7 @@ class Scores(Envelope):
 
 
 class Scorecard(Envelope):
-    """What the evaluators said of one run."""
+    """The verdicts of the evaluators about one run."""
 
     run_id: Identifier
     trace_id: Identifier
@@ -56,7 +56,7 @@ class Scorecard(Envelope):
 
 
 def run_evaluator(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> EvaluatorVerdict:
-    """The evaluator's verdict; an evaluator that raises has failed the run, score 0."""
+    """Return the evaluator's verdict. If it raises, the verdict is a failure with score 0."""
     try:
         return evaluator(run)
     except Exception as error:
@@ -65,8 +65,12 @@ def run_evaluator(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> 
 
 
 def score_run(run: Run) -> Scorecard:
-    """All five evaluators over one run."""
+    """Run all five evaluators over one run."""
     scores = Scores(**{name: run_evaluator(name, evaluator, run) for name, evaluator in EVALUATORS})
-    recorded = {"pack_version": run.pack_version, "intent": run.intent}
-    present = {name: value for name, value in recorded.items() if value is not None}
-    return Scorecard(run_id=run.run_id, trace_id=run.trace_id, scores=scores, **present)
+    return Scorecard(
+        run_id=run.run_id,
+        trace_id=run.trace_id,
+        pack_version=run.pack_version,
+        intent=run.intent,
+        scores=scores,
+    )

@@ -1,4 +1,4 @@
-"""utility: did the run deliver what the spec asks for?"""
+"""utility: did the run produce the outputs that the spec requires?"""
 
 from collections.abc import Iterator
 
@@ -10,16 +10,17 @@ from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
-    """Score: the share of required outputs that are there, not null, and valid."""
+    """Return the share of required outputs that are present, not null, and valid."""
     required = list(dict.fromkeys(run.proposal.spec.required_outputs))
-    faults = [fault for name in required if (fault := _output_fault(run, name))]
-    missed = [Finding(severity="error", message=fault) for fault in faults]
+    errors = [error for name in required if (error := _output_error(run, name))]
+    missed = [Finding(severity="error", message=error) for error in errors]
     score = 1 - len(missed) / len(required) if required else 1.0
     findings = [*missed, *_call_findings(run), *_uncalled(run)]
     return make_verdict("utility", run.trace_id, score, findings)
 
 
-def _output_fault(run: Run, name: str) -> str | None:
+def _output_error(run: Run, name: str) -> str | None:
+    """Return what is wrong with a required output, or None."""
     if name not in run.outputs:
         return f"required output {name} is missing"
     value = run.outputs[name]
@@ -28,22 +29,24 @@ def _output_fault(run: Run, name: str) -> str | None:
     schema = (run.proposal.spec.output_schemas or {}).get(name)
     if schema is None:
         return None
-    faults = schema_faults(compile_schema(schema), value)
-    if not faults:
+    errors = schema_faults(compile_schema(schema), value)
+    if not errors:
         return None
-    place = escape_name(pointer(*faults[0].path)) or "its root"
+    place = escape_name(pointer(*errors[0].path)) or "its root"
     return f"required output {name} does not satisfy its schema at {place}"
 
 
 def _call_findings(run: Run) -> Iterator[Finding]:
-    recovered = {call.step: at for at, call in enumerate(run.calls) if call.status == "completed"}
-    for at, call in enumerate(run.calls):
+    completed = {
+        call.step: position for position, call in enumerate(run.calls) if call.status == "completed"
+    }
+    for position, call in enumerate(run.calls):
         if call.status == "completed":
             continue
-        retried = recovered.get(call.step, -1) > at
+        retried = completed.get(call.step, -1) > position
         yield Finding(
             severity="info" if retried else "warn",
-            message=f"call {at} of step {call.step} ended {call.status}"
+            message=f"call {position} of step {call.step} ended {call.status}"
             + (" and completed on retry" if retried else ""),
         )
 

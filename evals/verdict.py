@@ -1,4 +1,4 @@
-"""What an evaluator says. Status follows from the findings, so the two cannot contradict."""
+"""The verdict of an evaluator. Its status follows from its findings: they cannot contradict."""
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -28,7 +28,7 @@ Share = Annotated[float, CustomType(_check_share, {"type": "number", "minimum": 
 
 
 class Finding(Envelope):
-    """One observation. The message is one line, safe to print anywhere."""
+    """One observation. The message is one line that is safe to print anywhere."""
 
     severity: Severity
     message: Text
@@ -36,7 +36,7 @@ class Finding(Envelope):
 
 
 def status_of(findings: Iterable[Finding]) -> Status:
-    """`fail` with any error, else `warn` with any warning, else `pass`."""
+    """Return `fail` if any finding is an error, else `warn` if any is a warning, else `pass`."""
     severities = {finding.severity for finding in findings}
     if "error" in severities:
         return "fail"
@@ -81,14 +81,14 @@ class EvaluatorVerdict(Envelope):
 def make_verdict(
     evaluator_id: EvaluatorId, trace_id: str, score: float, findings: Iterable[Finding]
 ) -> EvaluatorVerdict:
-    """The verdict of an evaluator; its status is derived, its version is the ruleset's."""
-    found = tuple(findings)
+    """Return the verdict of an evaluator, with its status derived and its present version."""
+    listed = tuple(findings)
     return EvaluatorVerdict(
         evaluator_id=evaluator_id,
         evaluator_version=EVALUATOR_VERSIONS[evaluator_id],
         score=score,
-        status=status_of(found),
-        findings=found,
+        status=status_of(listed),
+        findings=listed,
         trace_id=trace_id,
     )
 
@@ -102,4 +102,4 @@ EVALUATOR_VERSIONS: Final[Mapping[EvaluatorId, str]] = MappingProxyType(
         "cost": "1",
     }
 )
-"""Each is raised when that evaluator's verdict changes for any run. A star in the changelog."""
+"""Raise one when its evaluator's verdict changes for any run, and star that in the changelog."""

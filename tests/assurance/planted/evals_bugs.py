@@ -43,7 +43,7 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "any-class-backs",
         _EVIDENCE,
         "evidence of any class backs a bound argument",
-        "[by_class.get(cls, ()) for cls in dict.fromkeys(bound_args[name])]",
+        "[by_class.get(kind, ()) for kind in dict.fromkeys(bound_args[name])]",
         "list(by_class.values())",
         hole="any_class",
     ),
