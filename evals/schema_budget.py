@@ -8,6 +8,7 @@ of them is refused with the name of that limit.
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
@@ -46,8 +47,6 @@ class Costs(NamedTuple):
     """The most references that follow one another before a schema that was seen already."""
     alternatives: int
     """The most subschemas that may have to be asked about one path of a value."""
-    recursive: bool
-    """Whether some schema refers back to itself."""
 
 
 def over_budget(schema: Any, size: int) -> str | None:
@@ -76,10 +75,12 @@ def subschemas(schema: Json, one: tuple[str, ...], many: tuple[str, ...]) -> Ite
 
 
 def _objects(values: Any) -> Iterator[Json]:
-    yield from (value for value in (values or ()) if type(value) is dict)
+    # A constant, or the map of properties, may have a member that is named like a keyword.
+    if type(values) is list:
+        yield from (value for value in values if type(value) is dict)
 
 
-class _Targets:
+class Targets:
     """Finds what a reference refers to, within the document."""
 
     def __init__(self, root: Json) -> None:
@@ -104,6 +105,7 @@ class _Targets:
 
     def _find(self, reference: str) -> list[Json]:
         base, _, fragment = reference.partition("#")
+        fragment = unquote(fragment)
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment, [])
         # A pointer counts from the resource that it is in: any of them, for a budget.
@@ -119,7 +121,7 @@ def _last_segment(uri: str) -> str:
 
 def _at_pointer(value: Any, pointer: str) -> Any:
     for part in pointer.split("/")[1:]:
-        name = part.replace("%25", "%").replace("~1", "/").replace("~0", "~")
+        name = part.replace("~1", "/").replace("~0", "~")
         if type(value) is list and name.isdecimal() and int(name) < len(value):
             value = value[int(name)]
         else:
@@ -145,31 +147,26 @@ def costs_of(root: Json) -> Costs:
     Each schema is counted once it has been left, so a reference back to a schema that is still
     being counted adds nothing: the validator remembers what it has asked about a value there.
     """
-    targets = _Targets(root)
+    targets = Targets(root)
     costs: dict[int, tuple[int, int]] = {}
-    entered: set[int] = set()
-    recursive = False
     for start in every_object(root):
         waiting = [(start, False)]
         while waiting:
             schema, leaving = waiting.pop()
             if leaving:
-                entered.remove(id(schema))
                 costs[id(schema)] = _cost(schema, costs, targets)
             elif id(schema) not in costs:
                 costs[id(schema)] = (0, 0)
-                entered.add(id(schema))
                 waiting.append((schema, True))
                 same = subschemas(schema, _SAME_ONE, _SAME_MANY)
                 parts = subschemas(schema, _PART_ONE, _PART_MANY)
                 below = (*targets.of(schema), *same, *parts)
-                recursive = recursive or any(id(part) in entered for part in below)
                 waiting += [(part, False) for part in below if id(part) not in costs]
     longest, most = map(max, zip(*costs.values(), strict=True))
-    return Costs(longest, most, recursive)
+    return Costs(longest, most)
 
 
-def _cost(schema: Json, costs: dict[int, tuple[int, int]], targets: _Targets) -> tuple[int, int]:
+def _cost(schema: Json, costs: dict[int, tuple[int, int]], targets: Targets) -> tuple[int, int]:
     referred = [costs[id(target)] for target in targets.of(schema)]
     same = [costs[id(part)] for part in subschemas(schema, _SAME_ONE, _SAME_MANY)]
     parts = [costs[id(part)] for part in subschemas(schema, _PART_ONE, _PART_MANY)]

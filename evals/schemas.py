@@ -20,6 +20,7 @@ from evals.canonical import canonical_json
 from evals.json_value import JsonValue
 from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, over_budget
 from evals.schema_outline import Outline, outline
+from evals.schema_repetition import repeats_itself
 
 # The compiler follows references anew for each `unevaluated...` keyword, one call within another:
 # a chain of a thousand ends the process, and the time grows with its square. No path is longer than
@@ -31,8 +32,8 @@ _MOST_OBJECTS: Final = 600
 # Without a reference or a pattern a schema costs no more than its size.
 _COSTLY: Final = re.compile(rb'[Rr]ef":|"pattern')
 
-_MOST_ALTERNATIVES: Final = 1_000
-"""Up to how many alternatives the compiler may explain, where there is no outline."""
+_MOST_QUESTIONS: Final = 200_000
+"""How many alternatives a value may have, all values in it together, to be explained."""
 
 _MOST_ERRORS: Final = 10_000
 """How many errors of one value are read. Further ones are at the same few thousand places."""
@@ -79,17 +80,21 @@ def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
 
     The errors come from the outline of the schema, in which a failing choice is one error. The
     compiler would explain it by the errors of each alternative, and those by theirs: in a schema
-    that refers to itself, more than memory holds.
+    that refers to itself, more than memory holds. All errors of a value are in memory at once, so
+    the schema and the value must not have too many.
     """
-    outlined = outline(schema)
-    if outlined is None:
-        costs = costs_of(schema)
-        if costs.recursive or costs.alternatives > _MOST_ALTERNATIVES:
-            return _unexplained
-        outlined = Outline(schema, {})
+    outlined = outline(schema) or Outline(schema, {})
+    if type(schema) is bool:
+        alternatives = 1
+    elif repeats_itself(outlined.schema):
+        return _unexplained
+    else:
+        alternatives = costs_of(outlined.schema).alternatives
     validator = _validator(outlined.schema)
 
     def read(value: Any) -> list[SchemaFault]:
+        if alternatives * _size(value) > _MOST_QUESTIONS:
+            return _unexplained(value)
         keywords: dict[tuple[str | int, ...], set[str]] = {}
         for error in islice(validator.iter_errors(value), _MOST_ERRORS):
             place = tuple(error.schema_path)
@@ -98,6 +103,19 @@ def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
         return [SchemaFault(path, tuple(sorted(names))) for path, names in keywords.items()]
 
     return read
+
+
+def _size(value: Any) -> int:
+    """Return how many values a JSON value holds, itself included."""
+    size, waiting = 0, [value]
+    while waiting:
+        current = waiting.pop()
+        size += 1
+        if type(current) is dict:
+            waiting.extend(current.values())
+        elif type(current) is list:
+            waiting.extend(current)
+    return size
 
 
 def _unexplained(_value: Any) -> list[SchemaFault]:

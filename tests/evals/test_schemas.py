@@ -113,6 +113,62 @@ def test_a_recursive_schema_that_cannot_be_outlined_is_refused_as_a_whole() -> N
     assert asked_apart(schema, nested(40)) == [[[], ["$ref"]]]
 
 
+N = {"$ref": "#/$defs/N"}
+X = {"properties": {"x": N}}
+TWO_WAYS = {
+    "both branches": {"properties": {"x": {"allOf": [N, N]}}},
+    "two branches with one property": {"allOf": [X, X]},
+    "a reference and a branch": {"properties": {"x": {**N, "allOf": [N]}}},
+    "a property and a pattern": {**X, "patternProperties": {"^x": N}},
+    "two patterns": {"patternProperties": {"^x": N, "x$": N}},
+    "a property and then": {**X, "if": {"minProperties": 0}, "then": X},
+    "a property and a dependent schema": {**X, "dependentSchemas": {"x": X}},
+    "an escaped reference": {"allOf": [X, {"properties": {"x": {"$ref": "#/%24defs/%4e"}}}]},
+    "two dynamic references": {
+        "$dynamicAnchor": "n",
+        "properties": {"x": {"allOf": [{"$dynamicRef": "#n"}, {"$dynamicRef": "#n"}]}},
+    },
+    "two anchors": {"$anchor": "n", "properties": {"x": {"allOf": [{"$ref": "#n"}, N]}}},
+    "by way of another schema": {"properties": {"x": {"$ref": "#/$defs/M"}}},
+}
+
+
+@pytest.mark.parametrize("ways", TWO_WAYS.values(), ids=TWO_WAYS)
+def test_what_recursion_would_judge_twice_is_refused_as_a_whole(ways: Any) -> None:
+    schema = {"$defs": {"N": {"type": "object", **ways}, "M": {"allOf": [N, N]}}, **N}
+    assert asked_apart(schema, nested(40)) == [[[], ["$ref"]]]
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        {"properties": {"x": N, "y": N}, "additionalProperties": N},
+        {"properties": {"x": {"if": {"type": "object"}, "then": N, "else": N}}},
+        {"properties": {"x": {"$ref": "#/$defs/M"}}, "allOf": [{"minProperties": 1}]},
+        {"patternProperties": {"^x": N}},
+    ],
+)
+def test_recursion_with_one_way_to_each_part_is_explained(node: Any) -> None:
+    schema = {"$defs": {"N": {"type": "object", **node}, "M": N}, **N}
+    ((path, keywords),) = asked_apart(schema, nested(40))
+    assert (path, keywords) == (["x"] * 40, ["type"])
+
+
+def test_an_explanation_of_very_many_errors_is_not_attempted() -> None:
+    doubled = {f"a{at}": {"allOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(13)}
+    schema = {"$defs": {**doubled, "a13": {"type": "integer"}}, "items": {"$ref": "#/$defs/a0"}}
+    assert asked_apart(schema, ["x"] * 1000) == [[[], ["$ref"]]]
+    assert asked_apart(schema, ["x"]) == [[[0], ["type"]]]
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "properties", "prefixItems", "dependentSchemas"])
+def test_names_that_look_like_keywords_are_not_taken_for_them(keyword: str) -> None:
+    named = {"properties": {keyword: True, "a": {"pattern": "a"}}}
+    constant = {"const": {keyword: 5}, "pattern": "a"}
+    for schema in (named, constant, {"enum": [constant], **named}):
+        assert SCHEMA.validate_python(schema) == schema
+
+
 def test_choices_that_double_are_over_the_budget() -> None:
     def link(at: int) -> Any:
         below = {"$ref": f"#/$defs/a{at + 1}"}
