@@ -11,6 +11,7 @@ Rule 3: a token is a run of the characters of an identifier, without punctuation
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import filterfalse
 from typing import Any, Final
 
 from evals.canonical import canonical_json
@@ -119,9 +120,11 @@ class ContentIndex:
         return marked in self._marked if marked != spelled else spelled in self._texts
 
 
-def unbacked(values: Sequence[Any], backings: Sequence[ContentIndex]) -> Iterator[Any]:
+def unbacked(values: Sequence[Any], backings: Sequence[ContentIndex]) -> Sequence[Any]:
     """Return those scalars that none of the indexes backs."""
     # For many values and many indexes, joining the indexes first is faster.
     if len(backings) > 1 and len(values) * len(backings) > sum(index.size for index in backings):
         backings = [ContentIndex.of_all(backings)]
-    return (value for value in values if not any(index.backs(value) for index in backings))
+    for index in backings:
+        values = [*filterfalse(index.backs, values)]
+    return values

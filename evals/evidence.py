@@ -65,9 +65,9 @@ def unbacked_arguments(
             indexes[id(item)] = item.backing
         by_class.setdefault(item.classification, []).append(indexes[id(item)])
     names = []
-    for name in sorted(name for name in bound_args if name in args):
+    for name in sorted(filter(args.__contains__, bound_args)):
         allowed = [by_class.get(kind, ()) for kind in dict.fromkeys(bound_args[name])]
         backings = list(chain.from_iterable(allowed))
-        if any(True for _ in unbacked(list(scalars(args[name])), backings)):
+        if unbacked(list(scalars(args[name])), backings):
             names.append(name)
     return names

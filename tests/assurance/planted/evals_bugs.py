@@ -51,7 +51,7 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "one-backed-leaf-is-enough",
         _EVIDENCE,
         "an argument passes as soon as one of its values is backed",
-        "if any(True for _ in unbacked(list(scalars(args[name])), backings)):",
+        "if unbacked(list(scalars(args[name])), backings):",
         "if len(list(unbacked(every := list(scalars(args[name])), backings))) == len(every):",
     ),
     slip(
