@@ -125,6 +125,24 @@ class Envelope(BaseModel):
         raise TypeError(f"{cls.__name__} is read from JSON by harness.wire.parse only")
 
     @classmethod
+    def parse_raw(cls, *_args: Any, **_settings: Any) -> NoReturn:
+        """Refuse, as `model_validate_json` does: this is its old name in pydantic.
+
+        Raises:
+            TypeError: always.
+        """
+        cls.model_validate_json()
+
+    @classmethod
+    def parse_file(cls, *_args: Any, **_settings: Any) -> NoReturn:
+        """Refuse, as `model_validate_json` does: this is the same for a file.
+
+        Raises:
+            TypeError: always.
+        """
+        cls.model_validate_json()
+
+    @classmethod
     def model_validate_strings(cls, *_args: Any, **_settings: Any) -> NoReturn:
         """Refuse: it takes "1" for 1.
 

@@ -277,6 +277,8 @@ def test_the_old_copy_is_not_a_way_round_validation() -> None:
     [
         ("model_construct", "Plan is always validated: call Plan(...) instead"),
         ("model_validate_json", "Plan is read from JSON by harness.wire.parse only"),
+        ("parse_raw", "Plan is read from JSON by harness.wire.parse only"),
+        ("parse_file", "Plan is read from JSON by harness.wire.parse only"),
         ("model_validate_strings", "Plan is strict: give values of their own types"),
     ],
 )
