@@ -36,7 +36,7 @@ class FileStore:
             JournalUnavailable: it cannot be opened or read, or has another writer.
         """
         self.lock: Final = RLock()
-        self._path = path
+        self._path = path = path.absolute()  # the program may change its folder
         self._process = os.getpid()
         try:
             new = not path.exists()

@@ -284,3 +284,14 @@ def test_a_store_does_not_go_on_without_its_file(meddle: Any, why: str, tmp_path
         with pytest.raises(JournalUnavailable, match=f"cannot be written: it was {why}"):
             step(journal, 1, "lost", name="after")
         assert len(store.lines()) == 1
+
+
+def test_a_program_may_change_its_folder_while_the_journal_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with FileStore(Path("journal")) as store:
+        store.append(TEXT)
+        monkeypatch.chdir("/")
+        store.append(TEXT)
+    assert (tmp_path / "journal").read_bytes() == (TEXT + b"\n") * 2
