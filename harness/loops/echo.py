@@ -31,16 +31,16 @@ def is_echo(reply: str, critique: Critique, shown: str) -> bool:
     fences, capitals and the spelling of characters make no difference, nor does the order of the
     parts.
     """
-    material = _squeezed(shown)
-    if _squeezed(unfenced(reply)) in material:
+    material = letters(shown)
+    if letters(unfenced(reply)) in material:
         return True
     scores = {float(f"{digits}e{power or 0}") for digits, power in _SCORE.findall(material)}
-    summary_shown = _squeezed(critique.summary) in material
+    summary_shown = letters(critique.summary) in material
     no_issues_shown = _NO_ISSUES.search(material) is not None
     return no_issues_shown and critique.score in scores and summary_shown
 
 
-def _squeezed(text: str) -> str:
+def letters(text: str) -> str:
     """Return the letters, digits, dots and square brackets of a text, however they are written."""
     text = _ESCAPE.sub(lambda escape: chr(int(escape[1] or escape[2], 16)), text)
     text = html.unescape(html.unescape(text))

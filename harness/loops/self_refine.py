@@ -10,6 +10,7 @@ from harness.agents.agent import Agent
 from harness.agents.retry import DEFAULT_CALLS, CallPolicy
 from harness.clock import SystemClock
 from harness.loops.critique import EMPTY_REPLY, is_phrase
+from harness.loops.echo import letters
 from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
 from harness.loops.templates import Template, bulleted, require
@@ -43,7 +44,8 @@ class SelfRefine(Loop[str]):
 
     A draft is approved if the whole review is `stop_phrase`, ignoring case and the space around it.
     The phrase in a longer sentence approves nothing, an empty review is malformed, and so is the
-    phrase if the draft has it as a whole line: the review may only repeat the draft.
+    phrase if the draft has it as a whole line, in any quotes, bullets or capitals: the review may
+    only repeat the draft.
     Otherwise the output is revised, until `max_rounds` outputs were reviewed; the last is not
     revised. A review has no score, so if no output is approved, the last one is the result.
 
@@ -96,7 +98,8 @@ def _judgement(reply: str, asked: Asked, stop_phrase: str) -> Judgement[str] | M
     if not reply.strip():
         return Malformed(EMPTY_REPLY)
     ruling: Ruling = "approved" if is_phrase(reply, stop_phrase) else "refused"
-    in_draft = any(is_phrase(line, stop_phrase) for line in asked.draft.splitlines())
+    phrase = letters(stop_phrase)
+    in_draft = any(letters(line) == phrase for line in asked.draft.splitlines())
     if ruling == "approved" and in_draft:
         return Malformed(ECHO)
     return Judgement(ruling, (asked.round,), reply.strip())

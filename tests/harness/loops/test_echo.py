@@ -126,7 +126,17 @@ def test_no_layout_hides_an_echo(gaps: list[str], before: str, after: str) -> No
     assert is_echo(APPROVAL, critique, shown)
 
 
-@pytest.mark.parametrize("draft", ["no issues", "Review:\n  No issues \nDone."])
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "no issues",
+        "Review:\n  No issues \nDone.",
+        'Reply:\n"No issues"',
+        "- **no issues**",
+        "> no issues",
+        "ｎｏ　ｉｓｓｕｅｓ",
+    ],
+)
 def test_a_stop_phrase_that_the_draft_holds_as_a_line_approves_nothing(draft: str) -> None:
     loop = SelfRefine(base=Scripted(draft, "no issues", "no issues"))
     result = asyncio.run(loop.run("task"))
