@@ -391,8 +391,8 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "unreviewed-base",
         _OPENING,
         "an unfinished session's changes become the base of the next one",
-        "or _is_success(kept) or _is_unchanged(root, kept):",
-        "or not _is_success(kept) or _is_unchanged(root, kept):",
+        "or _is_success(top, kept) or _is_unchanged(top, kept):",
+        "or not _is_success(top, kept) or _is_unchanged(top, kept):",
     ),
     slip(
         "forged-base",
