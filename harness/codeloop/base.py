@@ -5,7 +5,8 @@ folder, outside of the work tree: what the actor can write there is not what the
 
 Rule 1: a base is complete or it does not count: its description is written last.
 Rule 2: what is read back is checked: the description by its digest, which the first line of the
-        session holds, and every object by the name it has.
+        session holds, and every object by the name it has. The first line is checked by its digest
+        in the description, as the record may be where the actor can write.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ from typing import Any, Final
 
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.git_guard import GitState
+from harness.codeloop.record import SessionStart
 from harness.codeloop.sessions import data_folder
 
 _DESCRIPTION: Final = "base.json"
@@ -48,9 +50,10 @@ class Base:
     links: tuple[tuple[bytes, tuple[bytes, ...]], ...]
     git: GitState
 
-    def to_json(self, session: str, sessions: Path) -> bytes:
-        """Return the base as JSON, with the session it belongs to and the folder of its record."""
+    def to_json(self, session: str, sessions: Path, record: str) -> bytes:
+        """Return the base as JSON, with the session it belongs to and where its record begins."""
         value = {
+            "record": record,
             "session": session,
             "sessions": str(sessions),
             "tree": self.tree,
@@ -70,6 +73,7 @@ class KeptBase:
     Attributes:
         session: the id of the session.
         sessions: the folder with the session's record.
+        record: the digest of the first line of the record; see `first_line_digest`.
         base: the state that the session began with.
         digest: the SHA-256 of the description on disk.
         folder: where all of it is kept.
@@ -77,6 +81,7 @@ class KeptBase:
 
     session: str
     sessions: Path
+    record: str
     base: Base
     digest: str
     folder: Path
@@ -97,13 +102,21 @@ def base_folder(root: Path, session: str) -> Path:
     return bases_folder(root) / session
 
 
-def keep_base(folder: Path, session: str, sessions: Path, base: Base) -> str:
+def first_line_digest(start: SessionStart) -> str:
+    """Return the SHA-256 of the first line of a record, without its digest of the base."""
+    fields = {name: value for name, value in start.wire().items() if name != "base_digest"}
+    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+
+
+def keep_base(folder: Path, session: str, sessions: Path, record: str, base: Base) -> str:
     """Describe the base whose objects are in `folder`, and return the digest of the description.
+
+    `record` is the digest of the first line of the record.
 
     Raises:
         OSError: it cannot be written.
     """
-    data = base.to_json(session, sessions)
+    data = base.to_json(session, sessions, record)
     unfinished = folder / f"{_DESCRIPTION}.new"
     with unfinished.open("wb") as file:
         file.write(data)
@@ -155,6 +168,7 @@ def _read(folder: Path) -> KeptBase:
         return KeptBase(
             session=value["session"],
             sessions=Path(value["sessions"]),
+            record=value["record"],
             base=base,
             digest=hashlib.sha256(data).hexdigest(),
             folder=folder,

@@ -21,6 +21,7 @@ from harness.codeloop.base import (
     bases_folder,
     drop_base,
     drop_other_bases,
+    first_line_digest,
     keep_base,
     newest_base,
 )
@@ -80,9 +81,11 @@ def open_session(
             _workspace(job, (session_file(folder, session), keep), keep=keep) as workspace,
             SessionWriter(folder, session) as writer,
         ):
-            digest = keep_base(keep, session, folder, workspace.start())
-            named = {"session": session, "time": clock.now(), "base_digest": digest}
+            named = {"session": session, "time": clock.now()}
             first_line = _first_line(job, workspace, **named, **acceptance)
+            record = first_line_digest(first_line)
+            digest = keep_base(keep, session, folder, record, workspace.start())
+            first_line = first_line.model_copy(update={"base_digest": digest})
             recorder = SessionRecorder(first_line, session, writer, clock)
             yield CodeLoop(job, workspace, recorder, EventStream(listener, clock))
         if accept_unreviewed and session_file(folder, session).exists():
@@ -181,7 +184,7 @@ def _acceptance(folder: Path) -> dict[str, Any]:
     for top in _possible_tops(folder):
         with suppress(BaseLost):
             kept = newest_base(top)
-            if unfinished is None and kept is not None and not _is_success(kept):
+            if unfinished is None and kept is not None and not _is_success(top, kept):
                 unfinished = kept.session
     return {"accepted_unreviewed": True, "accepted_session": unfinished}
 
@@ -194,7 +197,7 @@ def _require_reviewed(folder: Path) -> dict[str, Any]:
             kept = newest_base(top)
         except BaseLost as error:
             raise UnreviewedChanges(f"{error}: {accept}") from None
-        if kept is None or _is_success(kept) or _is_unchanged(top, kept):
+        if kept is None or _is_success(top, kept) or _is_unchanged(top, kept):
             continue
         raise UnreviewedChanges(
             f"session {kept.session} is unfinished and its changes are not reviewed: go on with "
@@ -209,7 +212,9 @@ def _possible_tops(folder: Path) -> tuple[Path, ...]:
     return (place, *place.parents)
 
 
-def _is_success(kept: KeptBase) -> bool:
+def _is_success(root: Path, kept: KeptBase) -> bool:
+    if kept.sessions.resolve().is_relative_to(root):
+        return False  # an actor could have written the end, and a success drops its base itself
     try:
         return load(kept.sessions, kept.session).state == "success"
     except CodeLoopError:
@@ -261,6 +266,11 @@ def _kept_base(recorded: Session) -> KeptBase:
         )
     if (kept.digest, kept.base.tree) != (start.base_digest, start.base_tree):
         raise BaseLost(f"the base of session {start.session} is not the one on record")
+    if kept.record != first_line_digest(start):
+        raise BaseLost(
+            f"the record of session {start.session} was changed: review the changes yourself, and "
+            "start a new session with --accept-unreviewed"
+        )
     return kept
 
 

@@ -10,8 +10,9 @@ import pytest
 from harness import codeloop as front
 from harness.codeloop.base import BaseLost, base_folder, bases_folder, newest_base
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.opening import UnreviewedChanges, resume_session
-from harness.codeloop.record import SessionEnd, SessionResumed
+from harness.codeloop.opening import UnreviewedChanges, open_session, resume_session
+from harness.codeloop.record import GateRules, SessionEnd, SessionResumed
+from harness.codeloop.session_recorder import CodeLoopJob
 from harness.codeloop.sessions import SessionRunning, SessionWriter, load
 from tests.harness.codeloop.scratch import (
     DONE,
@@ -304,6 +305,36 @@ def test_a_base_that_is_gone_or_changed_is_refused_in_one_line(
         resume(repo, ended, max_iterations=2)
     assert "\n" not in str(caught.value)
     assert len(reload(repo, ended).iterations) == 1
+
+
+def test_a_session_whose_gate_was_edited_on_record_is_not_resumed(repo: Path) -> None:
+    ended = refused_session(repo)
+    (place,) = (repo.parent / "sessions").iterdir()
+    place.write_text(place.read_text().replace('"protected":["tests/"]', '"protected":["docs/"]'))
+    assert reload(repo, ended).start.gate.protected == ("docs/",)
+    with pytest.raises(BaseLost, match="was changed: review the changes yourself"):
+        resume(repo, ended, max_iterations=2)
+
+
+def test_an_end_that_an_actor_could_write_is_not_a_review(repo: Path) -> None:
+    """Records of sessions may be kept in the work tree itself."""
+    change = "pathlib.Path('tests/test_a.py').write_text('assert True')"
+    records = repo / "records"
+    job = CodeLoopJob(
+        task="make it so",
+        folder=repo,
+        actor=python(change),
+        critic=says(DONE),
+        max_iterations=1,
+        timeout=20,
+        gate=GateRules(protected=("tests/",), timeout=20),
+    )
+    with open_session(job, sessions=records) as loop:
+        assert asyncio.run(loop.run()).outcome == "max_iterations_reached"
+    (place,) = records.iterdir()
+    place.write_text(place.read_text().replace('"max_iterations_reached"', '"success"'))
+    with pytest.raises(UnreviewedChanges), open_session(job, sessions=records):
+        pass
 
 
 def test_a_session_is_not_resumed_after_a_newer_one_accepted_its_changes(repo: Path) -> None:
