@@ -110,7 +110,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "log-holds-the-report",
         _LOOP,
         "the log is given the very decision that the caller is told of",
-        "self.log.append(detached_copy(decision))",
+        "self.log.append(decision.detached())",
         "self.log.append(decision)",
     ),
     slip(
@@ -152,8 +152,8 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "bound-argument-overridden",
         _EXECUTORS,
         "a plan sets an argument that the integrator bound",
-        "if taken := sorted(bound & args.keys()):",
-        "if taken := sorted(bound - bound & args.keys()):",
+        "if taken := sorted(_bound_names(function) & args.keys()):",
+        "if taken := sorted(set() & args.keys()):",
     ),
     slip(
         "large-number-rounded",

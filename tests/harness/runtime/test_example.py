@@ -10,7 +10,9 @@ from tests.support.paths import ROOT
 
 def test_it_runs_and_resumes(tmp_path: Path) -> None:
     page = snippets(ROOT / ".github" / "docs" / "loops.md")
-    example = [part.text for part in page if part.language == "python"][-1]
+    (example,) = [
+        part.text for part in page if "greeting.jsonl" in part.text and "writer" in part.text
+    ]
     command = [sys.executable, "-W", "error", "-c", example]
     said = [
         subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path).stdout
