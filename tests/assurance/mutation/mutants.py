@@ -72,6 +72,8 @@ def _left_out(node: ast.AST, name: str, *, of_envelope: bool) -> bool:
 def _no_code(parent: ast.AST, node: ast.AST) -> bool:
     if isinstance(node, ast.Import | ast.ImportFrom | ast.expr_context):
         return True
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
+        return True  # only type checkers read it
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Constant)
     targets = getattr(node, "targets", [])
