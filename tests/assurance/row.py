@@ -19,6 +19,8 @@ class Row(NamedTuple):
     met: bool
     note: str = ""
     """One line: shares, what is left out, what a survivor is. For people; safe ASCII."""
+    total: bool = False
+    """The row sums up others of its layer, so that it is not counted with them."""
 
 
 def all_held(layer: str, tried: int, unit: str, failed: int, note: str = "") -> Row:

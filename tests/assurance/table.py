@@ -62,7 +62,7 @@ def summary(kept: Kept) -> str:
     """Render the short table: one row for each layer that was measured on today's code."""
     lines = ["| layer | tried | held |", "|---|---|---|"]
     for name, _, layer in _of_this_code(kept):
-        rows = layer["rows"]
+        rows = [row for row in layer["rows"] if not row.get("total")]
         tried, held = (sum(row[count] for row in rows) for count in ("tried", "held"))
         lines.append(f"| {name.replace('_', ' ')} | {tried:,} | {held:,} |")
     return "\n".join([*lines, *_not_measured(kept)]) + "\n"

@@ -31,3 +31,9 @@ def test_a_quick_run_of_this_code_is_shown_where_the_full_one_is_of_other_code()
     figures = kept(code="sha256:" + "0" * 64)
     figures["quick"] = {"laws": {"seconds": 1.0, "rows": [ROW], "code": code_digest()}}
     assert "| laws of verify | quick | 7 laws |" in rendered(figures)
+
+
+def test_a_row_that_sums_up_others_is_not_counted_with_them() -> None:
+    figures = kept(code=code_digest())
+    figures["full"]["laws"]["rows"] = [ROW, {**ROW, "total": True}]
+    assert "| laws | 7 | 7 |" in summary(figures)
