@@ -16,7 +16,7 @@ A law that does not hold raises `LawBroken` with the smallest proposal that show
 
 from typing import Final
 
-from hypothesis import Phase, Verbosity, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -26,6 +26,7 @@ from harness.testing._draw.plans import Args
 from harness.testing._laws.context import LawBroken, LawContext, NoVerdict, Verify
 from harness.testing._laws.evaluators import check_evaluator
 from harness.testing._laws.plans import near_misses_are_refused, valid_plans_pass
+from harness.testing._laws.settings import quiet_settings
 from harness.testing._laws.verify import OF_ANY, OF_PASSING, Law
 from harness.testing.strategies import (
     NearMiss,
@@ -58,13 +59,6 @@ def describe_law(name: str) -> str:
     return (_LAWS[name].__doc__ or "").partition("\n")[0]
 
 
-def _quiet(settings: hypothesis_settings) -> hypothesis_settings:
-    """Leave out what Hypothesis adds to a failure: the repr of what `LawBroken` has as JSON."""
-    phases = tuple(phase for phase in settings.phases if phase is not Phase.explain)
-    quiet = Verbosity.quiet if settings.verbosity == Verbosity.normal else settings.verbosity
-    return hypothesis_settings(settings, phases=phases, verbosity=quiet)
-
-
 class Laws:
     """The laws of one manifest, spec and context; an input that is None is drawn.
 
@@ -90,7 +84,7 @@ class Laws:
         self._proposals = proposals
         self._args: Args = args or {}
         self._verify = verify
-        self._settings = _quiet(settings or hypothesis_settings(deadline=None))
+        self._settings = quiet_settings(settings)
         self.names: tuple[str, ...] = (
             tuple(law.__name__ for law in OF_ANY) if self._only_any() else LAWS
         )

@@ -57,4 +57,5 @@ ONE_FAILURE: Final = settings(
     verbosity=Verbosity.quiet,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     report_multiple_bugs=False,
+    print_blob=False,
 )

@@ -13,6 +13,7 @@ from evals.verdict import Status, status_of
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.testing._laws.context import LawBroken
+from harness.testing._laws.settings import quiet_settings
 from harness.testing.strategies import runs
 
 
@@ -133,7 +134,7 @@ def check_evaluator(
     Raises:
         LawBroken: a law does not hold.
     """
-    chosen = settings or hypothesis_settings(deadline=None)
+    chosen = quiet_settings(settings)
     for law in EVALUATOR_LAWS:
         _check(law, evaluator, runs, guard, chosen)
 

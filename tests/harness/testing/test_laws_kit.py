@@ -279,7 +279,8 @@ def test_a_wrong_judge_breaks_no_other_law(law: str, judge: Verify) -> None:
 def test_what_is_reported_is_small() -> None:
     wrong = blind_to(lambda one: one.check == "loop")
     with pytest.raises(LawBroken) as caught:
-        Laws(verify=wrong, settings=SHRUNK).check("near_misses_are_refused")
+        loud = settings(SHRUNK, print_blob=True)
+        Laws(verify=wrong, settings=loud).check("near_misses_are_refused")
     assert len(str(caught.value)) < 900
     # Hypothesis adds no repr of what is there as JSON.
     assert not getattr(caught.value, "__notes__", [])
@@ -359,8 +360,9 @@ BROKEN: dict[str, OwnEvaluator] = {
 
 @pytest.mark.parametrize("law", [law.__name__ for law in EVALUATOR_LAWS])
 def test_a_broken_evaluator_breaks_its_law(law: str) -> None:
-    with pytest.raises(LawBroken, match=f"law {law} is broken: "):
-        check_evaluator(BROKEN[law], guard=lenient, settings=SOON)
+    with pytest.raises(LawBroken, match=f"law {law} is broken: ") as caught:
+        check_evaluator(BROKEN[law], guard=lenient, settings=settings(SOON, print_blob=True))
+    assert not getattr(caught.value, "__notes__", [])
 
 
 def test_a_crash_that_the_engine_catches_is_a_fail() -> None:
