@@ -1,8 +1,8 @@
 """Layer `mutation`: a small change of `critic/` or `evals/` is noticed, or makes no difference.
 
 A mutant meets the killers one after the other, the cheapest first: case files with engine against
-model over a few hundred seeds; the tests nearest to it that draw nothing; all those of its package;
-then those that draw, the laws, and some thousand seeds more, always the same draws. What outlives
+model over a few hundred seeds; the tests that run its line, the nearest first, for two seconds;
+more of them; then the laws, and some thousand seeds more, always the same draws. What outlives
 them all is a hole in the tests, or equivalent: then `equivalent.json` lists it, with the reason
 why, and from there on meets the two cheap ones only. A quick run takes the mutants in a fixed
 shuffle, as far as the time goes; a full run keeps its score and every survivor in
@@ -23,6 +23,7 @@ import orjson
 from tqdm import tqdm
 
 from tests.assurance.forked import forked
+from tests.assurance.mutation.covering import Covering, measure
 from tests.assurance.mutation.killers import (
     corpus,
     failing_here,
@@ -32,7 +33,7 @@ from tests.assurance.mutation.killers import (
     score_model,
     verify_model,
 )
-from tests.assurance.mutation.mutants import Mutant, all_mutants
+from tests.assurance.mutation.mutants import PACKAGES, Mutant, all_mutants
 from tests.assurance.mutation.overlay import overlay
 from tests.assurance.row import Row
 from tests.support.paths import ROOT
@@ -44,18 +45,16 @@ _JUDGED: Final = ROOT / "tests" / "assurance" / "mutation" / "equivalent.json"
 
 _QUICK_SECONDS: Final = 20
 """For the first killers; what outlives them goes on to the others."""
-_TESTS: Final = {
-    "critic": ("tests/critic", "tests/evals/test_envelope.py", "tests/evals/test_fields.py"),
-    "evals": ("tests/evals", "tests/harness/test_wire.py", "tests/harness/test_wire_faults.py"),
-}
-_MORE_TESTS: Final = (
-    "tests/harness/test_schemas.py",
-    "tests/meta/test_public_names.py",
+_TESTS: Final = (
+    *("tests/critic", "tests/evals", "tests/harness/test_schemas.py", "tests/harness/test_wire.py"),
+    *("tests/harness/test_wire_faults.py", "tests/meta/test_public_names.py"),
     # The last killers run these by themselves.
     "--ignore=tests/evals/test_differential.py",
     "--ignore=tests/critic/test_differential.py",
     "--ignore=tests/critic/test_laws.py",
 )
+_SOON, _PATIENT = 2.0, 30.0
+"""How many seconds of tests a killer runs, as they were measured without a mutation."""
 _CASES: Final = {
     "critic": ("verify", "hostile"),
     "evals": ("score", "verify"),
@@ -63,39 +62,6 @@ _CASES: Final = {
     "critic/verdicts.py": ("consolidate",),
 }
 """Where the cases lie that are likeliest to notice a change of a file, or of its package."""
-_REPAIR: Final = (
-    "critic/repairs/test_examples.py",
-    "critic/repairs/test_consequences.py",
-    "critic/repairs/test_evidence.py",
-    "critic/repairs/test_room.py",
-)
-_NEAREST: Final = {
-    "critic": ("critic/test_checks.py", "critic/test_caveats.py"),
-    "critic/verdicts.py": ("critic/test_contradictions.py", "evals/test_fields.py"),
-    "critic/repairs/kinds.py": (
-        "critic/repairs/test_kinds.py",
-        "critic/repairs/test_options.py",
-        *_REPAIR,
-    ),
-    "critic/repairs/options.py": ("critic/repairs/test_options.py", *_REPAIR),
-    "critic/repairs/apply.py": ("critic/repairs/test_apply.py", *_REPAIR),
-    "critic/repairs/advise.py": _REPAIR,
-    "critic/consolidate.py": ("critic/test_rationale.py", "critic/test_report.py"),
-    "critic/score.py": ("critic/test_verdicts.py",),
-    "critic/verify.py": ("critic/test_verdicts.py",),
-    "evals": ("evals/test_fields.py", "evals/test_scalars.py", "evals/test_evaluators.py"),
-    "evals/binding.py": ("evals/test_tokens.py", "evals/test_binding.py"),
-    "evals/canonical.py": ("evals/test_canonical.py", "evals/test_rfc8785_vectors.py"),
-    "evals/envelope.py": (
-        "evals/test_envelope.py",
-        "evals/test_scalars.py",
-        "evals/test_fields.py",
-    ),
-    "evals/timestamps.py": ("evals/test_timestamps.py", "evals/test_fields.py"),
-    "evals/json_value.py": ("evals/test_fields.py", "evals/test_json_value.py"),
-    "evals/escaping.py": ("evals/test_escaping.py", "evals/test_evaluators.py"),
-}
-"""The tests, under `tests`, that are likeliest to."""
 
 
 class Judged(NamedTuple):
@@ -127,35 +93,36 @@ def _nearest(table: Mapping[str, tuple[str, ...]], mutant: Mutant) -> tuple[str,
     return table.get(mutant.file) or table[mutant.file.partition("/")[0]]
 
 
+@cache
+def covering() -> Covering:
+    """Return which tests run a line: measured once, before the children part ways."""
+    return measure(_TESTS, PACKAGES)
+
+
+def _failing(mutant: Mutant, seconds: float) -> str:
+    tests = covering().within(seconds, mutant.file, mutant.line)
+    overlay({mutant.file: mutant.text})
+    return guarded(lambda: failing_here(*tests)) if tests else ""
+
+
 def _near(mutant: Mutant) -> str:
-    overlay({mutant.file: mutant.text})
-    tests = [f"tests/{name}" for name in _nearest(_NEAREST, mutant)]
-    return guarded(lambda: failing_here(*tests, "-m", "not hypothesis"))
+    return _failing(mutant, _SOON)
 
 
-def _plain(mutant: Mutant) -> str:
-    overlay({mutant.file: mutant.text})
-    tests = _nearest(_TESTS, mutant)
-    return guarded(lambda: failing_here(*tests, *_MORE_TESTS, "-m", "not hypothesis"))
+def _covered(mutant: Mutant) -> str:
+    return _failing(mutant, _PATIENT)
 
 
 def _drawn(mutant: Mutant) -> str:
     overlay({mutant.file: mutant.text})
-    return guarded(
-        lambda: (
-            failing_here(*_nearest(_TESTS, mutant), *_MORE_TESTS, "-m", "hypothesis")
-            or laws(15)
-            or verify_model(2000)
-            or score_model(2000)
-        )
-    )
+    return guarded(lambda: laws(15) or verify_model(2000) or score_model(2000))
 
 
 Killers = tuple[Callable[[Mutant], str], float]
 """Some killers, and the seconds they may take: a mutant that is slower is noticed by that."""
 
 _CHEAP: Final[tuple[Killers, ...]] = ((_seeded, 20), (_near, 30))
-_DEAR: Final[tuple[Killers, ...]] = ((_plain, 60), (_drawn, 180))
+_DEAR: Final[tuple[Killers, ...]] = ((_covered, 150), (_drawn, 180))
 
 
 def _judged(
@@ -194,6 +161,7 @@ def judge(mutants: list[Mutant]) -> list[Judged]:
 def run(*, quick: bool) -> list[Row]:
     """Require that every mutant is killed or judged equivalent."""
     load_libraries()
+    covering()
     mutants = all_mutants()
     if noticed := _noticed_without(mutants):
         said = f"without a mutation: {', '.join(noticed)}"[:200]
@@ -207,10 +175,7 @@ def run(*, quick: bool) -> list[Row]:
 
 def _noticed_without(mutants: list[Mutant]) -> list[str]:
     """Return what the killers notice in the unchanged files: it must be nothing."""
-    named = {f"tests/{name}" for names in _NEAREST.values() for name in names}
-    if missing := [f"no {name}" for name in sorted(named) if not (ROOT / name).exists()]:
-        return missing
-    firsts = [next(one for one in mutants if one.file.startswith(top)) for top in _TESTS]
+    firsts = [next(one for one in mutants if one.file.startswith(top)) for top in PACKAGES]
     plain = [one._replace(text=(ROOT / one.file).read_text("utf-8")) for one in firsts]
     return [one.noticed for one in meet(plain, (*_CHEAP, *_DEAR)) if one.noticed]
 

@@ -1,0 +1,102 @@
+"""Which tests run a line, and how long each takes: those that may notice a mutant of it."""
+
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import accumulate, takewhile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from coverage import CoverageData
+
+from tests.support.paths import ROOT
+
+_DURATION: Final = re.compile(r"^([\d.]+)s (?:setup|call|teardown) +(.+)$", re.MULTILINE)
+
+
+Lines = dict[int, set[str]]
+"""The node ids of the tests that run a line."""
+
+
+class Covering:
+    """The tests of each line, measured in one run of the tests."""
+
+    def __init__(self, lines: dict[str, Lines], seconds: dict[str, float]) -> None:
+        self._lines = lines
+        self._seconds = seconds
+
+    def tests_of(self, file: str, line: int) -> list[str]:
+        """Return the node ids of the tests that run the line: the nearest first, then the fastest.
+
+        For a line that runs at the import, such as a constant, all tests that run the file; for a
+        file that runs at the import only, all that run a file of its folder.
+        """
+        lines = self._lines.get(file, {})
+        tests = lines.get(line) or _all(lines) or self._of_folder(str(Path(file).parent))
+        return sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
+
+    def within(self, seconds: float, file: str, line: int) -> list[str]:
+        """Return the first tests of the line: as many as take so long, and one at least."""
+        tests = self.tests_of(file, line)
+        spent = accumulate(map(self.seconds, tests))
+        soon = takewhile(lambda each: each[1] <= seconds, zip(tests, spent, strict=True))
+        return [test for test, _ in soon] or tests[:1]
+
+    def _of_folder(self, folder: str) -> set[str]:
+        near = (lines for file, lines in self._lines.items() if str(Path(file).parent) == folder)
+        return set[str]().union(*map(_all, near))
+
+    def seconds(self, test: str) -> float:
+        """Return how long a test took."""
+        return self._seconds.get(test, 0.0)
+
+
+def _all(lines: Lines) -> set[str]:
+    return set[str]().union(*lines.values())
+
+
+def _distance(file: str, test: str) -> int:
+    """Return 0 where the test's file mirrors the file, 1 where its folder does, else 2."""
+    path = Path(test.partition("::")[0])
+    if path.parent != "tests" / Path(file).parent:
+        return 2
+    return 0 if path.stem == f"test_{Path(file).stem}" else 1
+
+
+def measure(tests: Iterable[str], packages: Iterable[str]) -> Covering:
+    """Run the tests (paths, and options of pytest) once, and see which lines each runs."""
+    with TemporaryDirectory() as folder:
+        told = Path(folder) / "coverage"
+        command = [
+            *(sys.executable, "-m", "pytest", *tests, "-vv", "--durations=0", "--durations-min=0"),
+            *("-p", "no:cacheprovider", "--cov-context=test", "--cov-report="),
+            *(f"--cov={package}" for package in packages),
+        ]
+        environment = os.environ | {"COVERAGE_FILE": str(told)}
+        ended = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        if ended.returncode:
+            told_last = ended.stdout[-2000:]
+            raise SystemExit(f"the tests fail without a mutation:\n{told_last}")
+        lines = _read(told)
+    seconds = defaultdict[str, float](float)
+    for took, test in _DURATION.findall(ended.stdout):
+        seconds[test.strip()] += float(took)
+    return Covering(lines, dict(seconds))
+
+
+def _read(path: Path) -> dict[str, Lines]:
+    data = CoverageData(str(path))
+    data.read()
+    return {
+        str(Path(file).relative_to(ROOT)): {
+            line: {context.partition("|")[0] for context in contexts if "::" in context}
+            for line, contexts in data.contexts_by_lineno(file).items()
+        }
+        for file in data.measured_files()
+    }
