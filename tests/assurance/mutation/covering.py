@@ -32,11 +32,11 @@ class Covering:
     def tests_of(self, file: str, line: int) -> list[str]:
         """Return the node ids of the tests that run the line: the nearest first, then the fastest.
 
-        For a line that runs at the import, such as a constant, all tests that run the file; for a
-        file that runs at the import only, all that run a file of its folder.
+        A line that runs at the import, such as a field, may be noticed by a test that runs no line
+        of its file: for it, all tests of its folder and all that run a line of the file.
         """
         lines = self._lines.get(file, {})
-        tests = lines.get(line) or _all(lines) or self._of_folder(str(Path(file).parent))
+        tests = lines.get(line) or _all(lines) | self._of_folder(file)
         return sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
 
     def within(self, seconds: float, file: str, line: int) -> list[str]:
@@ -46,9 +46,8 @@ class Covering:
         soon = takewhile(lambda each: each[1] <= seconds, zip(tests, spent, strict=True))
         return [test for test, _ in soon] or tests[:1]
 
-    def _of_folder(self, folder: str) -> set[str]:
-        near = (lines for file, lines in self._lines.items() if str(Path(file).parent) == folder)
-        return set[str]().union(*map(_all, near))
+    def _of_folder(self, file: str) -> set[str]:
+        return {test for test in self._seconds if _distance(file, test) < 2}
 
     def seconds(self, test: str) -> float:
         """Return how long a test took."""
