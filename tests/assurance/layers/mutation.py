@@ -55,6 +55,8 @@ _TESTS: Final = (
 )
 _SOON, _PATIENT = 2.0, 30.0
 """How many seconds of tests a killer runs, as they were measured without a mutation."""
+_NEVER_JUDGED: Final = "critic/repairs/"
+"""No case and no seed asks for advice: the first killer has nothing to say of it."""
 _CASES: Final = {
     "critic": ("verify", "hostile"),
     "evals": ("score", "verify"),
@@ -83,6 +85,8 @@ def is_equivalent(mutant: Mutant) -> bool:
 
 
 def _seeded(mutant: Mutant) -> str:
+    if mutant.file.startswith(_NEVER_JUDGED):
+        return ""
     overlay({mutant.file: mutant.text})
     return guarded(
         lambda: corpus(*_nearest(_CASES, mutant)) or verify_model(200) or score_model(200)
