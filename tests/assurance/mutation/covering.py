@@ -19,7 +19,8 @@ _DURATION: Final = re.compile(r"^([\d.]+)s (?:setup|call|teardown) +(.+)$", re.M
 
 
 Lines = dict[int, set[str]]
-"""The node ids of the tests that run a line."""
+"""The node ids of the tests that run a line; `""` where it runs outside of a test as well."""
+_OUTSIDE: Final = ""
 
 
 class Covering:
@@ -36,7 +37,9 @@ class Covering:
         of its file: for it, all tests of its folder and all that run a line of the file.
         """
         lines = self._lines.get(file, {})
-        tests = lines.get(line) or _all(lines) | self._of_folder(file)
+        tests = lines.get(line, {_OUTSIDE})
+        if _OUTSIDE in tests:
+            tests = set[str]().union(*lines.values(), self._of_folder(file)) - {_OUTSIDE}
         return sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
 
     def within(self, seconds: float, file: str, line: int) -> list[str]:
@@ -52,10 +55,6 @@ class Covering:
     def seconds(self, test: str) -> float:
         """Return how long a test took."""
         return self._seconds.get(test, 0.0)
-
-
-def _all(lines: Lines) -> set[str]:
-    return set[str]().union(*lines.values())
 
 
 def _distance(file: str, test: str) -> int:
@@ -94,7 +93,7 @@ def _read(path: Path) -> dict[str, Lines]:
     data.read()
     return {
         str(Path(file).relative_to(ROOT)): {
-            line: {context.partition("|")[0] for context in contexts if "::" in context}
+            line: {context.partition("|")[0] for context in contexts}
             for line, contexts in data.contexts_by_lineno(file).items()
         }
         for file in data.measured_files()
