@@ -21,6 +21,8 @@ _DURATION: Final = re.compile(r"^([\d.]+)s (?:setup|call|teardown) +(.+)$", re.M
 Lines = dict[int, set[str]]
 """The node ids of the tests that run a line; `""` where it runs outside of a test as well."""
 _OUTSIDE: Final = ""
+_SLOW: Final = 1.0
+"""Seconds: such a test starts another program, which reads the files and not the mutant."""
 
 
 class Covering:
@@ -50,7 +52,8 @@ class Covering:
         return [test for test, _ in soon] or tests[:1]
 
     def _of_folder(self, file: str) -> set[str]:
-        return {test for test in self._seconds if _distance(file, test) < 2}
+        near = (test for test in self._seconds if _distance(file, test) < 2)
+        return {test for test in near if self.seconds(test) < _SLOW}
 
     def seconds(self, test: str) -> float:
         """Return how long a test took."""
