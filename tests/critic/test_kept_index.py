@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from critic import CompiledContext, Refused, advise, score, verify_proposal
+from critic.surface import surface_of
 from evals.canonical import canonical_bytes
 from tests.support.examples import good_run, proposal_of, run_of
 from tests.support.judging import judge
@@ -110,6 +111,15 @@ def undo(edited: CompiledContext, original: CompiledContext) -> None:
         if part(original) is not None:
             dict.clear(part(edited))
             dict.update(part(edited), copy.deepcopy(part(original)))
+
+
+def test_a_schema_is_compiled_once() -> None:
+    compiled = proposal_of(proposal_with(args_schema=SCHEMA)).compiled
+    checked = [tool for tool in surface_of(compiled).tools.values() if tool.args_schema]
+    first = [tool.validator() for tool in checked]
+    again = [tool.validator() for tool in checked]
+    assert checked
+    assert all(one is other for one, other in zip(first, again, strict=True))
 
 
 def test_an_edit_that_leaves_no_schema_lets_nothing_pass() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from critic import EvidenceItem, RunContext
 from evals.timestamps import format_time, parse_time
@@ -100,6 +101,19 @@ def test_a_leap_second_is_refused_and_the_message_says_what_to_write(text: str) 
     error = refused_at(RunContext, {"trace_id": "t", "safety_mode": "read_only", "as_of": text})
     assert error.path == "/as_of"
     assert error.message.startswith("a leap second cannot be kept: ")
+
+
+@pytest.mark.parametrize("text", ["2016-12-31T23:58:60Z", "2016-12-31T22:59:60Z"])
+def test_a_second_60_within_a_day_is_not_a_leap_second(text: str) -> None:
+    with pytest.raises(ValueError, match="RFC 3339") as caught:
+        parse_time(text)
+    assert "leap" not in str(caught.value)
+
+
+def test_what_is_not_a_text_is_an_error_of_its_kind() -> None:
+    with pytest.raises(ValidationError) as caught:
+        RunContext(trace_id="t", safety_mode="read_only", as_of=7)  # type: ignore[arg-type]
+    assert [error["type"] for error in caught.value.errors()] == ["time"]
 
 
 class NoZone(tzinfo):
