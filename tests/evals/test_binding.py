@@ -118,12 +118,18 @@ def test_part_of_a_token_is_never_backed(word: str, more: str, joint: str) -> No
     assert not backing.backs(more) or more in ("paid", "today")
 
 
+MASKS = "*\u00b7\u2022\u2026\u2217"
+"""What masks the digits beside it."""
+
+
 @pytest.mark.parametrize(
     ("text", "value", "backed"),
     [
         ("payment pay_8861 received", "pay_8861", True),
         ("payment pay_8861 received", "pay_88", False),
         ("payment pay_8861 received", "8861", False),
+        *((f"card {mark * 3}8861 charged", 8861, False) for mark in MASKS),
+        *((f"card 8861{mark * 3} charged", 8861, False) for mark in MASKS),
         ("refund 24,500 rupees", "24,500", True),
         ("refund 24,500 rupees", 24500, False),
         ("refund 24,500 rupees", 500, False),

@@ -10,6 +10,8 @@ from evals import score_run
 from evals.escaping import escape_line, escape_name, pointer
 from evals.schemas import compile_schema, schema_faults
 from evals.scorecard import run_evaluator
+from tests.support.examples import good_run
+from tests.support.examples import run_of as example_run
 from tests.support.model.facts import Json
 
 CALL = {"step": 0, "adapter_id": "a", "capability_id": "b", "args": {}, "status": "completed"}
@@ -149,3 +151,15 @@ def test_our_own_dash_is_allowed_in_a_line_and_not_in_a_name() -> None:
     assert escape_line("a \u2014 b") == "a \u2014 b"
     assert escape_name("a \u2014 b") == "a \\u2014 b"
     assert pointer("a~b", 0, "c/d") == "/a~0b/0/c~1d"
+
+
+def test_the_evidence_of_a_reason_step_is_not_that_of_a_call() -> None:
+    wire = good_run()
+    refund = wire["proposal"]["plan"]["steps"][1]
+    reason = {"kind": "reason", "evidence_refs": refund["evidence_refs"]}
+    wire["proposal"]["plan"]["steps"].append(reason)
+    before = len(score_run(example_run(wire)).scores.safety.findings)
+    wire["calls"][1]["step"] = 2
+    findings = [each.message for each in score_run(example_run(wire)).scores.safety.findings]
+    assert len(findings) > before
+    assert any("required evidence class refund_window_evidence" in each for each in findings)

@@ -83,6 +83,13 @@ def test_a_step_called_twice_does_not_stand_for_another_of_its_id() -> None:
     assert violating(steps, [*again, call(1), call(2)]) == []
 
 
+def test_a_reason_step_waits_for_every_step_of_an_id() -> None:
+    steps = [{**TOOL, "id": "a"}, {**TOOL, "id": "a"}, {**REASON, "id": "b", "depends_on": ["a"]}]
+    steps.append({**TOOL, "depends_on": ["b"]})
+    assert violating(steps, [call(0), call(3), call(1)]) == [1]
+    assert violating(steps, [call(0), call(1), call(3)]) == []
+
+
 def test_reason_steps_that_wait_for_one_another_never_settle() -> None:
     steps = [
         {**REASON, "id": "a", "depends_on": ["b"]},
