@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from critic import EvidenceItem, Run, ToolCall, ToolCapability, ToolStep
 from evals.envelope import Envelope
@@ -230,6 +231,8 @@ def test_an_optional_value_is_left_out_and_never_null(
         f"/{field}",
         "must not be null: omit the field",
     )
+    with pytest.raises(ValidationError, match="must not be null: omit the field"):
+        model.model_validate({**wire, field: None})
     assert field not in model(**wire).wire()
     falsy: list[Any] = [False, 0, "", [], {}, [None]]
     for value in falsy:
