@@ -29,6 +29,7 @@ from tests.assurance.mutation.killers import (
     failing_here,
     guarded,
     laws,
+    limit_memory,
     load_libraries,
     score_model,
     verify_model,
@@ -87,6 +88,7 @@ def is_equivalent(mutant: Mutant) -> bool:
 def _seeded(mutant: Mutant) -> str:
     if mutant.file.startswith(_NEVER_JUDGED):
         return ""
+    limit_memory()
     overlay({mutant.file: mutant.text})
     return guarded(
         lambda: corpus(*_nearest(_CASES, mutant)) or verify_model(200) or score_model(200)
@@ -105,6 +107,7 @@ def covering() -> Covering:
 
 def _failing(mutant: Mutant, seconds: float) -> str:
     tests = covering().within(seconds, mutant.file, mutant.line)
+    limit_memory()
     overlay({mutant.file: mutant.text})
     return guarded(lambda: failing_here(*tests)) if tests else ""
 
@@ -118,6 +121,7 @@ def _covered(mutant: Mutant) -> str:
 
 
 def _drawn(mutant: Mutant) -> str:
+    limit_memory()
     overlay({mutant.file: mutant.text})
     return guarded(lambda: laws(15) or verify_model(2000) or score_model(2000))
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from tests.assurance.layers.mutation import Killers, is_equivalent, keep, meet, row_of
 from tests.assurance.mutation.covering import Covering, measure
-from tests.assurance.mutation.killers import failing_here, guarded, load_libraries
+from tests.assurance.mutation.killers import failing_here, guarded, limit_memory, load_libraries
 from tests.assurance.mutation.mutants import Mutant, all_mutants
 from tests.assurance.mutation.overlay import overlay
 from tests.assurance.row import Row
@@ -64,6 +64,7 @@ def covering() -> Covering:
 
 def _failing(mutant: Mutant, seconds: float) -> str:
     tests = covering().within(seconds, mutant.file, mutant.line)
+    limit_memory()
     overlay({mutant.file: mutant.text})
     return guarded(lambda: failing_here(*tests)) if tests else ""
 

@@ -4,20 +4,29 @@ Each returns what it noticed, or an empty string. Everything is imported at the 
 overlay of the engine counts; any exception on the way counts as noticed too.
 """
 
+import resource
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from tests.support.paths import ROOT
 
 Killer = Callable[[], str]
+
+_MEMORY: Final = 4 << 30
+"""Bytes of address space."""
 
 
 def load_libraries() -> None:
     """Load what is heavy once, before the children part ways."""
     for name in ("pytest", "hypothesis", "pydantic", "jsonschema_rs", "orjson", "jiter", "rfc8785"):
         import_module(name)
+
+
+def limit_memory() -> None:
+    """Limit the memory of this process from here on: a mutant may ask for any amount."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
 
 
 def guarded(killer: Killer) -> str:
