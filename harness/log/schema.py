@@ -2,6 +2,8 @@
 
 Rule 1: the whole text counts, not the names. A trigger of the right name may delete what is
         appended, and a view, an index or a column that is not ours may hide or change it.
+Rule 2: the statistics that ANALYZE and PRAGMA optimize keep are not a difference. SQLite reads
+        them to choose an index, and refuses to put a trigger, an index or a column on them.
 """
 
 import re
@@ -48,6 +50,16 @@ class _Object(NamedTuple):
         return f"{escape_name(self.kind)} {escape_name(self.name)}"
 
 
+# As SQLite itself writes them; the second only where it was compiled to (SQLITE_ENABLE_STAT4).
+_STATISTICS: Final = {
+    _Object("table", name): (name, f"CREATE TABLE {name}({columns})")
+    for name, columns in (
+        ("sqlite_stat1", "tbl,idx,stat"),
+        ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"),
+    )
+}
+
+
 def create_schema(connection: Connection) -> None:
     """Make the tables, mark the file, and forbid to change or remove rows."""
     METADATA.create_all(connection)
@@ -84,12 +96,16 @@ def _expected() -> dict[_Object, tuple[str, str]]:
 
 
 def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
-    """Return the table and the text of every object. SQLite refuses a file with a name twice."""
+    """Return the table and the text of every object, without those of statistics.
+
+    SQLite refuses a file with a name twice.
+    """
     rows = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master")
-    return {
+    objects = {
         _Object(str(kind), str(name)): (str(table), _normalised(str(sql)))
         for kind, name, table, sql in rows
     }
+    return {item: text for item, text in objects.items() if _STATISTICS.get(item) != text}
 
 
 def _normalised(sql: str) -> str:

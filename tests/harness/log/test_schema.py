@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -88,6 +89,57 @@ def test_a_sound_log_has_no_problems(tmp_path: Path) -> None:
         assert log.problems == ()
     with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
         assert log.problems == ()
+
+
+FORGED: Final = "PRAGMA writable_schema = ON"
+STAT4: Final = "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("ANALYZE",), ("ANALYZE", FORGED, STAT4), ("ANALYZE", "DELETE FROM sqlite_stat1")],
+)
+def test_a_log_whose_statistics_were_gathered_is_sound(
+    tmp_path: Path, statements: tuple[str, ...]
+) -> None:
+    path = tmp_path / "log"
+    log = filled(path, 3)
+    _change(path, statements)
+    assert log.append(decision(4)).seq == 4
+    with SqlDecisionLog.open(path) as log:
+        assert log.append(decision(5)).seq == 5
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert log.problems == ()
+        assert [record.seq for record in log.raw()] == [1, 2, 3, 4, 5]
+
+
+RESERVED: Final[dict[str, tuple[str, ...]]] = {
+    "table sqlite_stat1 is unexpected": (FORGED, "CREATE TABLE sqlite_stat1(tbl,idx,stat,more)"),
+    "table sqlite_stat4 is unexpected": (FORGED, "CREATE TABLE sqlite_stat4(tbl AS (1),idx)"),
+    "view sqlite_stat1 is unexpected": (FORGED, "CREATE VIEW sqlite_stat1 AS SELECT 1"),
+    "table sqlite_stat2 is unexpected": (FORGED, "CREATE TABLE sqlite_stat2(tbl,idx,stat)"),
+    "table sqlite_other is unexpected": (FORGED, "CREATE TABLE sqlite_other(tbl,idx,stat)"),
+    "table SQLITE_STAT1 is unexpected": (FORGED, "CREATE TABLE SQLITE_STAT1(tbl,idx,stat)"),
+    "table sqlite_sequence is unexpected": (
+        "CREATE TABLE extra (a INTEGER PRIMARY KEY AUTOINCREMENT)",
+        "DROP TABLE extra",
+    ),
+    "trigger sqlite_stat1 is unexpected": (
+        "ANALYZE",
+        FORGED,
+        "CREATE TRIGGER sqlite_stat1 AFTER INSERT ON records BEGIN DELETE FROM records; END",
+    ),
+}
+
+
+@pytest.mark.parametrize("problem", RESERVED)
+def test_a_reserved_name_alone_is_not_believed(tmp_path: Path, problem: str) -> None:
+    path = tmp_path / "log"
+    filled(path, 1)
+    _change(path, RESERVED[problem])
+    with pytest.raises(LogDamaged) as caught:
+        SqlDecisionLog.open(path)
+    assert problem in str(caught.value)
 
 
 def test_only_some_of_many_problems_are_named(tmp_path: Path) -> None:
