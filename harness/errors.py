@@ -49,6 +49,21 @@
 The message of each is one line, safe to print: what is wrong, where, and what to do.
 """
 
+from typing import Final
+
+from evals.escaping import escape_line
+
+_LONGEST: Final = 200
+
+
+def escape_text(text: str) -> str:
+    """Return `text`, such as a path or the message of a library, as one line that is safe to print.
+
+    Quotes stay as they are, unlike in `evals.escaping.escape_name`. Cut after 200 characters.
+    """
+    shown = escape_line(text[:_LONGEST])
+    return shown if len(text) <= _LONGEST else f"{shown}... ({len(text)} characters)"
+
 
 class HarnessError(Exception):
     """Something could not be done. The message is one line, safe to print, with what to do."""

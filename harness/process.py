@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
 
-from evals.escaping import escape_line, escape_name
-from harness.errors import HarnessError
+from evals.escaping import escape_line
+from harness.errors import HarnessError, escape_text
 
 PROMPT_MARK: Final = "{prompt}"
 """Replaced by the prompt in every argument. Without it, the prompt goes to stdin."""
@@ -117,7 +117,7 @@ async def _start(
     environment: Mapping[str, str],
 ) -> asyncio.subprocess.Process:
     if not cwd.is_dir():
-        raise CommandNotStarted(f"no such folder to run a command in: {escape_name(str(cwd))}")
+        raise CommandNotStarted(f"no such folder to run a command in: {escape_text(str(cwd))}")
     # A file for stdin cannot block and cannot break, whether it is read or not. Our own pipes
     # for the rest: on those of asyncio, some versions of Python wait for their last holder.
     with tempfile.TemporaryFile() as given:
@@ -145,7 +145,7 @@ async def _start(
 
 
 def _advice(program: str, error: Exception) -> str:
-    name = escape_name(program)
+    name = escape_text(program)
     match error:
         case FileNotFoundError():
             return (

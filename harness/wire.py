@@ -15,9 +15,9 @@ from pydantic_core import ErrorDetails
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
 from evals.envelope import Envelope
-from evals.escaping import escape_line, escape_name, pointer
+from evals.escaping import escape_line, pointer
 from harness.canonical import canonical_bytes
-from harness.errors import HarnessError
+from harness.errors import HarnessError, escape_text
 
 E = TypeVar("E", bound=Envelope)
 
@@ -51,7 +51,7 @@ class InvalidInput(HarnessError, ValueError):
     """
 
     def __init__(self, path: str, message: str, problems: Sequence[Problem] = ()) -> None:
-        super().__init__(f"{escape_name(path) or 'the document'}: {message}")
+        super().__init__(f"{escape_text(path) or 'the document'}: {message}")
         self.path = path
         self.message = message
         self.problems: tuple[Problem, ...] = tuple(problems) or (Problem(path, message),)
@@ -74,7 +74,7 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
         if not _every_key_kept(data, value):
             value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
-        raise InvalidInput("", f"not strict JSON: {escape_name(str(error))}") from None
+        raise InvalidInput("", f"not strict JSON: {escape_text(str(error))}") from None
     return value
 
 

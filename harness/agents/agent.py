@@ -13,11 +13,11 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import OPTIONAL, Count, Envelope
-from evals.escaping import escape_line, escape_name
+from evals.escaping import escape_line
 from evals.json_value import JsonObject, Text
 from evals.timestamps import Time
 from harness.agents.usage import UNLIMITED, Budget, Usage
-from harness.errors import HarnessError
+from harness.errors import HarnessError, escape_text
 from harness.runtime.revise import StopReason
 
 EventKind = Literal[
@@ -48,7 +48,7 @@ def describe(error: Exception) -> str:
     """Return why an agent failed, in one line that is safe to print."""
     if isinstance(error, AgentFailed):
         return escape_line(str(error))
-    text = escape_name(str(error))
+    text = escape_text(str(error))
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

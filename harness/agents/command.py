@@ -7,6 +7,7 @@ from pathlib import Path
 from evals.escaping import escape_name
 from harness.agents.agent import AgentFailed, AgentResult, Event
 from harness.agents.usage import UNLIMITED, Budget, Usage
+from harness.errors import escape_text
 from harness.process import CommandNotStarted, CommandResult, run_command
 
 
@@ -83,7 +84,7 @@ class CommandAgent:
             if done.timed_out
             else (f"ended with exit code {done.exit_code}")
         )
-        reason = f"{escape_name(self.name)} {how}" + (f": {escape_name(last)}" if last else "")
+        reason = f"{escape_name(self.name)} {how}" + (f": {escape_text(last)}" if last else "")
         return AgentResult(
             output=done.stdout, usage=Usage(), interrupted=True, interruption_reason=reason
         )

@@ -28,7 +28,7 @@ from evals.json_value import JsonValue, PresentJson, Text
 from evals.timestamps import Time
 from harness.agents.agent import AgentFailed, describe
 from harness.canonical import canonical_bytes, canonical_json, digest
-from harness.errors import HarnessError
+from harness.errors import HarnessError, escape_text
 from harness.runtime.ports import Clock
 from harness.wire import parse
 
@@ -269,7 +269,7 @@ class Journal:
             entry = entry.model_copy(update={"chain": chained(entry, self._head)})
             return parse(Entry, canonical_bytes(entry))
         except ValueError as error:
-            reason = escape_name(str(error))
+            reason = escape_text(str(error))
             raise UnrecordableReply(f"{where} cannot be recorded: {reason}") from None
 
     def _catch_up(self) -> None:
@@ -319,5 +319,5 @@ def _digest(inputs: Any, where: str) -> str:
     try:
         return digest(_Inputs(inputs=inputs))
     except ValueError as error:
-        reason = escape_name(str(error))
+        reason = escape_text(str(error))
         raise UnrecordableReply(f"the inputs of {where} are not a JSON value: {reason}") from None

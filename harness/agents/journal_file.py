@@ -13,8 +13,8 @@ from threading import RLock
 from types import TracebackType
 from typing import Final, Self
 
-from evals.escaping import escape_name
 from harness.agents.journal import JournalError
+from harness.errors import escape_text
 
 try:
     import fcntl
@@ -81,7 +81,7 @@ class FileStore:
         if not self._cut:
             return None
         return (
-            f"line {len(self._lines) + 1} of {escape_name(str(self._path))} was cut short and is "
+            f"line {len(self._lines) + 1} of {escape_text(str(self._path))} was cut short and is "
             f"left out ({self._cut} bytes): its call is made again"
         )
 
@@ -128,8 +128,8 @@ class FileStore:
         if isinstance(error, BlockingIOError):
             why = "another process is writing to it"
         else:
-            why = escape_name(getattr(error, "strerror", None) or str(error))
-        return JournalUnavailable(f"{escape_name(str(self._path))} cannot be {what}: {why}")
+            why = escape_text(getattr(error, "strerror", None) or str(error))
+        return JournalUnavailable(f"{escape_text(str(self._path))} cannot be {what}: {why}")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -33,9 +33,10 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import Final, Literal
 
-from evals.escaping import escape_line, escape_name
+from evals.escaping import escape_line
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.git import clean_env, git
+from harness.errors import escape_text
 from harness.process import CommandNotStarted
 
 AgentRole = Literal["actor", "critic"]
@@ -200,7 +201,7 @@ def require_program(words: Sequence[str], folder: Path) -> None:
     for name in _programs(words):
         if shutil.which(str(folder / name) if "/" in name else name) is None:
             raise CommandNotStarted(
-                f"command not found: {escape_name(name)}: install it, put it on PATH, give its "
+                f"command not found: {escape_text(name)}: install it, put it on PATH, give its "
                 "path, or make it executable"
             )
 

@@ -20,10 +20,11 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Count, Envelope
-from evals.escaping import escape_line, escape_name
+from evals.escaping import escape_line
 from harness.codeloop.agents import AgentRole, command_line, split_command
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateLimit, GateRules, Seconds
+from harness.errors import escape_text
 from harness.runtime.revise import DEFAULT_MAX_ROUNDS
 from harness.wire import NOT_BLANK, InvalidInput, build
 
@@ -140,7 +141,7 @@ def layer(kind: LayerKind, origin: str, value: Mapping[str, Any]) -> Layer:
         config = build(Config, dict(value))
     except InvalidInput as error:
         place = error.path.removeprefix("/").replace("/", ".")
-        raise CodeLoopError(f"{origin}: {escape_name(place)}: {error.message}") from None
+        raise CodeLoopError(f"{origin}: {escape_text(place)}: {error.message}") from None
     if config.gate.allow_agent_settings is not None and kind in ("project", "config"):
         raise CodeLoopError(
             f"{origin}: gate.allow_agent_settings: not allowed in this file: use "
@@ -157,7 +158,7 @@ def _refuse_unknown(
         if key not in fields:
             where = f"in [{table}]" if table else "at the top"
             raise CodeLoopError(
-                f"{origin}: unknown key {escape_name(key)} {where}: known are {', '.join(fields)}"
+                f"{origin}: unknown key {escape_text(key)} {where}: known are {', '.join(fields)}"
             )
         section = fields[key].annotation
         if isinstance(inner, Mapping) and isinstance(section, type):
@@ -171,7 +172,7 @@ def read_file(place: Path, kind: Literal["config", "project", "user"]) -> Layer:
         CodeLoopError: the file is not TOML, or does not hold these settings.
         OSError: the file cannot be read.
     """
-    origin = f"{kind} {escape_name(str(place))}"
+    origin = f"{kind} {escape_text(str(place))}"
     try:
         value = tomllib.loads(place.read_bytes().decode())
     except RecursionError:

@@ -16,8 +16,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope
-from evals.escaping import escape_name
-from harness.errors import HarnessError
+from harness.errors import HarnessError, escape_text
 from harness.wire import NOT_BLANK, InvalidInput, build, parse_json
 
 NonBlankText = Annotated[str, Field(pattern=NOT_BLANK)]
@@ -166,7 +165,7 @@ def _from_text(text: str) -> dict[str, Any]:
         raise MalformedReply("the parts of the decision are not in the required order")
     kind = parts[1].strip()
     if kind not in ("DONE", "CONTINUE", "ERROR"):
-        raise MalformedReply(f"DECISION is {escape_name(kind)}: it must be DONE, CONTINUE or ERROR")
+        raise MalformedReply(f"DECISION is {escape_text(kind)}: it must be DONE, CONTINUE or ERROR")
     return {"type": kind.lower(), **values}
 
 
@@ -176,7 +175,7 @@ def _value(field: str, text: str) -> Any:
             return float(text)
         case "confidence":
             raise MalformedReply(
-                f"CONFIDENCE is {escape_name(text)}: it must be a number from 0 to 1"
+                f"CONFIDENCE is {escape_text(text)}: it must be a number from 0 to 1"
             )
         case "remaining_issues":
             return [line.strip().removeprefix("- ") for line in text.splitlines() if line.strip()]

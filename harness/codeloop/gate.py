@@ -12,11 +12,12 @@ from shlex import join
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from evals.escaping import escape_line, escape_name
+from evals.escaping import escape_line
 from harness.codeloop.change import Change
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import GateRefusalKind, GateRules, Refusal
 from harness.codeloop.workspace import Workspace
+from harness.errors import escape_text
 from harness.process import CommandNotStarted, run_command
 
 # The end of the output of a failed command says why it failed.
@@ -63,7 +64,7 @@ def check_patterns(patterns: Sequence[str], root: Path) -> None:
         CodeLoopError: one is a comment, or cannot match a path of the repository.
     """
     for line in patterns:
-        shown = escape_name(line)
+        shown = escape_text(line)
         if line.startswith("#"):
             raise CodeLoopError(f"protected {shown}: a line with # is a comment: write \\# for it")
         parts = line.removeprefix("!").removeprefix("/").removesuffix("/").split("/")
@@ -134,12 +135,12 @@ def judge_repository(git_changes: Sequence[str]) -> tuple[Refusal, ...]:
     """Return the refusal of changes to the repository itself; see `Workspace.git_changes`."""
     if not git_changes:
         return ()
-    names = [escape_name(name) for name in git_changes]
+    names = [escape_text(name) for name in git_changes]
     return (_must_not_change("protected_path_changed", names, "put it back as it was"),)
 
 
 def _shown(paths: Sequence[bytes]) -> list[str]:
-    return [escape_name(path.decode("utf-8", "backslashreplace")) for path in paths]
+    return [escape_text(path.decode("utf-8", "backslashreplace")) for path in paths]
 
 
 def _must_not_change(kind: GateRefusalKind, names: Sequence[str], how: str) -> Refusal:

@@ -14,8 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Final
 
-from evals.escaping import escape_line, escape_name
+from evals.escaping import escape_line
 from harness.codeloop.errors import CodeLoopError
+from harness.errors import escape_text
 
 LINE_BYTES: Final = 1000
 """A longer line counts as several, or a change without line ends would have no size."""
@@ -66,7 +67,7 @@ def git(*args: str, cwd: Path, env: Mapping[str, str], stdin: bytes = b"", ok: i
         ) from None
     except FileNotFoundError:
         if not cwd.is_dir():
-            raise GitFailed(f"the folder {escape_name(str(cwd))} does not exist any more") from None
+            raise GitFailed(f"the folder {escape_text(str(cwd))} does not exist any more") from None
         raise GitFailed("git is not installed, or not on PATH: install it") from None
     except OSError as error:
         raise GitFailed(f"git cannot be run: {escape_line(str(error))}") from None

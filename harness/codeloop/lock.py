@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
+from harness.errors import escape_text
 
 
 class WorkTreeInUse(CodeLoopError):
@@ -32,7 +32,7 @@ def work_tree_lock(root: Path, folder: Path) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise WorkTreeInUse(
-                f"another session is running in {escape_name(str(root))}: wait for its end, or "
+                f"another session is running in {escape_text(str(root))}: wait for its end, or "
                 "work in a second work tree (git worktree add)"
             ) from None
         yield

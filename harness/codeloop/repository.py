@@ -4,9 +4,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.git import GitFailed, clean_env, git
+from harness.errors import escape_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ def locate(folder: Path) -> Repository:
         CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
     if not folder.is_dir():
-        raise CodeLoopError(f"no such folder: {escape_name(str(folder))}")
+        raise CodeLoopError(f"no such folder: {escape_text(str(folder))}")
     env = clean_env()
     questions = (
         "--show-toplevel",
@@ -48,12 +48,12 @@ def locate(folder: Path) -> Repository:
         answer = git("rev-parse", "--path-format=absolute", *questions, cwd=folder, env=env)
     except GitFailed as error:
         raise CodeLoopError(
-            f"{escape_name(str(folder))} is not inside a git work tree ({error}): "
+            f"{escape_text(str(folder))} is not inside a git work tree ({error}): "
             "run `git init` there, or name another folder with --dir"
         ) from None
     lines = os.fsdecode(answer).removesuffix("\n").split("\n")
     if len(lines) != len(questions) - 1:
-        raise CodeLoopError(f"{escape_name(str(folder))}: a path with a line end cannot be watched")
+        raise CodeLoopError(f"{escape_text(str(folder))}: a path with a line end cannot be watched")
     root, git_dir, exclude, form = lines
     own = git("config", "--type=path", "--get", "core.excludesFile", cwd=folder, env=env, ok=1)
     home = os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser()

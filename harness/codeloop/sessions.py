@@ -19,7 +19,6 @@ from typing import Annotated, Any, Final, Self, get_args
 import orjson
 
 from evals.envelope import OPTIONAL, Count, Envelope
-from evals.escaping import escape_name
 from harness.codeloop.errors import CodeLoopError
 from harness.codeloop.record import (
     LINES,
@@ -30,6 +29,7 @@ from harness.codeloop.record import (
     SessionResumed,
     SessionStart,
 )
+from harness.errors import escape_text
 from harness.wire import InvalidInput, build, parse_json
 
 _SUFFIX: Final = ".jsonl"
@@ -201,9 +201,9 @@ def find(folder: Path, prefix: str) -> str:
         return matching[0]
     listed = ", ".join((matching or ids)[:_LISTED_IDS])
     if matching:
-        raise CodeLoopError(f"{escape_name(prefix)} is not unique: it begins {listed}")
-    hint = f"the newest are {listed}" if ids else f"{escape_name(str(folder))} has none"
-    raise CodeLoopError(f"no such session: {escape_name(prefix)}: {hint}")
+        raise CodeLoopError(f"{escape_text(prefix)} is not unique: it begins {listed}")
+    hint = f"the newest are {listed}" if ids else f"{escape_text(str(folder))} has none"
+    raise CodeLoopError(f"no such session: {escape_text(prefix)}: {hint}")
 
 
 def load(folder: Path, session: str) -> Session:
@@ -215,7 +215,7 @@ def load(folder: Path, session: str) -> Session:
     try:
         data = session_file(folder, session).read_bytes()
     except OSError as error:
-        reason = escape_name(error.strerror or str(error))
+        reason = escape_text(error.strerror or str(error))
         raise DamagedSession(f"session {session} cannot be read: {reason}") from None
     *whole, _torn = data.split(b"\n")
     lines = [_line(session, number, line) for number, line in enumerate(whole, start=1)]

@@ -21,7 +21,6 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Final, Literal, Self
 
-from evals.escaping import escape_name
 from harness.codeloop.agents import names_agent_settings
 from harness.codeloop.base import Base, KeptBase
 from harness.codeloop.by_checks import CheckedFiles
@@ -30,6 +29,7 @@ from harness.codeloop.git import GitFailed, PrivateGit
 from harness.codeloop.git_guard import GitGuard
 from harness.codeloop.record import ChangedFile, Diff
 from harness.codeloop.repository import Repository, ignore_rule, locate, tracked_paths
+from harness.errors import escape_text
 
 # A line of a session must stay readable in one piece, even when every character is escaped.
 KEPT_DIFF_BYTES: Final = 4 << 20
@@ -247,7 +247,7 @@ class Workspace:
             size = self._size(path)
             if size > MAX_FILE_BYTES and (though_at_start or path not in self._large):
                 raise GitFailed(
-                    f"{escape_name(path_text(path))} has {size >> 20} MiB, and a file of more than "
+                    f"{escape_text(path_text(path))} has {size >> 20} MiB, and a file of more than "
                     f"{MAX_FILE_BYTES >> 20} MiB cannot be reviewed: remove it"
                 )
 

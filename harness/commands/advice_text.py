@@ -24,7 +24,7 @@ from critic.repairs.kinds import (
     StepRepair,
     UnpinEvidence,
 )
-from evals.escaping import escape_name
+from harness.errors import escape_text
 
 
 def describe_advice(advice: Advice) -> str:
@@ -50,12 +50,12 @@ def _of_step(repair: StepRepair) -> str:
         case DropStep():
             text = "drop it"
         case CorrectArgs():
-            text = f"give other args at {escape_name(repair.path)}"
+            text = f"give other args at {escape_text(repair.path)}"
         case PinEvidence():
             text = f"pin {repair.classification}: {' or '.join(repair.candidates)}"
         case BackArgument():
             refs = " or ".join(repair.candidates)
-            text = f"back argument {escape_name(repair.argument)}: pin {refs}"
+            text = f"back argument {escape_text(repair.argument)}: pin {refs}"
         case UnpinEvidence():
             text = f"do not pin {repair.ref}"
         case DropClaim():

@@ -2,8 +2,7 @@
 
 import errno
 
-from evals.escaping import escape_name
-from harness.errors import HarnessError
+from harness.errors import HarnessError, escape_text
 from harness.runtime.loop import NotRecorded
 from harness.wire import InvalidInput
 
@@ -26,13 +25,13 @@ def explain(error: Exception) -> str:
         case HarnessError():
             return str(error)
         case OSError():
-            place = f"{escape_name(str(error.filename))}: " if error.filename is not None else ""
+            place = f"{escape_text(str(error.filename))}: " if error.filename is not None else ""
             return place + explain_os(error)
         case _:
             kind = type(error).__name__
-            return f"internal error, treated as a refusal: {kind}: {escape_name(str(error))}"
+            return f"internal error, treated as a refusal: {kind}: {escape_text(str(error))}"
 
 
 def explain_os(error: OSError) -> str:
     """Return what the operating system refused, without the place."""
-    return _ADVICE.get(error.errno or 0) or escape_name(error.strerror or str(error))
+    return _ADVICE.get(error.errno or 0) or escape_text(error.strerror or str(error))

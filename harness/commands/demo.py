@@ -5,10 +5,10 @@ import asyncio
 import sys
 
 from critic import Proposal, Run, ToolStep
-from evals.escaping import escape_name
 from evals.timestamps import parse_time
 from harness.clock import FixedClock
 from harness.commands.pipeline import example, take_decision
+from harness.errors import escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.runtime.loop import Outcome
@@ -24,14 +24,14 @@ def run(args: argparse.Namespace) -> int:
     with SqlDecisionLog.open(args.log) as log:
         refused, completed = asyncio.run(_decide(log))
         _say(f"3. The record: decisions {refused.record.seq} and {completed.record.seq} ")
-        _say(f"are in {escape_name(args.log)}, each chained to the one before.\n\n")
+        _say(f"are in {escape_text(args.log)}, each chained to the one before.\n\n")
     with SqlDecisionLog.open(args.log, create=False) as log:
         results = list(replay(log))
     same = sum(result.status == "same" for result in results)
     _say("4. Replay: every verdict was derived again from the record alone, without any tool.\n")
     _say(f"   {same} of {len(results)} records are the same, byte for byte.\n\n")
-    _say(f"Look at it yourself:  critic log show {escape_name(args.log)} {completed.record.seq}\n")
-    _say(f"                      critic replay {escape_name(args.log)}\n")
+    _say(f"Look at it yourself:  critic log show {escape_text(args.log)} {completed.record.seq}\n")
+    _say(f"                      critic replay {escape_text(args.log)}\n")
     went_well = (refused.report.status, completed.report.status) == (
         "refused_by_critic",
         "completed",

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from evals.escaping import escape_name
 from harness.commands.complaint import explain_os
+from harness.errors import escape_text
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class InputDocument(NamedTuple):
     @property
     def source(self) -> str:
         """Return the file, or the line of a file, for a person; safe to print."""
-        label = "standard input" if self.file == "-" else escape_name(self.file)
+        label = "standard input" if self.file == "-" else escape_text(self.file)
         return label if self.line is None else f"{label} line {self.line}"
 
     def parse_with(self, parser: Callable[[bytes], T]) -> T:

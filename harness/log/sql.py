@@ -16,7 +16,7 @@ from typing import Any, Final, Self
 
 from sqlalchemy import Connection, Engine, Select, select
 
-from evals.escaping import escape_name
+from harness.errors import escape_text
 from harness.log.errors import (
     LogBusy,
     LogDamaged,
@@ -235,7 +235,7 @@ class SqlDecisionLog:
             except InvalidInput as error:
                 raise LogDamaged(
                     f"{self._store.where}: record {raw.seq} cannot be read "
-                    f"({escape_name(str(error))}): replay the log to see what else is wrong"
+                    f"({escape_text(str(error))}): replay the log to see what else is wrong"
                 ) from error
 
     def raw(self, start: int | None = None) -> Iterator[RawRecord]:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from evals.escaping import escape_name
+from harness.errors import escape_text
 from harness.log.errors import (
     LogBusy,
     LogDamaged,
@@ -89,7 +89,7 @@ class SqliteStore:
     def __init__(self, path: Path, timeout: float) -> None:
         self._path = path.absolute()
         self._timeout = timeout
-        self.where: str = escape_name(str(self._path)[-200:])
+        self.where: str = escape_text(str(self._path)[-200:])
 
     def engine(self, mode: OpenMode) -> Engine:
         """Return an engine that may read (`ro`), also write (`rw`), also make the file (`rwc`)."""
@@ -171,7 +171,7 @@ class SqliteStore:
         return kind(f"{self.where}: cannot {doing} ({name}): {what}")
 
     def _unreachable(self, error: OSError) -> LogUnavailable:
-        reason = escape_name(error.strerror or type(error).__name__).lower()
+        reason = escape_text(error.strerror or type(error).__name__).lower()
         return LogUnavailable(f"{self.where}: {reason}: check the path")
 
     def _connect(self, mode: OpenMode) -> sqlite3.Connection:

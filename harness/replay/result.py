@@ -3,9 +3,9 @@
 from typing import Annotated, Literal
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
-from evals.escaping import escape_name
 from evals.json_value import PresentJson
 from harness.canonical import canonical_json
+from harness.errors import escape_text
 
 ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
 """The answers of replay; `ReplayResult` says what each means."""
@@ -25,7 +25,7 @@ class Difference(Envelope):
     def line(self) -> str:
         """Return the difference as one line, safe to print."""
         recorded, derived = _shown(self.recorded), _shown(self.derived)
-        return f"{escape_name(self.path) or 'report'}: recorded {recorded}, derived {derived}"
+        return f"{escape_text(self.path) or 'report'}: recorded {recorded}, derived {derived}"
 
 
 class ReplayResult(Envelope):
@@ -67,4 +67,4 @@ class ReplayResult(Envelope):
 def _shown(value: object) -> str:
     if value is None:
         return "nothing"
-    return escape_name(value if isinstance(value, str) else canonical_json(value).decode())
+    return escape_text(value if isinstance(value, str) else canonical_json(value).decode())

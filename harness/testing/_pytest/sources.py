@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from evals.escaping import escape_name
-from harness.errors import HarnessError
+from harness.errors import HarnessError, escape_text
 
 # The first bytes of every SQLite file, and the mark of a decision log at byte 68: see
 # https://www.sqlite.org/fileformat.html and `harness.log.schema`. The text of a table of a log is
@@ -47,7 +46,7 @@ def source_files(paths: Iterable[Path]) -> list[Path]:
             below = [path] if path.is_file() else list(_below(path))
             replayable = [file for file in below if file.suffix == ".json" or is_log(file)]
         except OSError as error:
-            reason = escape_name(error.strerror or type(error).__name__).lower()
+            reason = escape_text(error.strerror or type(error).__name__).lower()
             raise NoSource(f"{_shown(path)}: {reason}") from None
         if not replayable:
             raise NoSource(f"{_shown(path)}: {_why(path)}")
@@ -73,4 +72,4 @@ def _why(path: Path) -> str:
 
 
 def _shown(path: Path) -> str:
-    return escape_name(str(path)[-200:])
+    return escape_text(str(path)[-200:])
