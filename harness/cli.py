@@ -25,9 +25,17 @@ _LOOP_EXITS = (
 _EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose help raises the error of an output that cannot be written."""
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help. The inherited method would hide an error of the output."""
+        (file or sys.stdout).write(self.format_help())
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Build the parser of `critic` with all its commands."""
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="critic",
         description="The Critic between a Planner and an Executor: verify plans before they run, "
         "score runs, record decisions, replay them byte for byte.",
@@ -272,39 +280,54 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status. A traceback never reaches the user."""
     if sys.stderr is None:  # it was closed before we started
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until we end
+    if sys.stdout is None:  # before anything runs or is recorded that nobody could read about
+        return _ended_by("standard output is closed: send it to a file, a pipe or /dev/null")
     # A terminal that cannot show a character gets its escape, not an error.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    args = build_parser().parse_args(argv)
     try:
-        status: int = import_module(
-            f"harness.commands.{_MODULES.get(args.command, args.command)}"
-        ).run(args)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _reader_left()
+        return _run(argv)
+    except BrokenPipeError:  # the reader has left: end quietly, but not with success
+        return _ended_by()
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except Exception as error:  # the guard's own failure must never look like a pass
-        return _failed(error)
+        return _ended_by(_explanation(error))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        args = build_parser().parse_args(argv)
+    except SystemExit:  # it has printed what was asked for
+        sys.stdout.flush()
+        raise
+    module = import_module(f"harness.commands.{_MODULES.get(args.command, args.command)}")
+    status: int = module.run(args)
+    sys.stdout.flush()
     return status
 
 
-def _reader_left() -> int:
-    """End quietly, but not with success, when the reader of our output has closed it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return EXIT_INVALID
-
-
-def _failed(error: Exception) -> int:
+def _explanation(error: Exception) -> str:
     try:
-        line = import_module("harness.commands.complaint").explain(error)
+        line: str = import_module("harness.commands.complaint").explain(error)
     except Exception:  # a package that this program needs is missing or shadowed
-        line = f"cannot start ({type(error).__name__}): run `critic doctor`"
+        return f"cannot start ({type(error).__name__}): run `critic doctor`"
+    return line
+
+
+def _ended_by(line: str = "") -> int:
+    """Print why the command failed, if there is a line, and return the exit status."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        # Python would fail on the rest once more as it ends: send it to nowhere.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     # Where standard error is closed, the exit status still says it.
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"critic: {line}\n")
+        sys.stderr.write(f"critic: {line}\n" if line else "")
         sys.stderr.flush()
     return EXIT_INVALID
 

@@ -130,6 +130,8 @@ def _unwound_by_signals() -> Iterator[None]:
 def _task(text: str | None) -> str:
     if text is None:
         raise UsageError("no task: name one, or go on with a session with --resume ID")
+    if text == "-" and sys.stdin is None:
+        raise UsageError("standard input is closed: give the task as an argument")
     task = sys.stdin.read() if text == "-" else text
     if not task.strip():
         raise UsageError("the task is empty: describe what to do")

@@ -1,6 +1,7 @@
 """Read documents from files and standard input: whole files, or one document a line."""
 
 import argparse
+import errno
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -84,6 +85,8 @@ def documents(args: argparse.Namespace) -> Iterator[InputDocument]:
 @contextmanager
 def _opened(name: str) -> Iterator[BinaryIO]:
     if name == "-":
+        if sys.stdin is None:
+            raise OSError(errno.EBADF, "it is closed: send it a document, or name a file")
         yield sys.stdin.buffer
         return
     with Path(name).open("rb") as stream:

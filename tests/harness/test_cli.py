@@ -140,12 +140,83 @@ def test_a_reader_that_leaves_early(tmp_path: Path) -> None:
         assert process.stderr.read() == b""
 
 
+ANSWERS = ("schema", f"verify {PLAN_B}", "--version", "--help", "verify --help")
+UNBUFFERED = ("", "1")
+TEXT_LINES = "--format text --lines"
+CLOSED = "invalid input: it is closed: send it a document, or name a file"
+
+
+def under_shell(command: str, unbuffered: str = "") -> subprocess.CompletedProcess[bytes]:
+    """Run `critic` with a command line that only a shell understands."""
+    return subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m harness.cli {command}"],
+        check=False,
+        capture_output=True,
+        env={**ENVIRONMENT, "PYTHONUNBUFFERED": unbuffered},
+    )
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_output_that_cannot_be_written() -> None:
-    with Path("/dev/full").open("wb") as full, start("schema", stdout=full) as process:
-        _, told = process.communicate()
-    assert process.returncode == 2
-    assert told == b"critic: the disk is full: free some space and run the command again\n"
+@pytest.mark.parametrize("unbuffered", UNBUFFERED)
+@pytest.mark.parametrize("args", ANSWERS)
+def test_output_that_cannot_be_written(args: str, unbuffered: str) -> None:
+    done = under_shell(f"{args} >/dev/full", unbuffered)
+    assert done.returncode == 2
+    assert done.stderr == (b"critic: the disk is full: free some space and run the command again\n")
+
+
+@pytest.mark.parametrize("unbuffered", UNBUFFERED)
+@pytest.mark.parametrize("args", ANSWERS)
+def test_output_to_a_reader_that_has_left(args: str, unbuffered: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness.cli", *args.split()],
+            check=False,
+            stdout=pipe,
+            stderr=subprocess.PIPE,
+            env={**ENVIRONMENT, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert (done.returncode, done.stderr) == (2, b"")
+
+
+@pytest.mark.parametrize("args", ANSWERS)
+def test_closed_standard_output_is_one_line_and_never_a_pass(args: str) -> None:
+    done = under_shell(f"{args} >&-")
+    assert done.returncode == 2
+    assert done.stderr == (
+        b"critic: standard output is closed: send it to a file, a pipe or /dev/null\n"
+    )
+    assert under_shell(f"{args} >&- 2>&-").returncode == 2
+
+
+def test_nothing_is_recorded_where_nobody_could_read_the_answer(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert under_shell(f"demo --log {log} >&-").returncode == 2
+    assert not log.exists()
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        *(
+            (
+                args,
+                "standard input: invalid input: it is closed: send it a document, or name a file",
+            )
+            for args in ("verify -", "verify --format text --lines -")
+        ),
+        (
+            f"loop - --actor true --critic true --dir {ROOT}",
+            "critic: standard input is closed: give the task as an argument",
+        ),
+    ],
+)
+def test_closed_standard_input_is_one_line_and_never_a_pass(args: str, line: str) -> None:
+    done = under_shell(f"{args} <&-")
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == f"{line}\n"
 
 
 # --- a separate process -----------------------------------------------------------------------
@@ -203,13 +274,3 @@ def test_closed_standard_error_changes_neither_status_nor_verdicts() -> None:
 
 def test_the_version_is_that_of_the_distribution(critic: Critic) -> None:
     assert critic("--version") == (0, f"critic {version('plan-critic')}\n", "")
-
-
-@pytest.mark.parametrize(("closed", "args"), [("<&-", "verify -"), (">&-", "schema")])
-def test_a_stream_that_is_closed_is_not_a_pass(closed: str, args: str) -> None:
-    command = f"exec {sys.executable} -m harness.cli {args} {closed}"
-    shell = ["sh", "-c", command]  # only a shell can start a program without a stream
-    done = subprocess.run(shell, check=False, capture_output=True, env=ENVIRONMENT)
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"critic: ")
-    assert done.stderr.count(b"\n") == 1
