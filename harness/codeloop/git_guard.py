@@ -1,7 +1,8 @@
 """Notice changes of a repository itself: its settings, its hooks, its removal.
 
 An actor may commit, switch branches and stage files: the capture sees those files anyway. It may
-not replace the repository, nor write what git runs or obeys afterwards.
+not replace the repository, nor write what git runs or obeys afterwards, nor leave or change an
+operation, such as a rebase, that the user would continue.
 """
 
 import hashlib
@@ -17,6 +18,11 @@ from harness.codeloop.git import clean_env, git
 # What git runs or obeys, relative to the common folder. `info/refs` is only a list of refs.
 _SETTINGS: Final = ("config", "hooks", "info", "objects/info/alternates")
 _OWN_SETTINGS: Final = ("config.worktree", "commondir", "gitdir")
+# What git goes on with, and the commands that it then runs, when the user continues.
+_UNFINISHED: Final = (
+    *("rebase-merge", "rebase-apply", "sequencer"),
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"),
+)
 _HARMLESS: Final = frozenset({"info/refs"})
 
 # Below these folders are the repositories of submodules and of linked work trees.
@@ -40,7 +46,8 @@ class GitGuard:
     ) -> None:
         """Remember the repository of the work tree at `root`, or compare it with an earlier start.
 
-        With `settings` false, its settings and hooks may change, and it must only stay in place.
+        With `settings` false, its settings, hooks and unfinished operations, such as a rebase, may
+        change, and it must only stay in place.
         """
         self._root, self._git_dir, self._settings = root, git_dir, settings
         self._common = _common_folder(git_dir)
@@ -101,6 +108,10 @@ class GitGuard:
         others = [*_repositories_below(self._common)]
         names_below = (other / name for other in others for name in (*_SETTINGS, "config.worktree"))
         places |= _by_path(self._common, names_below)
+        # In other work trees the user may be at work meanwhile, with operations of their own.
+        mine = [self._git_dir, *_repositories_below(self._git_dir, ("modules",))]
+        unfinished = (folder / name for folder in mine for name in _UNFINISHED)
+        places |= _by_path(self._git_dir, unfinished)
         outside = [*self._submodule_links(others), *([self._hooks] if self._hooks else [])]
         places |= {f"../{name}": place for name, place in _by_path(self._root, outside).items()}
         return {
@@ -117,9 +128,9 @@ class GitGuard:
                     yield Path(os.path.normpath(config.parent / folder)) / ".git"
 
 
-def _repositories_below(common: Path) -> Iterator[Path]:
-    for name in _OTHERS:
-        for folder, inner, _ in os.walk(common / name):
+def _repositories_below(git_dir: Path, kinds: Iterable[str] = _OTHERS) -> Iterator[Path]:
+    for kind in kinds:
+        for folder, inner, _ in os.walk(git_dir / kind):
             inner[:] = [each for each in inner if each not in _MANY_FILES]
             yield Path(folder)
 

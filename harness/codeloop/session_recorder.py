@@ -44,7 +44,8 @@ class CodeLoopJob:
         max_iterations: the maximum number of reviewed iterations.
         timeout: seconds for each run of an agent.
         gate: the rules that a change must pass.
-        allow_agent_settings: the settings and hooks of the repository may change.
+        allow_agent_settings: the settings, hooks and unfinished operations of the repository may
+            change.
         retries: how many more times to run an agent that could not be started or timed out.
         time_limit: seconds for the whole run, or None for no limit.
     """

@@ -75,8 +75,9 @@ class Workspace:
 
         What a pattern of `watched` names is seen even if it is ignored. A pattern with `*`, `?` or
         `[` names nothing: it would name caches and logs as well. Settings of agents are always
-        seen. Without `guard_git_settings`, settings and hooks of the repository may change. `keep`
-        is a folder to keep the start in; `kept` is the start of an earlier session.
+        seen. Without `guard_git_settings`, settings, hooks and unfinished operations of the
+        repository may change. `keep` is a folder to keep the start in; `kept` is the start of an
+        earlier session.
 
         Raises:
             CodeLoopError: the folder is not inside a git work tree, or an object of `kept` is lost.

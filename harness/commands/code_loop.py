@@ -231,7 +231,9 @@ def _entries(settings: Settings) -> Iterator[tuple[str, object, str]]:
         if origin != _AGENT_SETTINGS:
             yield "gate.protected", pattern, origin
     if not settings.allow_agent_settings:
-        names = ", ".join((*AGENT_SETTINGS, "and settings and hooks of .git"))
+        names = ", ".join(
+            (*AGENT_SETTINGS, "and settings, hooks and unfinished operations of .git")
+        )
         yield "gate.protected", names, _AGENT_SETTINGS
 
 

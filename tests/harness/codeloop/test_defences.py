@@ -59,7 +59,7 @@ def record_of(repo: Path) -> list[dict[str, object]]:
         *("CLAUDE.md", "AGENTS.md", "GEMINI.md", "sub/CLAUDE.md", ".mcp.json", "opencode.jsonc"),
         *(".claude/settings.json", ".claude/settings.local.json", "sub/.claude/x.json"),
         *(".codex/config.toml", ".opencode/plugin/x.js", "deep/er/.cursor/rules/a.mdc"),
-        *(".git/hooks/pre-push", ".git/info/attributes"),
+        *(".git/hooks/pre-push", ".git/info/attributes", ".git/rebase-merge/git-rebase-todo"),
     ],
 )
 def test_settings_that_an_agent_or_git_loads_are_refused_unless_the_user_allows_them(

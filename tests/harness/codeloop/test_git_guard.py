@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,54 @@ def test_the_repository_must_stay_in_place(repo: Path, act: object, settings: bo
     assert guard.changes() == (".git",)
 
 
+UNFINISHED = (
+    *("rebase-merge/git-rebase-todo", "rebase-apply/0001", "sequencer/todo"),
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"),
+)
+
+
+@pytest.mark.parametrize("name", UNFINISHED)
+def test_an_operation_that_git_would_go_on_with_must_stay_as_it_was(repo: Path, name: str) -> None:
+    strict, lenient = guarded(repo), guarded(repo, settings=False)
+    write(repo, {f".git/{name}": "exec touch x\n"})
+    assert strict.changes() == (f".git/{name}",)
+    assert lenient.changes() == ()
+    begun = guarded(repo)
+    assert begun.changes() == ()
+    (repo / ".git" / name).unlink()
+    assert begun.changes() == (f".git/{name}",)
+
+
+def test_a_rebase_that_stops_is_a_change_and_one_that_ends_is_not(repo: Path) -> None:
+    guard = guarded(repo)
+    git(repo, "checkout", "-qb", "side")
+    write(repo, {"b.txt": "b\n"})
+    git(repo, "add", "-A")
+    git(repo, "commit", "-qm", "side")
+    git(repo, "commit", "-q", "--allow-empty", "-m", "more")
+    stops = ("rebase", "-q", "--force-rebase", "--exec")
+    git(repo, *stops, "true", "HEAD~2")
+    assert guard.changes() == ()
+    with pytest.raises(subprocess.CalledProcessError):
+        git(repo, *stops, "false", "HEAD~2")
+    assert ".git/rebase-merge/git-rebase-todo" in guard.changes()
+    git(repo, "rebase", "--abort")
+    assert guard.changes() == ()
+
+
+def test_a_rebase_of_the_user_in_another_work_tree_is_not_a_change(
+    tmp_path: Path, repo: Path
+) -> None:
+    git(repo, "worktree", "add", "-q", "../linked")
+    own, linked = guarded(repo), repo / ".git/worktrees/linked"
+    guard = GitGuard(tmp_path / "linked", linked)
+    write(repo, {".git/rebase-merge/git-rebase-todo": "pick\n"})
+    assert guard.changes() == ()
+    assert own.changes() == (".git/rebase-merge/git-rebase-todo",)
+    write(linked, {"rebase-merge/git-rebase-todo": "exec touch x\n"})
+    assert guard.changes() == (".git/rebase-merge/git-rebase-todo",)
+
+
 def test_an_executable_bit_or_a_link_is_a_change_of_a_hook(repo: Path) -> None:
     hook(repo)
     guard = guarded(repo)
@@ -142,6 +191,7 @@ OF_OTHERS = {
     ".git/modules/lib/sub/hooks/post-checkout": "#!/bin/sh\n",
     ".git/modules/lib/sub/config.worktree": "[core]\n\tfsmonitor = touch x\n",
     ".git/worktrees/linked/config.worktree": "[core]\n\tfsmonitor = touch x\n",
+    ".git/modules/lib/sub/rebase-merge/git-rebase-todo": "exec touch x\n",
     "lib/sub/.git": "gitdir: /other/repository\n",
 }
 
