@@ -5,8 +5,9 @@ Rule 1: of one value the higher layer wins. Within a layer, a value for one role
 Rule 2: gate commands and protected paths of all layers add up: no layer takes back those of
         another. In the list of protected paths the project comes first, then the user, then the
         command line, so a pattern with ! in the project's file lifts none of the others.
-Rule 3: a key that is not known, or a value of another type, is an error that names its place.
-Rule 4: files are read once, before the first actor runs: what an actor writes into one of them
+Rule 3: a file of the project can only lower a limit that the user's own file sets.
+Rule 4: a key that is not known, or a value of another type, is an error that names its place.
+Rule 5: files are read once, before the first actor runs: what an actor writes into one of them
         does not change the running loop.
 """
 
@@ -77,6 +78,8 @@ DEFAULTS: Final = Config(
 
 LayerKind = Literal["command line", "config", "project", "user", "default"]
 
+_OF_THE_PROJECT: Final[tuple[LayerKind, ...]] = ("config", "project")
+
 # Gates and protected paths in this order; a later pattern with ! lifts only those before it.
 _ADDING_ORDER: Final[tuple[LayerKind, ...]] = (
     *("default", "project", "config", "user", "command line"),
@@ -142,7 +145,7 @@ def layer(kind: LayerKind, origin: str, value: Mapping[str, Any]) -> Layer:
     except InvalidInput as error:
         place = error.path.removeprefix("/").replace("/", ".")
         raise CodeLoopError(f"{origin}: {escape_text(place)}: {error.message}") from None
-    if config.gate.allow_agent_settings is not None and kind in ("project", "config"):
+    if config.gate.allow_agent_settings is not None and kind in _OF_THE_PROJECT:
         raise CodeLoopError(
             f"{origin}: gate.allow_agent_settings: not allowed in this file: use "
             "--allow-agent-settings, or set it in your own config file"
@@ -221,6 +224,15 @@ class _Lookup:
         self.origins[name] = "not set"
         return None
 
+    def limit(self, name: str) -> Any:
+        """Return a limit from the highest layer that has it; see rule 3."""
+        sources = [source for source in self._layers if _value(source, name) is not None]
+        if sources and sources[0].kind in _OF_THE_PROJECT:
+            bound = [source for source in sources if source.kind in (*_OF_THE_PROJECT, "user")]
+            sources = [min(bound, key=lambda source: float(_value(source, name)))]
+        self.origins[name] = sources[0].origin if sources else "not set"
+        return _value(sources[0], name) if sources else None
+
     def add_up(self, name: str) -> list[tuple[str, str]]:
         """Return the entries of a list in all layers, each with its origin."""
         ordered = sorted(self._layers, key=lambda source: _ADDING_ORDER.index(source.kind))
@@ -250,8 +262,8 @@ def resolve(all_layers: Sequence[Layer]) -> Settings:
     return Settings(
         actor=_agent(look, "actor"),
         critic=_agent(look, "critic"),
-        max_iterations=look.get("max_iterations"),
-        timeout=look.get("timeout"),
+        max_iterations=look.limit("max_iterations"),
+        timeout=look.limit("timeout"),
         gate=_gate(look, commands, tuple(pattern for pattern, _ in protected)),
         allow_agent_settings=look.get("gate.allow_agent_settings") is True,
         origins=look.origins,
@@ -271,7 +283,7 @@ def _agent(look: _Lookup, role: AgentRole) -> AgentConfig:
 
 
 def _gate(look: _Lookup, commands: Iterable[str], protected: tuple[str, ...]) -> GateRules:
-    limits = {name: look.get(f"gate.{name}") for name in ("timeout", "max_lines", "max_files")}
+    limits = {name: look.limit(f"gate.{name}") for name in ("timeout", "max_lines", "max_files")}
     return GateRules(
         commands=tuple(split_command(line, "gate") for line in commands),
         protected=protected,

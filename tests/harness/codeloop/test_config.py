@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from harness.codeloop import config
 from harness.codeloop.agents import command_line, require_program, split_command
-from harness.codeloop.config import Settings, layer, layers, resolve
+from harness.codeloop.config import Layer, LayerKind, Settings, layer, layers, resolve
 from harness.codeloop.errors import CodeLoopError
 from harness.process import CommandNotStarted
 from tests.support.examples import is_safe
@@ -73,6 +74,39 @@ def test_the_command_line_wins_over_project_user_and_defaults(
     assert resolve(layers(command, tmp_path, named)).gate.protected == ()
     with pytest.raises(FileNotFoundError):
         layers(command, tmp_path, tmp_path / "gone.toml")
+
+
+LIMITS = ("max_iterations", "timeout", "gate.timeout", "gate.max_lines", "gate.max_files")
+
+
+def _limited(name: str, limit: int) -> dict[str, Any]:
+    table, _, key = name.rpartition(".")
+    return {table: {key: limit}} if table else {key: limit}
+
+
+@pytest.mark.parametrize("kind", ["project", "config"])
+@pytest.mark.parametrize("name", LIMITS)
+def test_a_file_of_the_project_can_only_lower_a_limit_of_the_users_own(
+    name: str, kind: LayerKind
+) -> None:
+    def resolved(project: int, user: int | None, command: int | None = None) -> tuple[object, str]:
+        values: dict[LayerKind, int | None]
+        values = {"command line": command, kind: project, "user": user}
+        given = [
+            layer(place, place, {"agent": "claude", **_limited(name, value)})
+            for place, value in values.items()
+            if value is not None
+        ]
+        found = resolve([*given, Layer("default", "default", config.DEFAULTS)])
+        value = found.gate if name.startswith("gate.") else found
+        return getattr(value, name.rpartition(".")[2]), found.origins[name]
+
+    assert resolved(8, 7) == (7, "user")
+    assert resolved(6, 7) == (6, kind)
+    assert resolved(7, 7) == (7, kind)
+    assert resolved(8, None) == (8, kind), "only the user's own limit binds it, not a default"
+    assert resolved(8, 7, 9) == (9, "command line")
+    assert resolved(8, 7, 1) == (1, "command line")
 
 
 @pytest.mark.parametrize(
