@@ -21,7 +21,7 @@ from typing import Final, Self
 from evals.escaping import escape_line
 from harness.errors import HarnessError, escape_text
 
-PROMPT_MARK: Final = "{prompt}"
+_PROMPT_MARK: Final = "{prompt}"
 """Replaced by the prompt in every argument. Without it, the prompt goes to stdin."""
 
 KEPT_BYTES: Final = 1 << 20
@@ -102,11 +102,11 @@ def _place_prompt(argv: Sequence[str], prompt: str) -> tuple[list[str], bytes]:
         raise CommandNotStarted("no command given: name a program and its arguments")
     clean = prompt.encode("utf-8", "replace")
     program, *rest = argv
-    if not any(PROMPT_MARK in word for word in rest):
+    if not any(_PROMPT_MARK in word for word in rest):
         return [*argv], clean
     # No argument can hold a NUL. A `{prompt}` in the prompt itself is not replaced.
     text = clean.decode().replace("\0", "\ufffd")
-    return [program, *(word.replace(PROMPT_MARK, text) for word in rest)], b""
+    return [program, *(word.replace(_PROMPT_MARK, text) for word in rest)], b""
 
 
 async def _start(

@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -25,14 +25,12 @@ from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.wire import build, parse
-
-E = TypeVar("E", bound=Envelope)
+from harness.wire import EnvelopeT, build, parse
 
 GENESIS: Final = "0" * 64
 """The `prev_hash` of record 1."""
 
-INPUTS: Final = ("ctx", "compiled", "spec", "plan")
+INPUT_NAMES: Final = ("ctx", "compiled", "spec", "plan")
 """The names of the four inputs of `verify`, in a Proposal and in InputDigests."""
 
 _LONGEST_ERROR: Final = 300
@@ -176,7 +174,7 @@ class Decision(Envelope):
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
         proposal, facts = _revalidated(self.proposal), self.facts
-        by_name = {name: canonical_bytes(getattr(proposal, name)) for name in INPUTS}
+        by_name = {name: canonical_bytes(getattr(proposal, name)) for name in INPUT_NAMES}
         digests = {name: sha256(body) for name, body in by_name.items()}
         members = {
             "inputs": canonical_bytes(InputDigests(**digests)),
@@ -299,7 +297,7 @@ def _object(members: Mapping[str, bytes]) -> bytes:
     return b"{" + b",".join(pairs) + b"}"
 
 
-def _revalidated(envelope: E) -> E:
+def _revalidated(envelope: EnvelopeT) -> EnvelopeT:
     """Return a checked copy. Frozen is shallow: args may have been changed in place."""
     return build(type(envelope), envelope.model_dump(exclude_none=True))
 

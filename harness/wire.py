@@ -19,7 +19,7 @@ from evals.escaping import escape_line, pointer
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError, escape_text
 
-E = TypeVar("E", bound=Envelope)
+EnvelopeT = TypeVar("EnvelopeT", bound=Envelope)
 
 MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """The largest document that is parsed, unless the caller sets another limit."""
@@ -98,7 +98,7 @@ def _every_key_kept(data: bytes, value: Any) -> bool:
     return written.count(b":") == data.count(b":")
 
 
-def parse(model: type[E], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> E:
+def parse(model: type[EnvelopeT], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> EnvelopeT:
     """Parse `data` as an envelope of type `model`.
 
     Raises:
@@ -107,7 +107,7 @@ def parse(model: type[E], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> E
     return build(model, parse_json(data, max_bytes))
 
 
-def build(model: type[E], value: Any) -> E:
+def build(model: type[EnvelopeT], value: Any) -> EnvelopeT:
     """Build an envelope of type `model` from a parsed JSON value.
 
     Raises:
@@ -119,7 +119,7 @@ def build(model: type[E], value: Any) -> E:
         raise _invalid(error, model, value) from None
 
 
-def detached_copy(envelope: E) -> E:
+def detached_copy(envelope: EnvelopeT) -> EnvelopeT:
     """Return a deep copy of an envelope of any size that shares nothing with the original."""
     data = canonical_bytes(envelope)
     return parse(type(envelope), data, max_bytes=len(data))

@@ -29,6 +29,7 @@ from evals.timestamps import Time
 from harness.agents.agent import AgentFailed, describe
 from harness.canonical import canonical_bytes, canonical_json, digest
 from harness.errors import HarnessError, escape_text
+from harness.record import Digest
 from harness.runtime.ports import Clock
 from harness.wire import parse
 
@@ -59,9 +60,6 @@ class RecordedFailure(AgentFailed):
     """In a replay: the call failed when it was recorded. The message is the recorded one."""
 
 
-Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-
-
 class Entry(Envelope):
     """One line of a journal: one call and its outcome.
 
@@ -81,11 +79,11 @@ class Entry(Envelope):
     step: Text
     attempt: Annotated[Count, Field(ge=1)]
     at: Time
-    inputs: Sha256
+    inputs: Digest
     status: Literal["replied", "failed"]
     reply: PresentJson = None
     error: Annotated[Text | None, OPTIONAL] = None
-    chain: Annotated[Sha256 | None, OPTIONAL] = None
+    chain: Annotated[Digest | None, OPTIONAL] = None
 
     @model_validator(mode="after")
     def _require_outcome(self) -> Self:

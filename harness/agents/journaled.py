@@ -24,7 +24,7 @@ from harness.agents.usage import UNLIMITED, Budget
 from harness.wire import InvalidInput, build
 
 
-class RecordedCall(Envelope):
+class _RecordedCall(Envelope):
     """A call as it is recorded: the events between `started` and `completed`, and the result."""
 
     events: Annotated[tuple[Event, ...], ARRAY]
@@ -178,13 +178,13 @@ class JournaledStream:
         return Event(kind="completed", session_id=self._where[0], result=result)
 
     def _keep(self, error: str | None, **result: AgentResult) -> None:
-        reply = RecordedCall(events=tuple(self._events), **result).wire()
+        reply = _RecordedCall(events=tuple(self._events), **result).wire()
         self._journal.keep(*self._where, self._inputs, reply=reply, error=error)
 
 
 def _recorded(entry: Entry) -> Iterator[Event]:
     try:
-        recorded = build(RecordedCall, entry.reply)
+        recorded = build(_RecordedCall, entry.reply)
     except InvalidInput as error:
         where = f"step {escape_name(entry.step)} of session {escape_name(entry.session)}"
         raise JournalDamaged(f"{where} is not a recorded call: {error}") from None

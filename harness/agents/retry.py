@@ -13,12 +13,12 @@ from harness.agents.agent import TransientFailure
 from harness.agents.journal import JournalError
 from harness.errors import HarnessError
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 Sleep = Callable[[float], Awaitable[object]]
 """Waits for a number of seconds."""
 
-OUT_OF_TIME: Final = "budget:max_seconds"
+_OUT_OF_TIME: Final = "budget:max_seconds"
 
 
 class OutOfTime(HarnessError):
@@ -89,7 +89,7 @@ class Deadline:
             return None
         return max(0.0, self._ends - asyncio.get_running_loop().time())
 
-    async def within(self, awaitable: Awaitable[T], seconds: float | None = None) -> T:
+    async def within(self, awaitable: Awaitable[_T], seconds: float | None = None) -> _T:
         """Wait for a value, at most this long and at most until the deadline.
 
         Raises:
@@ -103,19 +103,19 @@ class Deadline:
                 return await awaitable
         except TimeoutError:
             if limit.expired() and ends_budget:
-                raise OutOfTime(OUT_OF_TIME) from None
+                raise OutOfTime(_OUT_OF_TIME) from None
             if limit.expired():
                 raise TimeoutError("the call took longer than its time limit") from None
             raise
 
 
 async def call_with_retries(
-    call: Callable[[], Awaitable[T]],
+    call: Callable[[], Awaitable[_T]],
     policy: CallPolicy,
     *,
     seconds: float | None = None,
     on_failure: Callable[[int, float, Exception], None],
-) -> T:
+) -> _T:
     """Return what `call` gives, tried again as the policy says.
 
     `seconds` is the time for all tries together. `on_failure` is called before each wait with the

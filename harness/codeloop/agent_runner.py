@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from harness.codeloop.agent_output import failure_text, read_reply
 from harness.codeloop.agents import AgentRole, agent_start
-from harness.codeloop.events import AgentEnded, AgentOutput, AgentStarted, EventStream
+from harness.codeloop.events import AgentEnded, AgentOutput, AgentStarted, ProgressEmitter
 from harness.codeloop.record import AgentRun, RetriedRun
 from harness.codeloop.session_recorder import CodeLoopJob, Turn
 from harness.errors import HarnessError
@@ -30,7 +30,7 @@ class AgentNotStarted(HarnessError):
 class AgentRunner:
     """Runs the actor and the critic of one job."""
 
-    def __init__(self, job: CodeLoopJob, events: EventStream) -> None:
+    def __init__(self, job: CodeLoopJob, events: ProgressEmitter) -> None:
         """Run the agents of `job` and send their events to `events`."""
         self._job, self._events = job, events
 

@@ -41,7 +41,7 @@ from harness.process import CommandNotStarted
 
 AgentRole = Literal["actor", "critic"]
 
-MODEL_MARK: Final = "{model}"
+_MODEL_MARK: Final = "{model}"
 """Where a command line of an agent takes the name of a model."""
 
 AGENT_SETTINGS: Final = (
@@ -102,11 +102,11 @@ def command_line(agent: str, model: str | None, role: AgentRole) -> tuple[str, .
     preset = PRESETS.get(agent)
     words = _split(preset[role] if preset else agent, role)
     if preset and model is None:
-        index = words.index(MODEL_MARK)
+        index = words.index(_MODEL_MARK)
         return (*words[: index - 1], *words[index + 1 :])
-    if model is None and any(MODEL_MARK in word for word in words):
-        raise CodeLoopError(f"the {role} asks for {MODEL_MARK} and no model is set: name one")
-    return tuple(word.replace(MODEL_MARK, model or "") for word in words)
+    if model is None and any(_MODEL_MARK in word for word in words):
+        raise CodeLoopError(f"the {role} asks for {_MODEL_MARK} and no model is set: name one")
+    return tuple(word.replace(_MODEL_MARK, model or "") for word in words)
 
 
 @dataclass(frozen=True, slots=True)

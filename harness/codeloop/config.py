@@ -24,7 +24,7 @@ from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Count, Envelope
 from evals.escaping import escape_line
 from harness.codeloop.agents import AgentRole, command_line, split_command
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.record import GateLimit, GateRules, Seconds
+from harness.codeloop.record import GateLimit, GateRules, PositiveSeconds
 from harness.errors import escape_text
 from harness.runtime.revise import DEFAULT_MAX_ROUNDS
 from harness.wire import NOT_BLANK, InvalidInput, build
@@ -52,7 +52,7 @@ class GateConfig(Envelope):
     protected: Annotated[Names | None, RESTRICTION] = None
     max_lines: Annotated[Count | None, RESTRICTION] = None
     max_files: Annotated[Count | None, RESTRICTION] = None
-    timeout: Annotated[Seconds | None, RESTRICTION] = None
+    timeout: Annotated[PositiveSeconds | None, RESTRICTION] = None
     allow_agent_settings: Annotated[bool | None, OPTIONAL] = None
 
 
@@ -62,7 +62,7 @@ class Config(Envelope):
     agent: Annotated[Name | None, OPTIONAL] = None
     model: Annotated[Name | None, OPTIONAL] = None
     max_iterations: Annotated[GateLimit | None, OPTIONAL] = None
-    timeout: Annotated[Seconds | None, OPTIONAL] = None
+    timeout: Annotated[PositiveSeconds | None, OPTIONAL] = None
     actor: RoleConfig = RoleConfig()
     critic: RoleConfig = RoleConfig()
     gate: GateConfig = GateConfig()
@@ -168,7 +168,7 @@ def _refuse_unknown(
             _refuse_unknown(origin, key, inner, section)
 
 
-def read_file(place: Path, kind: Literal["config", "project", "user"]) -> Layer:
+def _read_file(place: Path, kind: Literal["config", "project", "user"]) -> Layer:
     """Read the layer in a TOML file.
 
     Raises:
@@ -196,12 +196,12 @@ def layers(command: Layer, root: Path, named: Path | None) -> tuple[Layer, ...]:
     all_layers = [command]
     project = root / PROJECT_FILE
     if named is not None:
-        all_layers.append(read_file(named, "config"))
+        all_layers.append(_read_file(named, "config"))
     elif project.exists() or project.is_symlink():  # a link to nowhere is an error
-        all_layers.append(read_file(project, "project"))
+        all_layers.append(_read_file(project, "project"))
     user = home / "critic" / "config.toml"
     if user.exists() or user.is_symlink():
-        all_layers.append(read_file(user, "user"))
+        all_layers.append(_read_file(user, "user"))
     return (*all_layers, Layer("default", "default", DEFAULTS))
 
 

@@ -2,7 +2,7 @@
 
 Rule 1: remarks may come before the decision, but nothing after it. So a critic that quotes what the
         actor wrote and then comments on it approves nothing. A decision that only repeats what the
-        critic was shown is an echo; see `is_echo`.
+        critic was shown is an echo; see `decision_was_shown`.
 Rule 2: the words that open a decision appear in a reply once. A second opening, in either form, in
         a quote or in a stray tag, makes the reply malformed. So does one inside a code fence.
 Rule 3: a decision has the fields of its kind and no others. `done` with remaining issues is
@@ -120,7 +120,7 @@ def parse_decision(reply: str) -> Done | Continue | Error:
     return _decision(_from_json(block[1]) if block else _from_text(decision))
 
 
-def is_echo(reply: str, shown: Sequence[str]) -> bool:
+def decision_was_shown(reply: str, shown: Sequence[str]) -> bool:
     """Return whether the decision appears word for word in a text that the critic was shown."""
     decision = " ".join(_split_remarks(_text_of(reply))[1].split())
     return any(decision in " ".join(text.split()) for text in shown)

@@ -31,9 +31,9 @@ from harness.codeloop.record import (
     GateLimit,
     Refusal,
     SessionEnd,
-    Sha256,
     Words,
 )
+from harness.record import Digest
 from harness.runtime.ports import Clock
 
 
@@ -112,7 +112,7 @@ class DiffCaptured(_Event):
     files: Count
     lines: Count
     size: Count
-    sha256: Sha256
+    sha256: Digest
 
 
 class ChangeRefused(_Event):
@@ -179,7 +179,7 @@ class IgnoreEvents:
         """Ignore the event."""
 
 
-class EventStream:
+class ProgressEmitter:
     """Numbers and dates the events of a session and hands them to its listener."""
 
     def __init__(self, listener: ProgressListener, clock: Clock) -> None:

@@ -18,7 +18,7 @@ from evals.escaping import escape_line
 from harness.codeloop.errors import CodeLoopError
 from harness.errors import escape_text
 
-LINE_BYTES: Final = 1000
+_LINE_BYTES: Final = 1000
 """A longer line counts as several, or a change without line ends would have no size."""
 
 GIT_SECONDS: Final = 600.0
@@ -135,7 +135,7 @@ class PrivateGit:
     def count_lines(self, *args: str) -> int:
         """Return how many lines a diff adds and removes, those of binary files among them.
 
-        A line counts once for each `LINE_BYTES` bytes that it begins.
+        A line counts once for each `_LINE_BYTES` bytes that it begins.
         """
         as_text = f"core.attributesFile={self.folder / 'info' / 'as-text'}"
         with TemporaryFile() as patch:
@@ -183,7 +183,7 @@ def _changed_lines(patch: Iterable[bytes]) -> int:
     for line in patch:
         if left and line[:1] in (b"+", b"-"):
             left -= 1
-            total += max(1, -(-(len(line.rstrip(b"\n")) - 1) // LINE_BYTES))
+            total += max(1, -(-(len(line.rstrip(b"\n")) - 1) // _LINE_BYTES))
         elif hunk := _HUNK.match(line):
             left = sum(1 if count is None else int(count) for count in hunk.groups())
     return total

@@ -22,8 +22,8 @@ from harness.codeloop.events import (
     CriticReplied,
     DecisionMade,
     DiffCaptured,
-    EventStream,
     GateCommandEnded,
+    ProgressEmitter,
     SessionEnded,
     SessionStarted,
 )
@@ -67,7 +67,7 @@ from harness.runtime.revise import (
     Ruling,
 )
 
-StepResult = TypeVar("StepResult")
+_StepResult = TypeVar("_StepResult")
 
 
 class CodeLoop:
@@ -84,7 +84,7 @@ class CodeLoop:
         job: CodeLoopJob,
         workspace: Workspace,
         recorder: SessionRecorder,
-        events: EventStream,
+        events: ProgressEmitter,
     ) -> None:
         """Work on `job` in `workspace`; iterations that `recorder` knows count towards the limit.
 
@@ -328,7 +328,7 @@ class CodeLoop:
         return tuple(refusals)
 
 
-async def _or_failed(step: Awaitable[StepResult]) -> StepResult | Failed:
+async def _or_failed(step: Awaitable[_StepResult]) -> _StepResult | Failed:
     """Return the result of a step; a failure if this machine or this program let it down."""
     try:
         return await step

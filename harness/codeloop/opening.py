@@ -26,7 +26,7 @@ from harness.codeloop.base import (
     newest_base,
 )
 from harness.codeloop.errors import CodeLoopError
-from harness.codeloop.events import EventStream, IgnoreEvents, ProgressListener
+from harness.codeloop.events import IgnoreEvents, ProgressEmitter, ProgressListener
 from harness.codeloop.git import GitFailed, clean_env, git
 from harness.codeloop.lock import WorkTreeInUse, work_tree_lock
 from harness.codeloop.loop import CodeLoop
@@ -87,7 +87,7 @@ def open_session(
             digest = keep_base(keep, session, folder, record, workspace.start())
             first_line = first_line.model_copy(update={"base_digest": digest})
             recorder = SessionRecorder(first_line, session, writer, clock)
-            yield CodeLoop(job, workspace, recorder, EventStream(listener, clock))
+            yield CodeLoop(job, workspace, recorder, ProgressEmitter(listener, clock))
         if accept_unreviewed and session_file(folder, session).exists():
             _drop_bases_of_others(job.folder, root)
 
@@ -123,7 +123,7 @@ def resume_session(
             first_line = SessionResumed(time=clock.now(), max_iterations=job.max_iterations)
             past = recorded.iterations
             recorder = SessionRecorder(first_line, session, writer, clock, past)
-            yield CodeLoop(job, workspace, recorder, EventStream(listener, clock))
+            yield CodeLoop(job, workspace, recorder, ProgressEmitter(listener, clock))
         _settle(folder, session, kept.folder)
 
 

@@ -15,6 +15,7 @@ from evals.json_value import Text
 from evals.timestamps import Time
 from harness.codeloop.agents import AgentRole
 from harness.codeloop.decision import CodeDecision, Confidence
+from harness.record import Digest
 
 SessionOutcome = Literal[
     "success", "max_iterations_reached", "time_limit_reached", "failed", "user_interrupted"
@@ -43,8 +44,7 @@ GateRefusalKind = Literal[
 CodeSessionId = Annotated[str, Field(pattern=r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z-[0-9a-f]{4}$")]
 Words = Annotated[tuple[Text, ...], ARRAY, Field(min_length=1)]
 GateLimit = Annotated[Count, Field(ge=1)]
-Seconds = Annotated[float, Field(gt=0)]
-Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+PositiveSeconds = Annotated[float, Field(gt=0)]
 
 
 class GateRules(Envelope):
@@ -54,7 +54,7 @@ class GateRules(Envelope):
     protected: Annotated[tuple[Text, ...], ARRAY] = ()
     max_lines: Annotated[Count | None, OPTIONAL] = None
     max_files: Annotated[Count | None, OPTIONAL] = None
-    timeout: Seconds
+    timeout: PositiveSeconds
 
 
 class Refusal(Envelope):
@@ -82,7 +82,7 @@ class Diff(Envelope):
     The content is in `text` if it is UTF-8, else in `base64`.
     """
 
-    sha256: Sha256
+    sha256: Digest
     size: Count
     lines: Count
     files: Annotated[tuple[ChangedFile, ...], ARRAY]
@@ -163,14 +163,14 @@ class SessionStart(Envelope):
     gate: GateRules
     base_tree: Text
     """The id of the tree of all files as the session found them."""
-    base_digest: Annotated[Sha256 | None, OPTIONAL] = None
+    base_digest: Annotated[Digest | None, OPTIONAL] = None
     """Digest of what a resumed session needs besides the tree; absent if it cannot be resumed."""
     root: Annotated[Text | None, OPTIONAL] = None
     """The top of the work tree."""
     commit: Annotated[Text | None, OPTIONAL] = None
     """The commit that was checked out, if there was one."""
-    timeout: Annotated[Seconds | None, OPTIONAL] = None
-    time_limit: Annotated[Seconds | None, OPTIONAL] = None
+    timeout: Annotated[PositiveSeconds | None, OPTIONAL] = None
+    time_limit: Annotated[PositiveSeconds | None, OPTIONAL] = None
     retries: Annotated[Count | None, OPTIONAL] = None
     allow_agent_settings: bool = False
     accepted_unreviewed: bool = False

@@ -8,7 +8,7 @@ from harness.codeloop.decision import (
     Done,
     Error,
     MalformedReply,
-    is_echo,
+    decision_was_shown,
     parse_decision,
 )
 from harness.codeloop.record import AgentRun, Diff
@@ -25,7 +25,7 @@ def decision_in(run: AgentRun, reply: str, shown: Sequence[str]) -> Done | Conti
     if run.truncated:
         raise MalformedReply("the reply is too long to be a decision")
     decision = parse_decision(reply)
-    if isinstance(decision, Done) and is_echo(reply, shown):
+    if isinstance(decision, Done) and decision_was_shown(reply, shown):
         raise MalformedReply("the reply repeats word for word what the actor wrote")
     return decision
 

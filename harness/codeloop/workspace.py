@@ -4,7 +4,7 @@ Rule 1: a capture is of the files as they are on disk: it makes no difference wh
         committed, staged, unstaged or untracked. Every file is read at every capture: no time or
         size that a file shows is trusted. What differed before the session began is not counted.
 Rule 2: what git ignores is left out by the ignore rules as they were at the start, and so are the
-        caches of common checks (`CACHES`). A rule written since then hides nothing. What is
+        caches of common checks (`_CACHES`). A rule written since then hides nothing. What is
         tracked, or named by a `watched` pattern, is seen although it is ignored.
 Rule 3: files that appear while the checks run are part of the change, but do not count towards its
         size. Files that the checks change or remove are named.
@@ -38,7 +38,7 @@ KEPT_DIFF_BYTES: Final = 4 << 20
 MAX_FILE_BYTES: Final = 100 << 20
 """A larger file cannot be reviewed: a change that contains one is refused."""
 
-CACHES: Final = (".mypy_cache/", ".pytest_cache/", ".ruff_cache/")
+_CACHES: Final = (".mypy_cache/", ".pytest_cache/", ".ruff_cache/")
 """Folders that checks leave behind, and that nobody imports or runs anything from."""
 
 _DIFF: Final = ("diff-tree", "-r", "--no-ext-diff", "--no-textconv", "--no-color")
@@ -75,9 +75,8 @@ class Workspace:
 
         What a pattern of `watched` names is seen even if it is ignored. A pattern with `*`, `?` or
         `[` names nothing: it would name caches and logs as well. Settings of agents are always
-        seen. Without `guard_git_settings`, settings, hooks and unfinished operations of the
-        repository may change. `keep` is a folder to keep the start in; `kept` is the start of an
-        earlier session.
+        seen. `guard_git_settings` is as `settings` of a `GitGuard`. `keep` is a folder to keep the
+        start in; `kept` is the start of an earlier session.
 
         Raises:
             CodeLoopError: the folder is not inside a git work tree, or an object of `kept` is lost.
@@ -91,7 +90,7 @@ class Workspace:
         private = Path(self._temporary.name).resolve()
         own = [ignore_rule(path, self.root) for path in (*unseen, private)]
         self._exclude = kept.base.exclude if kept else repository.exclude
-        rules = self._exclude + "".join(f"{line}\n" for line in (*CACHES, *own))
+        rules = self._exclude + "".join(f"{line}\n" for line in (*_CACHES, *own))
         try:
             place = (keep or private) / "git"
             self._git = PrivateGit(place, self.root, rules, format=repository.format)

@@ -10,7 +10,7 @@ from pathlib import Path
 _PACKAGES = ("critic", "evals", "harness")
 _LIBRARIES = ("pydantic", "orjson", "jiter", "jsonschema_rs", "rfc8785", "sqlalchemy", "tqdm")
 
-Diagnosis = tuple[bool, str]
+_Diagnosis = tuple[bool, str]
 """Whether it is in order, and the line that says so or says what to do."""
 
 
@@ -29,13 +29,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if problems else 0
 
 
-def _python() -> Iterator[Diagnosis]:
+def _python() -> Iterator[_Diagnosis]:
     version = ".".join(map(str, sys.version_info[:3]))
     sound = sys.version_info >= (3, 11)
     yield sound, f"Python {version}" + ("" if sound else ": plan-critic needs 3.11 or newer")
 
 
-def _packages() -> Iterator[Diagnosis]:
+def _packages() -> Iterator[_Diagnosis]:
     """Other distributions ship a top-level `evals` or `harness` too; the first on the path wins."""
     root = Path(__file__).resolve().parents[2]
     for name in _PACKAGES:
@@ -52,7 +52,7 @@ def _packages() -> Iterator[Diagnosis]:
         yield False, f"package {name} is {other}{source}: {fix}"
 
 
-def _this_folder() -> Iterator[Diagnosis]:
+def _this_folder() -> Iterator[_Diagnosis]:
     """`python -m`, a script and pytest put their folder first on the path; `critic` does not."""
     here = Path.cwd()
     if (here / "harness" / "commands" / "doctor.py").is_file():  # a checkout of plan-critic
@@ -73,7 +73,7 @@ def _this_folder() -> Iterator[Diagnosis]:
             )
 
 
-def _dependencies() -> Iterator[Diagnosis]:
+def _dependencies() -> Iterator[_Diagnosis]:
     for name in _LIBRARIES:
         try:
             import_module(name)
@@ -94,7 +94,7 @@ def _version(name: str) -> str:
         return "(version unknown)"
 
 
-def _self_test() -> Iterator[Diagnosis]:
+def _self_test() -> Iterator[_Diagnosis]:
     """Judge the two example plans: one must be refused and one must pass."""
     try:
         judged = [_judge(name) for name in ("plan_a.json", "plan_b.json")]

@@ -12,7 +12,7 @@ from harness.commands.complaint import explain_os
 from harness.errors import escape_text
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _PIECE = 1 << 20
 
@@ -38,7 +38,7 @@ class InputDocument(NamedTuple):
         label = "standard input" if self.file == "-" else escape_text(self.file)
         return label if self.line is None else f"{label} line {self.line}"
 
-    def parse_with(self, parser: Callable[[bytes], T]) -> T:
+    def parse_with(self, parser: Callable[[bytes], _T]) -> _T:
         """Parse the bytes.
 
         Raises:

@@ -15,7 +15,7 @@ from harness.replay.engine import replay
 from harness.replay.log_check import check_log
 from harness.wire import InvalidInput, parse_json
 
-EXIT_NOT_SOUND = 1
+_EXIT_NOT_SOUND = 1
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,7 +35,7 @@ def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
             sys.stdout.write(f"{gap.first:>6}  {gap.text()}\n")
             gap = next(waiting)
         sys.stdout.write(_line(record) + "\n")
-    return _warn([], log.problems) or (EXIT_NOT_SOUND if gaps else 0)
+    return _warn([], log.problems) or (_EXIT_NOT_SOUND if gaps else 0)
 
 
 def _line(record: DecisionRecord) -> str:
@@ -60,7 +60,7 @@ def _warn(gaps: Sequence[Gap], problems: Sequence[str]) -> int:
         return 0
     sys.stdout.flush()
     sys.stderr.writelines(f"critic: {warning}\n" for warning in warnings)
-    return EXIT_NOT_SOUND
+    return _EXIT_NOT_SOUND
 
 
 def _record(seq: int, log: SqlDecisionLog) -> DecisionRecord:
@@ -98,4 +98,4 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     unbroken = counts["same"] == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
     sys.stdout.write(f"{total} records: {result}\nhead {head.seq}:{head.hash}\n")
-    return 0 if unbroken and check else EXIT_NOT_SOUND
+    return 0 if unbroken and check else _EXIT_NOT_SOUND

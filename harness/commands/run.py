@@ -7,12 +7,10 @@ from contextlib import ExitStack
 
 from critic import CriticReport
 from harness.commands.documents import documents, size_limit
+from harness.commands.exit_status import EXIT_INVALID, EXIT_REFUSED
 from harness.commands.pipeline import clock_of, report_line, take_decision, transcript_or_proposal
 from harness.log.sql import SqlDecisionLog
 from harness.wire import InvalidInput
-
-EXIT_REFUSED = 1
-EXIT_INVALID = 2
 
 
 def run(args: argparse.Namespace) -> int:

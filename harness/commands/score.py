@@ -13,7 +13,7 @@ from harness.wire import parse
 def run(args: argparse.Namespace) -> int:
     """Judge every Run in the files. Exit status as documented by `critic --help`."""
     limit = size_limit(args)
-    return judge_all(args, lambda data: _judged(parse(Run, data, limit)), describe_score)
+    return judge_all(args, lambda data: _judged(parse(Run, data, limit)), _describe_score)
 
 
 def _judged(run: Run) -> Judged:
@@ -29,7 +29,7 @@ def _refused_plan(run: Run) -> str:
     return f"verify refuses the plan of this run: {verdict.kind}: {reason}"
 
 
-def describe_score(verdict: AnyVerdict) -> str:
+def _describe_score(verdict: AnyVerdict) -> str:
     """Describe a verdict for a person: one line for each evaluator, its findings below it."""
     if not isinstance(verdict, ScoreVerdict):
         raise TypeError(f"not a verdict of score: {type(verdict).__name__}")

@@ -21,10 +21,10 @@ from harness.codeloop.sessions import (
     sessions_folder,
     statistics,
 )
+from harness.commands.exit_status import EXIT_INVALID
 from harness.commands.output import ascii_json
 from harness.errors import UsageError
 
-EXIT_INVALID = 2
 _TASK_SHOWN = 60
 
 

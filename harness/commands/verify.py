@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from typing import TypeVar
 
 from critic import (
     CompiledContext,
@@ -16,21 +15,18 @@ from critic import (
     advise,
     verify_proposal,
 )
-from evals.envelope import Envelope
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.formats.judgement import AnyVerdict, Judged
 from harness.commands.judging import judge_all
 from harness.errors import UsageError
-from harness.wire import InvalidInput, parse
-
-E = TypeVar("E", bound=Envelope)
+from harness.wire import EnvelopeT, InvalidInput, parse
 
 _PARTS = ("context", "compiled", "spec")
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge every document in the files. Exit status as documented by `critic --help`."""
-    return judge_all(args, _judge_of(args), describe_verdict)
+    return judge_all(args, _judge_of(args), _describe_verdict)
 
 
 def _judge_of(args: argparse.Namespace) -> Callable[[bytes], Judged]:
@@ -57,7 +53,7 @@ def _judge_of(args: argparse.Namespace) -> Callable[[bytes], Judged]:
     return judge
 
 
-def _part(model: type[E], name: str, limit: int) -> E:
+def _part(model: type[EnvelopeT], name: str, limit: int) -> EnvelopeT:
     document = read_whole(name, limit)
     try:
         return document.parse_with(lambda data: parse(model, data, limit))
@@ -71,7 +67,7 @@ def _judged(proposal: Proposal, *, advice: bool) -> Judged:
     return Judged(verdict, proposal.ctx.trace_id, advise(*inputs) if advice else None)
 
 
-def describe_verdict(verdict: AnyVerdict) -> str:
+def _describe_verdict(verdict: AnyVerdict) -> str:
     """Describe a verdict for a person: the first line decides, the lines below it explain."""
     match verdict:
         case Verified():

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, create_engine
 from evals.escaping import escape_name
 from harness.log.tables import METADATA
 
-APPLICATION_ID: Final = 0x43726974
+_APPLICATION_ID: Final = 0x43726974
 """The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
 
 # INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
@@ -63,7 +63,7 @@ _STATISTICS: Final = {
 def create_schema(connection: Connection) -> None:
     """Make the tables, mark the file, and forbid to change or remove rows."""
     METADATA.create_all(connection)
-    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION_ID}")
     for trigger in _TRIGGERS:
         connection.exec_driver_sql(trigger)
 
@@ -79,7 +79,7 @@ def schema_problems(connection: Connection) -> tuple[str, ...]:
         if stored[item] != expected[item]
     ]
     mark = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
-    if mark != APPLICATION_ID:
+    if mark != _APPLICATION_ID:
         problems.append("the mark of a decision log in the header of the file was changed")
     return tuple(problems)
 

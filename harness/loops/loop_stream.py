@@ -15,7 +15,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeVar, assert_never
+from typing import Any, Final, Generic, Literal, NamedTuple, Self, assert_never
 
 from evals.escaping import escape_line
 from harness.agents.agent import Agent, AgentResult, Event, EventKind, describe
@@ -27,8 +27,8 @@ from harness.agents.usage import NO_USAGE, Budget, add_usage
 from harness.loops.critique import EMPTY_REPLY
 from harness.runtime import revise
 from harness.runtime.ports import Clock
+from harness.runtime.revise import CritiqueT
 
-CritiqueT = TypeVar("CritiqueT")
 LoopRole = Literal["actor", "critic"]
 
 _AGAIN: Final = (

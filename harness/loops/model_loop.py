@@ -6,9 +6,10 @@ from typing import Generic
 from harness.agents.agent import Agent, AgentResult
 from harness.agents.retry import CallPolicy
 from harness.agents.usage import UNLIMITED, Budget
-from harness.loops.loop_stream import CritiqueT, LoopSpec, LoopStream
+from harness.loops.loop_stream import LoopSpec, LoopStream
 from harness.runtime import revise
 from harness.runtime.ports import Clock
+from harness.runtime.revise import CritiqueT
 
 
 class Loop(Generic[CritiqueT]):

@@ -8,8 +8,9 @@ from critic import CompiledContext, DecisionSpec, Plan, Refused, RunContext, Ver
 from harness.agents.agent import describe
 from harness.agents.journal import Journal
 from harness.agents.retry import CallPolicy, call_with_retries
-from harness.loops.plan_replies import Json, maybe_await, parse_plan_reply, parse_review
+from harness.loops.plan_replies import parse_plan_reply, parse_review
 from harness.loops.plan_types import Advisor, PlanRole, RevisingPlanner, RevisionRequest
+from harness.runtime.loop import maybe_await
 from harness.wire import detached_copy
 
 Inputs = tuple[RunContext, CompiledContext, DecisionSpec]
@@ -50,7 +51,7 @@ class PlanCalls:
         self._on_failure: Final = on_failure
         self._copies: Final = dict[str, Inputs]()
 
-    async def plan(self, request: RevisionRequest | None, site: CallSite) -> Json:
+    async def plan(self, request: RevisionRequest | None, site: CallSite) -> dict[str, Any]:
         """Return the reply of the planner as JSON, see `parse_plan_reply`.
 
         Raises:
@@ -59,7 +60,7 @@ class PlanCalls:
             Exception: an error that the planner raised.
         """
 
-        async def call() -> Json:
+        async def call() -> dict[str, Any]:
             handed = None if request is None else detached_copy(request)
             answer = self._planner.plan(*self._given("planner"), handed)
             return parse_plan_reply(await maybe_await(answer))
@@ -67,13 +68,15 @@ class PlanCalls:
         inputs = {} if request is None else {"request": request.wire()}
         return await self._call("planner", "plan", inputs, site, call)
 
-    async def review(self, plan: Plan, verdict: Verified | Refused, site: CallSite) -> Json:
+    async def review(
+        self, plan: Plan, verdict: Verified | Refused, site: CallSite
+    ) -> dict[str, Any]:
         """Return the reply of the advisor as JSON, see `parse_review`. Errors are as for `plan`."""
         advisor = self._advisor
         if advisor is None:
             return {"findings": [], "usage": {}}
 
-        async def call() -> Json:
+        async def call() -> dict[str, Any]:
             handed = detached_copy(plan), detached_copy(verdict)
             answer = advisor.review(*self._given("advisor"), *handed)
             return parse_review(await maybe_await(answer))
@@ -84,11 +87,11 @@ class PlanCalls:
         self,
         role: PlanRole,
         name: str,
-        inputs: Json,
+        inputs: dict[str, Any],
         site: CallSite,
-        call: Callable[[], Awaitable[Json]],
-    ) -> Json:
-        async def tried() -> Json:
+        call: Callable[[], Awaitable[dict[str, Any]]],
+    ) -> dict[str, Any]:
+        async def tried() -> dict[str, Any]:
             timed_out = False
 
             def note(_tries: int, wait: float, error: Exception) -> None:
@@ -105,10 +108,10 @@ class PlanCalls:
         if self._journal is None:
             return await tried()
         session = f"{self._session}__{role}_{site.round}" + ("__again" if site.again else "")
-        reply: Json = await self._journal.step(session, name, self._keyed(inputs), tried)
+        reply: dict[str, Any] = await self._journal.step(session, name, self._keyed(inputs), tried)
         return reply
 
-    def _keyed(self, inputs: Json) -> Json:
+    def _keyed(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs of a journaled call: the proposal's, the settings, and its own."""
         ctx, compiled, spec = map(digest, self._inputs)
         settings = {} if self._settings is None else {"settings": self._settings}

@@ -4,28 +4,18 @@ The reply becomes JSON, so that a journal can keep it, and is read back from it,
 that the loop uses is in no other hands.
 """
 
-from collections.abc import Awaitable
-from typing import Any, TypeVar
+from typing import Any
 
 from critic import Finding, Plan
-from evals.envelope import Envelope
 from harness.agents.usage import Usage
 from harness.canonical import canonical_bytes, canonical_json
 from harness.loops.plan_types import PlannerReply
 from harness.wire import InvalidInput, build, detached_copy, parse
 
-E = TypeVar("E", bound=Envelope)
-Json = dict[str, Any]
-
-NO_FINDINGS = "the advisor's reply is not a list of findings"
+_NO_FINDINGS = "the advisor's reply is not a list of findings"
 
 
-async def maybe_await(value: Any) -> Any:
-    """Return the value, awaited if it is awaitable."""
-    return await value if isinstance(value, Awaitable) else value
-
-
-def parse_plan_reply(answer: object) -> Json:
+def parse_plan_reply(answer: object) -> dict[str, Any]:
     """Return a planner's answer as JSON: `plan` or `malformed`, and `usage`."""
     content, usage = _unwrapped(answer)
     try:
@@ -34,37 +24,37 @@ def parse_plan_reply(answer: object) -> Json:
         return {"malformed": str(error), "usage": usage}
 
 
-def parse_review(answer: object) -> Json:
+def parse_review(answer: object) -> dict[str, Any]:
     """Return an advisor's answer as JSON: `findings` or `malformed`, and `usage`."""
     content, usage = _unwrapped(answer)
     if not isinstance(content, list | tuple):
-        return {"malformed": NO_FINDINGS, "usage": usage}
+        return {"malformed": _NO_FINDINGS, "usage": usage}
     try:
         findings = [detached_copy(item) for item in content if type(item) is Finding]
     except Exception:  # it was changed into something that is not a finding
-        return {"malformed": NO_FINDINGS, "usage": usage}
+        return {"malformed": _NO_FINDINGS, "usage": usage}
     if len(findings) < len(content):
-        return {"malformed": NO_FINDINGS, "usage": usage}
+        return {"malformed": _NO_FINDINGS, "usage": usage}
     return {"findings": [finding.wire() for finding in findings], "usage": usage}
 
 
-def plan_of(reply: Json) -> Plan:
+def plan_of(reply: dict[str, Any]) -> Plan:
     """Return the plan of a reply that has one."""
     data = canonical_json(reply["plan"])  # longer than it was where defaults were left out
     return parse(Plan, data, max_bytes=len(data))
 
 
-def findings_of(reply: Json) -> tuple[Finding, ...]:
+def findings_of(reply: dict[str, Any]) -> tuple[Finding, ...]:
     """Return the findings of a reply that has them."""
     return tuple(build(Finding, finding) for finding in reply["findings"])
 
 
-def usage_of(reply: Json) -> Usage:
+def usage_of(reply: dict[str, Any]) -> Usage:
     """Return what a reply cost, as far as it was measured."""
     return build(Usage, reply["usage"])
 
 
-def _unwrapped(answer: object) -> tuple[object, Json]:
+def _unwrapped(answer: object) -> tuple[object, dict[str, Any]]:
     if isinstance(answer, PlannerReply):
         return answer.content, answer.usage.wire()
     return answer, {}

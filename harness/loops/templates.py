@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from string import Formatter
 from typing import Final
 
-PLACEHOLDERS: Final = ("prompt", "output", "critique", "issues_bulleted")
+_PLACEHOLDERS: Final = ("prompt", "output", "critique", "issues_bulleted")
 """The task; the newest output; the whole critique; its issues, one a line."""
 
 
@@ -23,15 +23,15 @@ class Template:
         """Parse the template.
 
         Raises:
-            ValueError: a brace has no partner, or a placeholder is not one of `PLACEHOLDERS`.
+            ValueError: a brace has no partner, or a placeholder is unknown.
         """
         try:
             parts = [*Formatter().parse(text)]
         except ValueError as error:
             raise ValueError(f"{error}: write {{{{ and }}}} for braces in a template") from None
         for _, name, spec, conversion in parts:
-            if name is not None and (name not in PLACEHOLDERS or spec or conversion):
-                allowed = ", ".join(f"{{{allowed}}}" for allowed in PLACEHOLDERS)
+            if name is not None and (name not in _PLACEHOLDERS or spec or conversion):
+                allowed = ", ".join(f"{{{allowed}}}" for allowed in _PLACEHOLDERS)
                 raise ValueError(f"unknown placeholder {{{name}}}: use {allowed}")
         self._parts = [(literal, name) for literal, name, _, _ in parts]
         self.names: frozenset[str] = frozenset(name for _, name in self._parts if name)

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
 from harness.canonical import canonical_json
-from harness.record import GENESIS, INPUTS, Head, RawRecord, record_hash
+from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord, record_hash
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
@@ -51,7 +51,7 @@ class StoredDocument:
         named = self.value.get("inputs")
         if not isinstance(named, dict):
             return {}
-        return {name: named[name] for name in INPUTS if is_digest(named.get(name))}
+        return {name: named[name] for name in INPUT_NAMES if is_digest(named.get(name))}
 
     @property
     def hashes(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from evals.escaping import escape_line, escape_name
 from evals.plan import Plan, Proposal
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.record import INPUTS, DecisionRecord, Gap, Head, RunFacts, sha256
+from harness.record import INPUT_NAMES, DecisionRecord, Gap, Head, RunFacts, sha256
 from harness.replay.diff import differences
 from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
 from harness.replay.result import Difference, ReplayResult, ReplayStatus
@@ -218,7 +218,7 @@ def _failures_of_unscored(record: DecisionRecord, proposal: Proposal) -> Iterato
 
 def _attempt_verdicts(record: DecisionRecord, proposal: Proposal) -> list[VerifyVerdict]:
     """Return what `verify` says today of each plan that was tried before."""
-    given: dict[str, Any] = {name: getattr(proposal, name) for name in INPUTS}
+    given: dict[str, Any] = {name: getattr(proposal, name) for name in INPUT_NAMES}
     plans = [attempt.plan for attempt in record.attempts or ()]
     return [verify_proposal(Proposal(**{**given, "plan": plan})) for plan in plans]
 
@@ -252,7 +252,7 @@ def _proposal(bodies: Mapping[str, bytes], problems: _Problems) -> Proposal | No
     unreadable = [f"input {name} {result.error}" for name, result in read.items() if result.error]
     for reason in unreadable:
         problems.contradiction(reason)
-    if unreadable or len(read) < len(INPUTS):
+    if unreadable or len(read) < len(INPUT_NAMES):
         return None
     values: dict[str, Any] = {name: result.value for name, result in read.items()}
     return Proposal(**values)

@@ -108,7 +108,7 @@ of a queue. What it raises is ignored.
 """
 
 
-class EventStream:
+class EventEmitter:
     """Numbers events and gives each to the listener, if there is one. Thread-safe."""
 
     def __init__(self, listener: Listener | None, now: Callable[[], datetime | None]) -> None:

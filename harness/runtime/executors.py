@@ -11,7 +11,7 @@ from typing import Any, Final
 from critic import Proposal, Run, ToolCall, ToolCapability, ToolStep
 from evals.escaping import escape_name
 from harness.canonical import digest
-from harness.runtime.failures import class_name, describe_error, status_of, type_name
+from harness.runtime.failures import call_status, class_name, describe_error, type_name
 from harness.runtime.limits import call_within
 from harness.runtime.permit import Permit, PermitError, redeem
 from harness.runtime.ports import Execution, Recorder
@@ -153,7 +153,7 @@ class CallableExecutor:
             # A copy: what a tool does to its arguments must not change what is on record.
             output = await self._returned(function, deepcopy(step.args))
         except Exception as error:
-            call = ToolCall(**facts, status=status_of(error, tool), error=describe_error(error))
+            call = ToolCall(**facts, status=call_status(error, tool), error=describe_error(error))
         except BaseException as interrupt:  # cancelled, or the program has to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
             reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"

@@ -45,20 +45,20 @@ def describe_error(error: BaseException) -> str:
     return f"{class_name(error)}: {message}"
 
 
-def status_of(error: Exception, tool: ToolCapability | None) -> CallStatus:
+def call_status(error: Exception, tool: ToolCapability | None) -> CallStatus:
     """Return the status of a call whose function raised `error`.
 
     Args:
         error: what the function raised once it was called.
         tool: the capability; None is treated as one that may do anything.
     """
-    if is_timeout(error):
+    if _is_timeout(error):
         return "timed_out"
     has_no_effect = tool is not None and tool.approval_mode == "read_only"
     return "failed" if has_no_effect or isinstance(error, ToolNotRun) else "unknown"
 
 
-def is_timeout(error: BaseException) -> bool:
+def _is_timeout(error: BaseException) -> bool:
     """Return whether the exception, or a class it derives from, is named as a time-out.
 
     Libraries have time-outs of their own, such as `httpx.ReadTimeout`, which do not derive from

@@ -33,7 +33,7 @@ from critic import (
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
 from harness.record import Decision, DecisionRecord, RunFacts
-from harness.runtime.events import EventStream, Listener
+from harness.runtime.events import EventEmitter, Listener
 from harness.runtime.failures import class_name
 from harness.runtime.permit import Permit, issue_permit
 from harness.runtime.ports import (
@@ -47,7 +47,7 @@ from harness.runtime.ports import (
 from harness.runtime.recorder import CallRecorder
 from harness.wire import detached_copy
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _Attempt = dict[str, Plan | Verified | Refused]
 """The members of one attempt in a Decision: `plan` and `verdict`."""
@@ -120,7 +120,7 @@ async def run_canonical_loop(
     attempts = _attempts(planner, proposal)
     verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
     began = _aware(clock.now())
-    events = EventStream(listener, lambda: _time_or_none(clock))
+    events = EventEmitter(listener, lambda: _time_or_none(clock))
     turn = _Turn(proposal, attempts, verdict, clock, log, intent, began, events)
     events.planned(proposal.plan)
     events.verified(verdict)
@@ -171,7 +171,7 @@ class _Turn:
     log: DecisionLog
     intent: str | None
     began: datetime
-    events: EventStream
+    events: EventEmitter
 
     async def execute(self, executor: Executor) -> Outcome:
         recorder = CallRecorder(self.events.call_started, self.events.call_ended)
@@ -250,7 +250,7 @@ class _Turn:
         present = {name: value for name, value in optional.items() if value is not None}
         decision = Decision(proposal=self.proposal, report=report, **present)
         try:
-            record = await await_shielded(self.log.append(decision.detached()))
+            record = await _await_shielded(self.log.append(decision.detached()))
             if not isinstance(record, DecisionRecord):
                 raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
         except Exception as failure:
@@ -278,14 +278,14 @@ def _time_or_none(clock: Clock) -> datetime | None:
         return None
 
 
-async def maybe_await(value: T | Awaitable[T]) -> T:
+async def maybe_await(value: _T | Awaitable[_T]) -> _T:
     """Return the value of a port, whether it is synchronous or asynchronous."""
     if isinstance(value, Awaitable):
         return await value
     return value
 
 
-async def await_shielded(value: T | Awaitable[T]) -> T:
+async def _await_shielded(value: _T | Awaitable[_T]) -> _T:
     """Like `maybe_await`, but wait until the end even while this task is being cancelled.
 
     Raises:
@@ -293,7 +293,7 @@ async def await_shielded(value: T | Awaitable[T]) -> T:
     """
     if not isinstance(value, Awaitable):
         return value
-    task: asyncio.Future[T] = asyncio.ensure_future(value)
+    task: asyncio.Future[_T] = asyncio.ensure_future(value)
     cancelled = False
     while not task.done():
         try:

@@ -15,7 +15,7 @@ from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, digest
 from harness.record import (
     GENESIS,
-    INPUTS,
+    INPUT_NAMES,
     Decision,
     DecisionRecord,
     Head,
@@ -54,7 +54,7 @@ def test_a_third_party_can_check_a_record(kind: str) -> None:
     read = json.loads(entry.body)
     claimed = read.pop("hash")
     assert hashlib.sha256(rfc8785.dumps(read)).hexdigest() == claimed == entry.hash
-    for name in INPUTS:
+    for name in INPUT_NAMES:
         stored = drafted.bodies[read["inputs"][name]]
         assert hashlib.sha256(stored).hexdigest() == read["inputs"][name]
         assert rfc8785.dumps(json.loads(stored)) == stored
@@ -79,8 +79,8 @@ def test_the_bytes_are_the_canonical_form_of_the_record(kind: str) -> None:
 def test_inputs_are_named_by_their_digest() -> None:
     given = decision()
     inputs = sealed(draft(given), Head(0, GENESIS)).record.inputs
-    assert {name: getattr(inputs, name) for name in INPUTS} == {
-        name: digest(getattr(given.proposal, name)) for name in INPUTS
+    assert {name: getattr(inputs, name) for name in INPUT_NAMES} == {
+        name: digest(getattr(given.proposal, name)) for name in INPUT_NAMES
     }
 
 

@@ -8,9 +8,9 @@ from evals.escaping import escape_line
 from harness.commands.documents import InputDocument
 from harness.commands.formats.judgement import (
     Describe,
+    DocumentMessage,
     Judged,
     Level,
-    Message,
     Reporter,
     messages,
     problems,
@@ -42,7 +42,7 @@ class GithubReporter:
         """Do nothing: everything is printed."""
 
 
-def _print(document: InputDocument, message: Message) -> None:
+def _print(document: InputDocument, message: DocumentMessage) -> None:
     properties = {"file": document.file, "line": str(document.line or 1), "title": message.rule}
     listed = ",".join(
         f"{name}={_escape(escape_line(value), ':,')}" for name, value in properties.items()

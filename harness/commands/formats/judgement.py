@@ -12,7 +12,7 @@ Describe = Callable[[AnyVerdict], str]
 
 Level = Literal["error", "warning", "note"]
 
-INVALID_INPUT = "invalid_input"
+_INVALID_INPUT = "invalid_input"
 """The rule of messages about a document that is not an envelope."""
 
 
@@ -28,7 +28,7 @@ class Judged(NamedTuple):
     note: str = ""
 
 
-class Message(NamedTuple):
+class DocumentMessage(NamedTuple):
     """One message about a document: its level, its rule, its place and its text."""
 
     level: Level
@@ -52,28 +52,30 @@ class Reporter(Protocol):
         """Print what had to wait for the last judgement."""
 
 
-def messages(verdict: AnyVerdict) -> Iterator[Message]:
+def messages(verdict: AnyVerdict) -> Iterator[DocumentMessage]:
     """Yield the messages of a verdict: violations, caveats, or the findings of evaluators."""
     match verdict:
         case Verified():
-            yield from (Message("note", "caveat", caveat) for caveat in verdict.caveats)
+            yield from (DocumentMessage("note", "caveat", caveat) for caveat in verdict.caveats)
         case Refused():
             for violation in verdict.violations:
-                yield Message("error", violation.kind, violation.reason, violation.path or "")
+                yield DocumentMessage(
+                    "error", violation.kind, violation.reason, violation.path or ""
+                )
         case ScoreVerdict():
             yield from _findings(verdict)
         case _:
             assert_never(verdict)
 
 
-def _findings(verdict: ScoreVerdict) -> Iterator[Message]:
+def _findings(verdict: ScoreVerdict) -> Iterator[DocumentMessage]:
     levels: dict[str, Level] = {"error": "error", "warn": "warning", "info": "note"}
     for evaluator, scored in verdict.scorecard.scores:
         for finding in scored.findings:
-            yield Message(levels[finding.severity], evaluator, finding.message)
+            yield DocumentMessage(levels[finding.severity], evaluator, finding.message)
 
 
-def problems(error: InvalidInput) -> Iterator[Message]:
+def problems(error: InvalidInput) -> Iterator[DocumentMessage]:
     """Yield every problem of a document that is not an envelope."""
     for problem in error.problems:
-        yield Message("error", INVALID_INPUT, problem.message, problem.path)
+        yield DocumentMessage("error", _INVALID_INPUT, problem.message, problem.path)

@@ -9,8 +9,8 @@ from evals.escaping import escape_line
 from harness.commands.documents import InputDocument
 from harness.commands.formats.judgement import (
     Describe,
+    DocumentMessage,
     Judged,
-    Message,
     Reporter,
     messages,
     problems,
@@ -64,7 +64,7 @@ class JunitReporter:
         return ElementTree.SubElement(self._suite, "testcase", place)
 
 
-def _add(case: ElementTree.Element, tag: str, listed: list[Message]) -> None:
+def _add(case: ElementTree.Element, tag: str, listed: list[DocumentMessage]) -> None:
     if not listed:
         return
     element = ElementTree.SubElement(case, tag)
@@ -75,6 +75,6 @@ def _add(case: ElementTree.Element, tag: str, listed: list[Message]) -> None:
     element.text = "\n".join(escape_line(_line(message)) for message in listed)
 
 
-def _line(message: Message) -> str:
+def _line(message: DocumentMessage) -> str:
     place = f" at {message.path}" if message.path else ""
     return f"{message.level}: {message.rule}{place}: {message.text}"

@@ -14,11 +14,11 @@ from harness.wire import InvalidInput
 def reporter(args: argparse.Namespace, describe: Describe) -> Reporter:
     """Return the reporter for `--format text`, `--format json`, or neither."""
     if args.format == "json":
-        return JsonReporter()
-    return DefaultReporter(describe) if args.format is None else TextReporter(describe)
+        return _JsonReporter()
+    return _DefaultReporter(describe) if args.format is None else _TextReporter(describe)
 
 
-class TextReporter:
+class _TextReporter:
     """Print verdicts to standard output and invalid input to standard error, as text."""
 
     def __init__(self, describe: Describe) -> None:
@@ -43,7 +43,7 @@ class TextReporter:
         """Do nothing: everything is printed."""
 
 
-class JsonReporter:
+class _JsonReporter:
     """Print one JSON object for each document: the verdict or the error, and where it is from.
 
     `file` is as given on the command line, `line` is there for JSON Lines, `trace_id` for a
@@ -66,11 +66,11 @@ class JsonReporter:
         """Do nothing: everything is printed."""
 
 
-class DefaultReporter:
+class _DefaultReporter:
     """Print JSON for JSON Lines and text for whole files."""
 
     def __init__(self, describe: Describe) -> None:
-        self._text, self._json = TextReporter(describe), JsonReporter()
+        self._text, self._json = _TextReporter(describe), _JsonReporter()
 
     def judged(self, document: InputDocument, judged: Judged) -> None:
         """Print the verdict in the form of its document."""

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from harness.commands.documents import InputDocument
 from harness.commands.formats.judgement import (
     Describe,
+    DocumentMessage,
     Judged,
-    Message,
     Reporter,
     messages,
     problems,
@@ -49,7 +49,7 @@ class SarifReporter:
         sys.stdout.write(ascii_json(log, indent=2) + "\n")
 
 
-def _result(document: InputDocument, message: Message) -> dict[str, Any]:
+def _result(document: InputDocument, message: DocumentMessage) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": {"uri": quote(document.file)},

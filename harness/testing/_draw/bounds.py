@@ -86,7 +86,7 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
     fresh: dict[str, list[EvidenceItem]] = {}
     stale = []
     for item in compiled.manifests.evidence_manifest:
-        if is_fresh(item, ctx):
+        if _is_fresh(item, ctx):
             fresh.setdefault(item.classification, []).append(item)
         else:
             stale.append(item)
@@ -107,13 +107,13 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
         spec=spec,
         fresh=fresh,
         stale=stale,
-        tools=sorted(tools, key=lambda tool: not produces_all(tool, required)),
+        tools=sorted(tools, key=lambda tool: not _produces_all(tool, required)),
         steps_left=steps - ((spent.steps if spent else None) or 0),
         tokens_left=tokens,
     )
 
 
-def is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
+def _is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
     """Return whether evidence is known to be unexpired.
 
     This repeats `evals.timestamps.unexpired` on purpose: the generator must not share its errors.
@@ -121,7 +121,7 @@ def is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
     return item.expires_at is None or (ctx.as_of is not None and ctx.as_of < item.expires_at)
 
 
-def produces_all(tool: ToolCapability, outputs: Iterable[str]) -> bool:
+def _produces_all(tool: ToolCapability, outputs: Iterable[str]) -> bool:
     """Return whether one step of the tool can produce all the outputs."""
     return tool.produces is None or set(outputs) <= set(tool.produces)
 

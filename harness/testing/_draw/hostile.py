@@ -15,7 +15,7 @@ from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
 
 _: Final = ABSENT
 
-NASTY: Final = "<b>\n\u001b[31m'\u202e\u0000"
+_NASTY: Final = "<b>\n\u001b[31m'\u202e\u0000"
 _DEEP_LEVELS: Final = 60
 _LONG: Final = 60  # steps: well over the default limit of 12
 
@@ -30,8 +30,8 @@ def _deep() -> Any:
 _VALUES: Final[tuple[Any, ...]] = (
     1,
     "a",
-    *(1.0, True, "1", -0.0, 2**53 - 1, 1e21, None, "", NASTY, "\ud7ff"),
-    *([], {}, [1, [2]], {NASTY: 1}, {"a": {"b": "c"}}),
+    *(1.0, True, "1", -0.0, 2**53 - 1, 1e21, None, "", _NASTY, "\ud7ff"),
+    *([], {}, [1, [2]], {_NASTY: 1}, {"a": {"b": "c"}}),
 )
 
 
@@ -72,7 +72,7 @@ def _a_step(drafter: Drafter, names: _Names, earlier: list[Json]) -> Json:
     kind = pick(draw, ("known", "made up", "reason", "again"))
     if kind == "again" and earlier:
         return dict(pick(draw, earlier))
-    step: Json = {"kind": "reason", **fields(draw, {"summary": (_, NASTY)})}
+    step: Json = {"kind": "reason", **fields(draw, {"summary": (_, _NASTY)})}
     if kind in ("known", "made up"):
         pair = pick(draw, names.pairs)
         tool = names.tools.get(pair)
@@ -86,7 +86,7 @@ def _a_step(drafter: Drafter, names: _Names, earlier: list[Json]) -> Json:
 
 
 def _args(draw: st.DrawFn, bound: list[str]) -> Json:
-    table: dict[str, tuple[Any, ...]] = {"x": (_, *_VALUES), NASTY: (_, _, _, 1)}
+    table: dict[str, tuple[Any, ...]] = {"x": (_, *_VALUES), _NASTY: (_, _, _, 1)}
     args = fields(draw, {**table, **dict.fromkeys(bound, (_, *_VALUES))})
     return {**args, "deep": _deep()} if chance(draw) and chance(draw) else args
 

@@ -15,7 +15,7 @@ class NearMissPlan(NamedTuple):
     unapproved: int | None = None
 
 
-def with_step(plan: Json, index: int, **changes: Any) -> NearMissPlan:
+def plan_with_step(plan: Json, index: int, **changes: Any) -> NearMissPlan:
     """Return the plan with some fields of one step changed."""
     steps = list(plan["steps"])
     steps[index] = {**steps[index], **changes}
@@ -55,7 +55,7 @@ def opening_steps(
 def with_one_of(drafter: Drafter, plan: Json, args: Sequence[Json]) -> NearMissPlan | None:
     """Return the plan with one of these args in its first step, or None if there are none."""
     drafter.retry_may_help |= not args
-    return with_step(plan, 0, args=pick(drafter.draw, args)) if args else None
+    return plan_with_step(plan, 0, args=pick(drafter.draw, args)) if args else None
 
 
 def usable(drafter: Drafter) -> list[ToolCapability]:
@@ -66,7 +66,7 @@ def usable(drafter: Drafter) -> list[ToolCapability]:
 def with_pin(plan: Json, index: int, ref: str) -> NearMissPlan:
     """Return the plan with one more evidence ref in one step."""
     refs = plan["steps"][index].get("evidence_refs", ())
-    return with_step(plan, index, evidence_refs=[*refs, ref])
+    return plan_with_step(plan, index, evidence_refs=[*refs, ref])
 
 
 def other(name: str) -> str:

@@ -15,10 +15,10 @@ from harness.testing._draw.near_miss import (
     opened_plan,
     opening_steps,
     other,
+    plan_with_step,
     usable,
     with_one_of,
     with_pin,
-    with_step,
 )
 from harness.testing._draw.near_miss_scope import STRANGE
 from harness.testing._draw.plans import Drafter, reason_step
@@ -44,7 +44,7 @@ def unpinned_class(drafter: Drafter) -> NearMissPlan | None:
         if name not in wanted and not unbacked_arguments(
             tool.bound_args or {}, step.get("args", {}), fresh
         ):
-            return with_step(plan, 0, evidence_refs=refs)
+            return plan_with_step(plan, 0, evidence_refs=refs)
     drafter.retry_may_help = True
     return None
 
@@ -60,7 +60,7 @@ def unmet_claim(drafter: Drafter) -> NearMissPlan | None:
     pinned = {evidence[ref].classification for ref in step.get("evidence_refs", ())}
     classes = [*drafter.bounds.fresh, "zz"]
     unmet = [name for name in classes if name not in pinned] or [other(classes[0])]
-    return with_step(plan, index, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
+    return plan_with_step(plan, index, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
 
 
 def forged_ref(drafter: Drafter) -> NearMissPlan | None:
@@ -136,7 +136,7 @@ def unknown_dependency(drafter: Drafter) -> NearMissPlan | None:
     plan, index = drawn
     later = [step["id"] for step in plan["steps"][index:] if "id" in step]
     needed = [*plan["steps"][index].get("depends_on", ())]
-    return with_step(plan, index, depends_on=[*needed, pick(drafter.draw, ["zz", *later])])
+    return plan_with_step(plan, index, depends_on=[*needed, pick(drafter.draw, ["zz", *later])])
 
 
 def repeated_id(drafter: Drafter) -> NearMissPlan | None:
@@ -180,4 +180,4 @@ def too_many_tokens(drafter: Drafter) -> NearMissPlan | None:
     plan, index = drawn
     others = plan["steps"][:index] + plan["steps"][index + 1 :]
     needed = drafter.bounds.tokens_left + 1 - drafter.tokens(others)
-    return with_step(plan, index, estimated_tokens=pick(drafter.draw, (needed, 2**53 - 1)))
+    return plan_with_step(plan, index, estimated_tokens=pick(drafter.draw, (needed, 2**53 - 1)))

@@ -10,13 +10,13 @@ from typing import Any, Final, TypeVar
 from hypothesis import strategies as st
 
 Json = dict[str, Any]
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 ABSENT: Final[Any] = object()
 """The option to leave a field out."""
 
 
-def pick(draw: st.DrawFn, options: Sequence[T]) -> T:
+def pick(draw: st.DrawFn, options: Sequence[_T]) -> _T:
     """Return one of the options; shrink towards the first."""
     # A single option is drawn too: otherwise shrinking would prefer shorter lists of options.
     return options[draw(st.integers(0, len(options) - 1))]
@@ -27,7 +27,7 @@ def chance(draw: st.DrawFn) -> bool:
     return draw(st.booleans())
 
 
-def some(draw: st.DrawFn, options: Sequence[T]) -> list[T]:
+def some(draw: st.DrawFn, options: Sequence[_T]) -> list[_T]:
     """Return some of the options in their order, each at most once; shrink towards none."""
     return [option for option in options if chance(draw)]
 

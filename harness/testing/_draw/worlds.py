@@ -17,7 +17,7 @@ _: Final = ABSENT
 
 NOW: Final = "2026-01-01T00:00:00Z"
 LATER: Final = "2026-01-02T00:00:00Z"
-EARLIER: Final = "2025-12-31T00:00:00Z"
+_EARLIER: Final = "2025-12-31T00:00:00Z"
 
 MODES: Final = tuple(MODE_RANK)
 PAIRS: Final = (("a", "b"), ("a", "b.c"), ("a.b", "c"), ("b", "a"))
@@ -44,7 +44,7 @@ TOOL: Final = {
 ITEM: Final = {
     "classification": CLASSES,
     "content": (_, *_CONTENTS),
-    "expires_at": (_, _, LATER, EARLIER),
+    "expires_at": (_, _, LATER, _EARLIER),
 }
 CTX: Final = {
     "safety_mode": MODES,
@@ -184,7 +184,7 @@ _NEEDS: Final[dict[str, Json]] = {
         "item": {"classification": "k"},
         "mode": "high",
     },
-    "expired_ref": {"item": {"classification": "k", "expires_at": EARLIER}, "stale": True},
+    "expired_ref": {"item": {"classification": "k", "expires_at": _EARLIER}, "stale": True},
     "unbacked_argument": {
         "tool": {"bound_args": {"x": ["k"]}},
         "item": {"classification": "k", "content": "v"},

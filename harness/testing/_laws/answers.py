@@ -74,13 +74,13 @@ def violations_name_real_places(context: LawContext) -> None:
         step, path, reason = violation.offending_step, violation.path, violation.reason
         real = step is None or step < len(plan["steps"])
         context.require(real, f"step {step} is blamed, of {len(plan['steps'])}: {reason}")
-        leads = path is None or leads_somewhere(plan, path)
+        leads = path is None or _leads_somewhere(plan, path)
         context.require(leads, f"path {path} leads nowhere: {reason}")
         inside = step is None or path is None or f"{path}/".startswith(f"/steps/{step}/")
         context.require(inside, f"path {path} is not in step {step}: {reason}")
 
 
-def leads_somewhere(document: Any, pointer: str) -> bool:
+def _leads_somewhere(document: Any, pointer: str) -> bool:
     """Return whether a JSON pointer leads into the document, or to a field that is left out."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
     for position, part in enumerate(parts):

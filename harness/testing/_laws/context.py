@@ -22,7 +22,7 @@ from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing.strategies import NearMiss
 from harness.wire import build
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 LawVerdict = Verified | Refused
 Verify = Callable[[RunContext, CompiledContext, DecisionSpec, Plan], LawVerdict]
 Mark = tuple[str, str, int | None, str | None]
@@ -57,11 +57,11 @@ class LawContext:
         self.verify = verify
         self._data = data
 
-    def draw(self, strategy: st.SearchStrategy[T]) -> T:
+    def draw(self, strategy: st.SearchStrategy[_T]) -> _T:
         """Draw something that the law needs."""
         return self._data.draw(strategy)
 
-    def pick(self, options: Sequence[T]) -> T:
+    def pick(self, options: Sequence[_T]) -> _T:
         """Draw one of the options; the first is the simplest."""
         return options[self.draw(st.integers(0, len(options) - 1))]
 

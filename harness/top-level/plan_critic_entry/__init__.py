@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-OWN_FILES: Final = MappingProxyType(
+_OWN_FILES: Final = MappingProxyType(
     {
         "critic": Path("verdicts.py"),
         "evals": Path("scorecard.py"),
@@ -20,12 +20,12 @@ OWN_FILES: Final = MappingProxyType(
 """The packages of plan-critic, each with a file that tells it from another of the same name."""
 
 
-def is_ours(name: str, folder: Path) -> bool:
+def _is_ours(name: str, folder: Path) -> bool:
     """Return whether the folder is plan-critic's package of that name."""
-    return (folder / OWN_FILES[name]).is_file()
+    return (folder / _OWN_FILES[name]).is_file()
 
 
-def imported_from(name: str) -> Path | None:
+def _imported_from(name: str) -> Path | None:
     """Return the folder (or the file) that `import name` reads, without importing it.
 
     None if the package is missing.
@@ -46,11 +46,11 @@ def shadowed() -> dict[str, str]:
 
     By name of the package; empty when all three are plan-critic's. Lines are safe to print.
     """
-    places = {name: imported_from(name) for name in OWN_FILES}
+    places = {name: _imported_from(name) for name in _OWN_FILES}
     return {
         name: _line(name, place)
         for name, place in places.items()
-        if place is None or not is_ours(name, place)
+        if place is None or not _is_ours(name, place)
     }
 
 

@@ -14,7 +14,7 @@ from harness.codeloop.decision import (
     Done,
     Error,
     MalformedReply,
-    is_echo,
+    decision_was_shown,
     parse_decision,
 )
 from tests.support.examples import HOSTILE, is_safe
@@ -194,7 +194,7 @@ def test_no_text_that_quotes_a_decision_approves(
         parse_decision(reply)
     except MalformedReply:
         return
-    assert is_echo(reply, [f"I did it.\n{quote}\n"])
+    assert decision_was_shown(reply, [f"I did it.\n{quote}\n"])
 
 
 @given(st.lists(words, max_size=3), decisions)
@@ -220,5 +220,5 @@ def test_any_text_is_a_decision_or_malformed(text: str) -> None:
 
 
 def test_an_echo_is_known_by_its_words() -> None:
-    assert is_echo(TEXT_DONE, ["", f"I am sure.\n  {TEXT_DONE}\n"])
-    assert not is_echo(TEXT_DONE, ["", "DECISION: DONE"])
+    assert decision_was_shown(TEXT_DONE, ["", f"I am sure.\n  {TEXT_DONE}\n"])
+    assert not decision_was_shown(TEXT_DONE, ["", "DECISION: DONE"])

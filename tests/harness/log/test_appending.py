@@ -11,7 +11,7 @@ import harness.log.statements
 from harness.canonical import canonical_bytes
 from harness.log.errors import LogError, LogUnavailable, Unrecordable
 from harness.log.sql import SqlDecisionLog
-from harness.record import GENESIS, INPUTS, Head, sha256
+from harness.record import GENESIS, INPUT_NAMES, Head, sha256
 from harness.replay.engine import replay
 from tests.harness.log.decisions import KINDS, decision, filled, meddle, query
 
@@ -85,7 +85,7 @@ def test_inputs_are_kept_once(tmp_path: Path) -> None:
     assert first.inputs.compiled == second.inputs.compiled
     # One compiled context and one spec; a context and a plan for each of the two.
     assert query(path, "SELECT count(*) FROM inputs") == [(6,)]
-    for name in INPUTS:
+    for name in INPUT_NAMES:
         named = getattr(first.inputs, name)
         assert log.input(named) == canonical_bytes(getattr(decision(1).proposal, name))
     assert log.input("f" * 64) is None

@@ -11,7 +11,7 @@ from critic.verdicts import RULESET_VERSION
 from critic.verify import verify_proposal
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
-from harness.record import GENESIS, INPUTS, Decision, Head, PlanAttemptRecord, RunFacts
+from harness.record import GENESIS, INPUT_NAMES, Decision, Head, PlanAttemptRecord, RunFacts
 from harness.replay.engine import replay
 from harness.replay.result import ReplayResult
 from tests.harness.log.decisions import (
@@ -106,7 +106,7 @@ def test_a_record_dropped_from_the_middle_is_named(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("name", INPUT_NAMES)
 def test_a_missing_input_is_named(tmp_path: Path, name: str) -> None:
     path = tmp_path / "log"
     log = filled(path, 3)
