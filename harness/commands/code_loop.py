@@ -38,10 +38,10 @@ _NOT_WITH_RESUME: Final = (
 def run(args: argparse.Namespace) -> int:
     """Run one session, or print what would run. Exit status as in `critic loop --help`."""
     with Progress(sys.stderr, verbose=args.verbose) as progress:
-        as_json = args.format == "json"
-        listener = JsonEvents(sys.stdout, progress) if as_json else progress
+        json_events = JsonEvents(sys.stdout, progress) if args.format == "json" else None
+        listener = json_events or progress
         if args.resume is not None:
-            return _run_session(_resumed(args, listener), as_json)
+            return _run_session(_resumed(args, listener), json_events)
         folder = Path("." if args.dir is None else args.dir).resolve()
         root = top_of(folder)
         config = Path(args.config) if args.config is not None else None
@@ -59,15 +59,17 @@ def run(args: argparse.Namespace) -> int:
             listener=listener,
             accept_unreviewed=args.accept_unreviewed,
         )
-        return _run_session(opened, as_json)
+        return _run_session(opened, json_events)
 
 
-def _run_session(opened: AbstractContextManager[CodeLoop], as_json: bool) -> int:
+def _run_session(opened: AbstractContextManager[CodeLoop], json_events: JsonEvents | None) -> int:
     with _unwound_by_signals(), opened as loop:
         _require_programs(loop.job)
         end = asyncio.run(_interruptible(loop))
         session, last = loop.session, loop.iterations[-1:]
-    if not as_json:
+    if json_events is not None:
+        json_events.check()
+    else:
         _print_end(session, end, [path for iteration in last for path in iteration.not_seen])
     return EXIT_CODES[end.outcome]
 

@@ -153,17 +153,35 @@ class Progress:
 
 
 class JsonEvents:
-    """Prints every event as one line of JSON, then passes it to another listener."""
+    """Prints every event as one line of JSON, then passes it to another listener.
+
+    If a line cannot be written, the output stops and the session goes on; `check` raises the error.
+    """
 
     def __init__(self, stream: TextIO, then: Progress) -> None:
         """Print to `stream`, and pass each event on to `then`."""
         self._stream, self._then = stream, then
+        self._error: OSError | None = None
 
     def on_event(self, event: CodeLoopEvent) -> None:
         """Print one event. The line is written at once."""
         self._then.on_event(event)
-        self._stream.write(f"{ascii_json(event.wire())}\n")
-        self._stream.flush()
+        if self._error is not None:
+            return
+        try:
+            self._stream.write(f"{ascii_json(event.wire())}\n")
+            self._stream.flush()
+        except OSError as error:
+            self._error = error
+
+    def check(self) -> None:
+        """Check that every event was printed.
+
+        Raises:
+            OSError: one was not.
+        """
+        if self._error is not None:
+            raise self._error
 
 
 def _reasons(refusals: tuple[Refusal, ...]) -> str:

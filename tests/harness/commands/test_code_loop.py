@@ -69,6 +69,25 @@ def test_a_success_names_the_nested_repositories_that_nobody_reviewed(
     )
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_a_session_whose_output_cannot_be_written_goes_on_and_is_not_a_pass(
+    repo: Path, form: str
+) -> None:
+    agents = ("--actor", line(WRITES), "--critic", line(says(DONE)))
+    command = [sys.executable, "-m", "harness.cli", "loop", "do", *agents, "--format", form]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, cwd=repo, env=environment, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    *progress, last = done.stderr.decode().splitlines()
+    assert done.returncode == 2
+    assert last == "critic: the disk is full: free some space and run the command again"
+    assert progress[-1].endswith("DONE (0.9): all is there")
+    assert lines_of(session_file(repo))[-1]["outcome"] == "success"
+
+
 def test_a_session_that_succeeds_exits_with_zero(loop: Loop, critic: Critic, repo: Path) -> None:
     said = loop(replies=(MORE, DONE))
     assert said.status == 0
