@@ -100,6 +100,8 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, start: St
         writer = start(10_000)
         assert writer.stdout is not None
         lines = [writer.stdout.readline()]
+        if not known:  # on a busy machine each might be killed before it acknowledges anything
+            lines.append(writer.stdout.readline())
         time.sleep(chance.uniform(0, 0.12))
         writer.kill()
         lines += writer.stdout.readlines()
