@@ -1,0 +1,200 @@
+"""What a schema costs: its references in a chain, and the alternatives for one value."""
+
+from typing import Any
+
+import pytest
+
+from evals.schema_budget import (
+    MAX_ALTERNATIVES,
+    MAX_PATTERN_BYTES,
+    REFERENCES,
+    Costs,
+    Targets,
+    costs_of,
+    every_object,
+    over_budget,
+    subschemas,
+)
+
+INTEGER = {"type": "integer"}
+SAME = ("not", "if", "then", "else")
+SAME_MANY = ("allOf", "anyOf", "oneOf")
+PART = (
+    *("items", "contains", "additionalProperties", "propertyNames"),
+    *("unevaluatedItems", "unevaluatedProperties"),
+)
+PART_MAPS = ("properties", "patternProperties")
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_references_that_follow_one_another_are_a_chain(reference: str) -> None:
+    schema = {
+        "$defs": {"a": {reference: "#/$defs/b"}, "b": {reference: "#/$defs/c"}, "c": INTEGER},
+        reference: "#/$defs/a",
+    }
+    assert costs_of(schema) == Costs(chain=3, alternatives=4)
+
+
+@pytest.mark.parametrize("keyword", SAME)
+def test_what_judges_the_same_value_is_an_alternative(keyword: str) -> None:
+    assert costs_of({keyword: INTEGER}) == Costs(0, 2)
+    assert costs_of({keyword: {keyword: INTEGER}, "dependentSchemas": {"x": INTEGER}}) == (0, 4)
+
+
+@pytest.mark.parametrize("keyword", SAME_MANY)
+def test_each_schema_of_a_list_is_an_alternative(keyword: str) -> None:
+    assert costs_of({keyword: [INTEGER, INTEGER, {"not": INTEGER}]}) == Costs(0, 5)
+
+
+def test_each_dependent_schema_is_an_alternative() -> None:
+    assert costs_of({"dependentSchemas": {"x": INTEGER, "y": INTEGER}}) == Costs(0, 3)
+
+
+@pytest.mark.parametrize("keyword", PART)
+def test_what_judges_a_part_counts_by_its_deepest_path(keyword: str) -> None:
+    assert costs_of({keyword: {"anyOf": [INTEGER, INTEGER]}}) == Costs(0, 4)
+
+
+@pytest.mark.parametrize("keyword", PART_MAPS)
+def test_parts_beside_each_other_are_different_values(keyword: str) -> None:
+    schema = {keyword: {"x": INTEGER, "y": {"not": INTEGER}, "z": INTEGER}}
+    assert costs_of(schema) == Costs(0, 3)
+    assert costs_of({"prefixItems": [INTEGER, {"not": INTEGER}, INTEGER]}) == Costs(0, 3)
+
+
+def test_the_longest_chain_below_counts() -> None:
+    schema = {
+        "$defs": {"a": {"$ref": "#/$defs/b"}, "b": INTEGER},
+        "properties": {"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/$defs/b"}},
+    }
+    assert costs_of(schema) == Costs(chain=2, alternatives=4)
+    assert costs_of({"not": schema, "$defs": schema["$defs"]}) == Costs(2, 5)
+
+
+def test_a_reference_back_adds_nothing() -> None:
+    assert costs_of({"properties": {"x": {"$ref": "#"}}}) == Costs(chain=1, alternatives=2)
+
+
+def test_alternatives_are_counted_up_to_the_limit() -> None:
+    links: dict[str, Any] = {
+        f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(40)
+    }
+    schema = {"$defs": {**links, "a40": INTEGER}, "$ref": "#/$defs/a0"}
+    assert costs_of(schema) == Costs(41, MAX_ALTERNATIVES + 1)
+    assert over_budget(schema, 0) == "over the budget of 100000 alternatives for one value"
+
+
+FOUND: dict[str, Any] = {
+    "#": "root",
+    "": "root",
+    "#/$defs/a": "a",
+    "#/%24defs/%61": "a",
+    "#/$defs/a~1b~0c": "slash",
+    "#/list/1": "second",
+    "#name": "anchored",
+    "#dynamic": "dynamic",
+    "https://example.org/inner.json": "inner",
+    "inner.json": "inner",
+    "inner.json/#": "inner",
+    "inner.json#/$defs/a": "inner a",
+}
+ROOT: Any = {
+    "title": "root",
+    "$defs": {"a": {"title": "a"}, "a/b~c": {"title": "slash"}},
+    "list": [{"title": "first"}, {"title": "second"}],
+    "named": {"title": "anchored", "$anchor": "name"},
+    "again": {"title": "dynamic", "$dynamicAnchor": "dynamic"},
+    "inner": {
+        "title": "inner",
+        "$id": "https://example.org/inner.json",
+        "$defs": {"i": {"title": "inner i"}, "a": {"title": "inner a"}},
+    },
+}
+
+
+def titles(reference: Any, keyword: str = "$ref") -> list[str]:
+    return [str(target["title"]) for target in Targets(ROOT).of({keyword: reference})]
+
+
+@pytest.mark.parametrize("keyword", REFERENCES)
+@pytest.mark.parametrize("reference", FOUND)
+def test_a_reference_leads_to_its_schema(reference: str, keyword: str) -> None:
+    assert titles(reference, keyword)[0] == FOUND[reference]
+
+
+def test_a_pointer_may_count_from_any_resource() -> None:
+    assert titles("#/$defs/a") == ["a", "inner a"]
+    assert titles("#/$defs/i") == ["inner i"]
+    assert titles("#") == ["root", "inner"]
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        *("#/$defs/none", "#/list/2", "#/list/x", "#/list/-1", "#none", "other.json", 5, None),
+        *("#/title", "#/title/0", "inner.json#/$defs/none", "#/$defs/a/title"),
+    ],
+)
+def test_a_reference_to_nothing_leads_nowhere(reference: Any) -> None:
+    assert titles(reference) == []
+
+
+def test_every_reference_of_a_schema_is_followed() -> None:
+    schema = {"$ref": "#/$defs/a", "$dynamicRef": "#name", "$recursiveRef": "#"}
+    found = [target["title"] for target in Targets(ROOT).of(schema)]
+    assert found == ["a", "inner a", "anchored", "root", "inner"]
+
+
+def test_one_schema_is_named_once() -> None:
+    inner = {"$id": "x", "$defs": {"a": {}}}
+    root = {"$id": "x", "$defs": inner["$defs"], "inner": inner}
+    assert len([*Targets(root).of({"$ref": "#/$defs/a"})]) == 1
+
+
+def test_subschemas_are_the_objects_under_keywords() -> None:
+    schema = {
+        "not": {"a": 1},
+        "if": True,
+        "anyOf": [{"b": 1}, False],
+        "properties": {"c": {"d": 1}},
+    }
+    found = [*subschemas(schema, ("not", "if", "else"), ("anyOf", "properties", "allOf"))]
+    assert found == [{"a": 1}, {"b": 1}, {"d": 1}]
+    assert [
+        *subschemas({"anyOf": {"x": 5}, "allOf": 5, "not": []}, ("not",), ("anyOf", "allOf"))
+    ] == []
+
+
+def test_every_object_of_a_value_is_seen_once() -> None:
+    value = {"a": [{"b": {}}, [{"c": 1}], 5], "d": None}
+    assert sorted(map(str, every_object(value))) == sorted(
+        map(str, [value, {"b": {}}, {}, {"c": 1}])
+    )
+    assert [*every_object("text")] == []
+
+
+BROAD = r"(?:\p{L}{1,8}){1,8}"
+
+
+@pytest.mark.parametrize("place", ["pattern", "patternProperties"])
+def test_patterns_count_wherever_they_are_each_once(place: str) -> None:
+    def schema(count: int, distinct: bool) -> Any:
+        names = [f"{BROAD}{at if distinct else ''}" for at in range(count)]
+        parts = [{place: name if place == "pattern" else {name: True}} for name in names]
+        return {"allOf": parts}
+
+    assert over_budget(schema(8, distinct=True), 0) is not None
+    assert over_budget(schema(8, distinct=False), 0) is None
+    assert over_budget(schema(5, distinct=True), 0) is None
+
+
+def test_what_is_over_a_limit_is_named_with_the_limit() -> None:
+    assert over_budget({}, 1_048_577) == (
+        "1048577 bytes is over the budget of 1048576 bytes for a schema"
+    )
+    assert over_budget({}, 1_048_576) is None
+    assert over_budget(True, 1) is None
+    names = {f"{BROAD}{at}": True for at in range(80)}
+    assert over_budget({"patternProperties": names}, 0) == (
+        f"over the budget of {MAX_PATTERN_BYTES} bytes for compiled patterns"
+    )
