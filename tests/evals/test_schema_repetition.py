@@ -67,6 +67,8 @@ def test_only_what_is_recursive_counts() -> None:
     assert not repeats_itself({"$defs": {"a": OTHER, "b": twice}, "items": SELF})
     # Whoever leads into a cycle twice is not in it.
     assert not repeats_itself({"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}, **twice})
+    two_references = {"$ref": "#/$defs/a", "$dynamicRef": "#/$defs/a"}
+    assert not repeats_itself({"$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}, **two_references})
     # What a cycle leads to, and what leads back to none, is not in it either.
     assert not repeats_itself({"$defs": {"a": OTHER}, "items": {"allOf": [SELF]}, "not": twice})
 
