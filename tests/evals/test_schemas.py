@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator, RegexOptions
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from evals.schema_outline import outline
+from evals import schemas
+from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
 from evals.schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
 from tests.support.generate.strategies import PATIENT
@@ -40,6 +41,7 @@ def test_a_chain_of_references_with_unevaluated_values_is_refused(keyword: str, 
         chain(497, {}, {"unevaluatedItems": False}),
         chain(200, {"unevaluatedProperties": False}, {}),
         {"properties": {f"p{at}": {} for at in range(1_000)}, "unevaluatedProperties": False},
+        {"properties": {f"p{at}": {} for at in range(1_000)}, "not": {"$ref": "#/properties/p1"}},
     ],
 )
 def test_what_is_shorter_or_does_not_follow_references_is_compiled(schema: Any) -> None:
@@ -79,7 +81,8 @@ LIMITED = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from evals.schema_outline import outline
+from evals import schemas
+from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
 from evals.schemas import compile_schema, schema_faults
 schema, value = json.load(sys.stdin)
@@ -178,6 +181,48 @@ def test_an_explanation_of_very_many_errors_is_not_attempted() -> None:
     assert asked(schema, ["x"]) == [[[0], ["type"]]]
 
 
+UNEXPLAINED = [SchemaFault((), ("$ref",))]
+
+
+@pytest.mark.parametrize(
+    ("schema", "keyword"), [({"maxItems": 1, "maxProperties": 1}, "max"), (False, "false")]
+)
+def test_an_explanation_asks_at_most_two_hundred_thousand_questions(
+    schema: Any, keyword: str
+) -> None:
+    compiled = compile_schema(schema)
+    for most in ([1] * 199_999, {str(at): 1 for at in range(199_999)}, [[1] * 199_998]):
+        explained = schema_faults(compiled, most)
+        assert all(fault.keywords[0].startswith(keyword) for fault in explained)
+    for more in ([1] * 200_000, {str(at): 1 for at in range(200_000)}):
+        assert schema_faults(compiled, more) == UNEXPLAINED
+
+
+def test_alternatives_multiply_the_questions() -> None:
+    compiled = compile_schema({"items": {"type": "integer"}})
+    assert schema_faults(compiled, ["x", *[1] * 99_998]) == [SchemaFault((0,), ("type",))]
+    assert schema_faults(compiled, ["x", *[1] * 99_999]) == UNEXPLAINED
+
+
+def test_ten_thousand_errors_of_one_value_are_read() -> None:
+    compiled = compile_schema({"items": {"type": "integer"}})
+    assert len(schema_faults(compiled, ["x"] * 10_001)) == 10_000
+
+
+def test_a_schema_is_outlined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    outlined: list[Any] = []
+
+    def counted(schema: Any) -> Outline | None:
+        outlined.append(schema)
+        return outline(schema)
+
+    monkeypatch.setattr(schemas, "outline", counted)
+    compiled = compile_schema({"maximum": 41.5})
+    for value in (42, 43, 41):
+        schema_faults(compiled, value)
+    assert outlined == [{"maximum": 41.5}]
+
+
 @pytest.mark.parametrize("keyword", ["allOf", "properties", "prefixItems", "dependentSchemas"])
 def test_names_that_look_like_keywords_are_not_taken_for_them(keyword: str) -> None:
     named = {"properties": {keyword: True, "a": {"pattern": "a"}}}
@@ -202,6 +247,8 @@ def test_choices_that_double_are_over_the_budget() -> None:
 def test_a_chain_of_references_is_limited() -> None:
     assert SCHEMA.validate_python(chain(499, {}, {})) == chain(499, {}, {})
     assert "over the budget of 500 references in a chain" in refusal(chain(500, {}, {}))
+    in_600_objects = chain(597, {}, {"unevaluatedItems": False})
+    assert "over the budget of 500 references in a chain" in refusal(in_600_objects)
     assert asked_apart(chain(30_000, {"minLength": 1}, {"type": "integer"}), "x").startswith(
         ("over the budget", "1")
     )
