@@ -71,6 +71,27 @@ def test_the_longest_chain_below_counts() -> None:
     assert costs_of({"not": schema, "$defs": schema["$defs"]}) == Costs(2, 5)
 
 
+@pytest.mark.parametrize(
+    "below", [{"not": None}, {"properties": {"x": None}}], ids=["same", "part"]
+)
+def test_a_chain_goes_on_below_what_it_leads_to(below: Any) -> None:
+    (keyword, value), a = next(iter(below.items())), {"$ref": "#/$defs/a"}
+    between = {keyword: a if value is None else {"x": a}}
+    schema = {"$defs": {"between": between, "a": INTEGER}, "$ref": "#/$defs/between"}
+    assert costs_of(schema).chain == 2
+
+
+def test_of_two_references_the_longer_chain_counts() -> None:
+    end, long = {"$ref": "#/$defs/end"}, {"$dynamicRef": "#/$defs/long"}
+    schema = {"$defs": {"end": INTEGER, "long": end, "fork": {**end, **long}}}
+    assert costs_of({**schema, "$ref": "#/$defs/fork"}).chain == 3
+
+
+def test_a_hundred_thousand_alternatives_are_within_the_budget() -> None:
+    assert over_budget({"anyOf": [INTEGER] * 99_999}, 0) is None
+    assert over_budget({"anyOf": [INTEGER] * 100_000}, 0) is not None
+
+
 def test_a_reference_back_adds_nothing() -> None:
     assert costs_of({"properties": {"x": {"$ref": "#"}}}) == Costs(chain=1, alternatives=2)
 
@@ -171,6 +192,28 @@ def test_every_object_of_a_value_is_seen_once() -> None:
         map(str, [value, {"b": {}}, {}, {"c": 1}])
     )
     assert [*every_object("text")] == []
+
+
+def charged(tiny: int, medium: int, large: int, refused: int) -> str | None:
+    """Judge so many patterns that compile within 64 KiB, 1 MiB, 10 MiB, or not at all."""
+    kinds = (
+        (r"a", tiny),
+        (r"\p{L}{1,4}", medium),
+        (r"\p{L}{1,40}", large),
+        (r"(?=a)", refused),
+    )
+    names = {f"{pattern}{at}": True for pattern, count in kinds for at in range(count)}
+    return over_budget({"patternProperties": names}, 0)
+
+
+@pytest.mark.parametrize(
+    "tiny, medium, large, refused", [(1024, 0, 0, 0), (0, 64, 0, 0), (0, 4, 6, 0), (0, 4, 0, 6)]
+)
+def test_patterns_are_charged_the_size_they_compile_within(
+    tiny: int, medium: int, large: int, refused: int
+) -> None:
+    assert charged(tiny, medium, large, refused) is None
+    assert charged(tiny + 1, medium, large, refused) is not None
 
 
 BROAD = r"(?:\p{L}{1,8}){1,8}"
