@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.meta.api_page import FRONTS
 from tests.meta.documents import (
     PAGES,
     RUN,
@@ -46,6 +47,20 @@ def test_the_page_works_as_shown(name: str, tmp_path: Path) -> None:
         timeout=120,
     )
     assert done.returncode == 0, f"{name}: {done.stderr[-2000:]}"
+
+
+_IMPORT = re.compile(r"^ *(?:from|import) +((?:critic|evals|harness)\b[\w.]*)", re.MULTILINE)
+
+
+def test_no_page_imports_anything_deeper_than_a_front() -> None:
+    imported = {
+        (name, module)
+        for name in NAMES
+        for snippet in snippets(ROOT / name)
+        for module in _IMPORT.findall(snippet.text)
+    }
+    assert len(imported) > 10
+    assert {(name, module) for name, module in imported if module not in FRONTS} == set()
 
 
 def _problem(snippet: Snippet, folder: Path) -> str:

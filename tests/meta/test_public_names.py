@@ -176,6 +176,13 @@ def test_the_log_and_replay_load_no_database_library(statement: str) -> None:
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
+RUNTIME = """
+    CallEnded CallStarted CallableExecutor Clock DecisionLog DecisionRecorded Execution
+    ExecutionEnded ExecutionFailed Executor FixedPlanner Listener LoopEvent NotRecorded
+    Outcome Permit PermitError PermitIssued PlanRefused PlanVerified Planned Planner
+    Recorder RecordsAttempts RunScored ToolNotRun TranscriptExecutor redeem
+    run_canonical_loop
+"""
 LOOPS = """
     ActorCritic Advisor Critique NotApproved PlanAttempt PlanCritique PlanEvent PlanLoop
     PlanLoopOptions PlanRevision PlannerReply RevisingPlanner RevisionRequest SelfRefine
@@ -191,15 +198,18 @@ AGENTS = """
 HEAVY = "sqlalchemy pydantic_ai httpx openai hypothesis pytest tqdm"
 
 
-@pytest.mark.parametrize(("front", "names"), [("harness.loops", LOOPS), ("harness.agents", AGENTS)])
-def test_the_names_of_loops_and_agents(front: str, names: str) -> None:
+@pytest.mark.parametrize(
+    ("front", "names"),
+    [("harness.runtime", RUNTIME), ("harness.loops", LOOPS), ("harness.agents", AGENTS)],
+)
+def test_the_names_of_runtime_loops_and_agents(front: str, names: str) -> None:
     module = importlib.import_module(front)
     assert sorted(module.__all__) == sorted(names.split())
     assert all(hasattr(module, name) for name in module.__all__)
 
 
-@pytest.mark.parametrize("front", ["harness.loops", "harness.agents"])
-def test_the_fronts_of_loops_and_agents_load_nothing_heavy(front: str) -> None:
+@pytest.mark.parametrize("front", ["harness.runtime", "harness.loops", "harness.agents"])
+def test_the_fronts_of_runtime_loops_and_agents_load_nothing_heavy(front: str) -> None:
     code = f"import sys, {front}; print(*{{*{HEAVY.split()}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
