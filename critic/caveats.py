@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from critic.checks import unlisted_outputs
+from critic.checks.coverage import unlisted_outputs
 from critic.prepared import PreparedPlan
 from critic.surface import BOUND, NO_ARGS_SCHEMA, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars

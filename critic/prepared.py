@@ -9,8 +9,9 @@ from operator import itemgetter
 from typing import Any, Final
 
 from critic.surface import NO_TOOL, Surface, ToolEntry
-from evals.context import DecisionSpec, RunContext
+from evals.context import RunContext
 from evals.plan import Plan
+from evals.spec import DecisionSpec
 
 _CALL: Final = itemgetter("adapter_id", "capability_id")
 

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from evals.context import CompiledContext, EvidenceItem, ToolCapability
+from evals.capability import ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
+from evals.manifest import CompiledContext, EvidenceItem
 from evals.schemas import CompiledSchema, compile_schema
 
 # Traits are bits that say which checks a step makes necessary, so that a plan pays for no others.

@@ -5,9 +5,11 @@ from critic.checks import CHECKS
 from critic.prepared import prepare_plan
 from critic.surface import surface_of
 from critic.verdicts import Refused, Verified, Violation
-from evals.context import CompiledContext, DecisionSpec, RunContext
+from evals.context import RunContext
 from evals.envelope import Envelope
+from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
+from evals.spec import DecisionSpec
 
 
 def verify(

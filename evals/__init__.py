@@ -1,21 +1,22 @@
 """The facts of a run, and the five evaluators over them. `critic` is the door that users need."""
 
 from evals.canonical import digest
+from evals.capability import Binding, Demand, ToolCapability, ToolName, ToolResult
 from evals.context import (
     Approval,
-    CompiledContext,
-    DecisionSpec,
-    EvidenceItem,
-    Manifests,
+    ApprovedValue,
     RunBudget,
     RunContext,
+    SessionFacts,
     Spent,
-    ToolCapability,
+    SpentCall,
 )
 from evals.envelope import MODE_RANK, ApprovalMode
+from evals.manifest import CompiledContext, EvidenceItem, Manifests, Source
 from evals.plan import Plan, Proposal, ReasonStep, Step, ToolStep
 from evals.run import Run, ToolCall
 from evals.scorecard import EVALUATORS, Scorecard, Scores, score_run
+from evals.spec import DecisionSpec
 from evals.verdict import EVALUATOR_VERSIONS, EvaluatorVerdict, Finding
 
 __all__ = [
@@ -24,8 +25,11 @@ __all__ = [
     "MODE_RANK",
     "Approval",
     "ApprovalMode",
+    "ApprovedValue",
+    "Binding",
     "CompiledContext",
     "DecisionSpec",
+    "Demand",
     "EvaluatorVerdict",
     "EvidenceItem",
     "Finding",
@@ -38,10 +42,15 @@ __all__ = [
     "RunContext",
     "Scorecard",
     "Scores",
+    "SessionFacts",
+    "Source",
     "Spent",
+    "SpentCall",
     "Step",
     "ToolCall",
     "ToolCapability",
+    "ToolName",
+    "ToolResult",
     "ToolStep",
     "digest",
     "score_run",

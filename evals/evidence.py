@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from evals.binding import ContentIndex, scalars, unbacked
-from evals.context import EvidenceItem
+from evals.manifest import EvidenceItem
 from evals.timestamps import unexpired
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from evals.context import CompiledContext, DecisionSpec, RunContext
+from evals.context import RunContext
 from evals.envelope import (
     ARRAY,
     OPTIONAL,
@@ -16,6 +16,8 @@ from evals.envelope import (
     Identifier,
 )
 from evals.json_value import JsonObject, Text
+from evals.manifest import CompiledContext
+from evals.spec import DecisionSpec
 
 
 class ToolStep(Envelope):

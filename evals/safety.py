@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from evals.binding import ContentIndex, scalars, strings
-from evals.context import ToolCapability
+from evals.capability import ToolCapability
 from evals.envelope import MODE_RANK
 from evals.escaping import escape_name
 from evals.evidence import Pins, resolve_pins, unbacked_arguments

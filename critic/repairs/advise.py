@@ -10,7 +10,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final, Literal, assert_never
 
-from critic.checks import planned_tokens, unlisted_outputs
+from critic.checks.coverage import unlisted_outputs
+from critic.checks.loop import planned_tokens
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.repairs.apply import RepairedPlan, apply
 from critic.repairs.kinds import (
@@ -50,12 +51,14 @@ from critic.verdicts import Check, Refused, Verified, Violation
 from critic.verify import verify
 from evals.approval import approved_steps
 from evals.binding import scalars, unbacked
-from evals.context import CompiledContext, DecisionSpec, EvidenceItem, RunContext
+from evals.context import RunContext
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.escaping import pointer
 from evals.evidence import resolve_pins
 from evals.json_value import SAFE_INTEGER
+from evals.manifest import CompiledContext, EvidenceItem
 from evals.plan import Plan
+from evals.spec import DecisionSpec
 from evals.timestamps import unexpired
 
 # Repairs have consequences: a dropped step takes its outputs and pins with it, and producing them

@@ -6,15 +6,11 @@ from typing import Any, Final
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
 from evals.binding import ContentIndex
-from evals.context import (
-    DEFAULT_BUCKET_TOKENS,
-    DEFAULT_MAX_STEPS,
-    DecisionSpec,
-    EvidenceItem,
-    RunContext,
-)
+from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS, RunContext
 from evals.envelope import MODE_RANK
+from evals.manifest import EvidenceItem
 from evals.schemas import CompiledSchema
+from evals.spec import DecisionSpec
 from evals.timestamps import unexpired
 
 # Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. After

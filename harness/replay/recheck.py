@@ -16,10 +16,12 @@ from critic.consolidate import consolidate
 from critic.score import score
 from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
 from critic.verify import verify_proposal
-from evals.context import CompiledContext, DecisionSpec, RunContext
+from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.escaping import escape_line, escape_name
+from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
+from evals.spec import DecisionSpec
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record import INPUT_NAMES, DecisionRecord, Gap, Head, RunFacts, sha256

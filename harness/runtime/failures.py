@@ -7,7 +7,7 @@ Rule 2: describing an exception never raises, even if the methods of its class d
 
 from typing import Final
 
-from evals.context import ToolCapability
+from evals.capability import ToolCapability
 from evals.escaping import escape_name
 from evals.run import CallStatus
 from harness.errors import HarnessError

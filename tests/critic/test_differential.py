@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from critic import Proposal, RefusalKind, checks, verify_proposal
+from critic import Proposal, RefusalKind, verify_proposal
+from critic.checks import CHECKS, approval
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.generate.drawing import chance
@@ -76,12 +77,12 @@ def test_a_difference_is_shown_small_as_json_with_what_each_side_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Planted: a tool one tier over the safety mode passes."""
-    text = inspect.getsource(checks)
+    text = inspect.getsource(approval)
     assert text.count("rank > limit") == 1
-    wrong: dict[str, Any] = {"__name__": "wrong_checks"}
+    wrong: dict[str, Any] = {"__name__": "wrong_approval"}
     exec(text.replace("rank > limit", "rank > limit + 1"), wrong)  # noqa: S102
-    by_name = {check.__name__: wrong[check.__name__] for check in checks.CHECKS}
-    monkeypatch.setattr(verify_module, "CHECKS", tuple(by_name.values()))
+    checks = tuple(wrong.get(check.__name__, check) for check in CHECKS)
+    monkeypatch.setattr(verify_module, "CHECKS", checks)
     with pytest.raises(pytest.fail.Exception) as caught:
         test_engine_and_model_agree()
     message = str(caught.value)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evals.binding import ContentIndex, scalars, strings, unbacked
 from evals.canonical import canonical_json
-from evals.context import EvidenceItem
 from evals.evidence import unbacked_arguments
+from evals.manifest import EvidenceItem
 from tests.support import json_values
 from tests.support.generate.strategies import PATIENT
 

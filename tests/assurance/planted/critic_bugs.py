@@ -4,7 +4,12 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug, Edit, slip
 
-_CHECKS: Final = "critic/checks.py"
+_COVERAGE: Final = "critic/checks/coverage.py"
+_SURFACE_CHECK: Final = "critic/checks/surface.py"
+_APPROVAL: Final = "critic/checks/approval.py"
+_EVIDENCE: Final = "critic/checks/evidence.py"
+_ORDER: Final = "critic/checks/__init__.py"
+_LOOP: Final = "critic/checks/loop.py"
 _SURFACE: Final = "critic/surface.py"
 _ADVISE: Final = "critic/repairs/advise.py"
 _VERDICTS: Final = "critic/verdicts.py"
@@ -13,7 +18,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     # 1. Coverage
     slip(
         "empty-declaration-passes",
-        _CHECKS,
+        _COVERAGE,
         "a plan that declares no outputs at all is asked for none",
         "undeclared = required.difference(case.plan.declared_outputs)",
         "undeclared = required - (set(case.plan.declared_outputs) or required)",
@@ -21,14 +26,14 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "producible-by-any",
-        _CHECKS,
+        _COVERAGE,
         "any output a step lists stands for every required output",
         "return outputs.difference(*{tool.produces for _, tool, _ in case.steps})",
         "return set() if any(tool.produces for _, tool, _ in case.steps) else outputs",
     ),
     slip(
         "trace-prefix",
-        _CHECKS,
+        _COVERAGE,
         "a plan of another trace passes where it names a prefix of this one",
         "if trace is not None and trace != case.ctx.trace_id:",
         "if trace is not None and not case.ctx.trace_id.startswith(trace[:1]):",
@@ -66,7 +71,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "empty-args-unchecked",
-        _CHECKS,
+        _SURFACE_CHECK,
         "args are checked against the schema only where there are any",
         "if validator is not None and not validator",
         'if validator is not None and fields["args"] and not validator',
@@ -82,7 +87,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     # 3. Approval
     slip(
         "modes-as-strings",
-        _CHECKS,
+        _APPROVAL,
         "modes are compared as strings, where destructive sorts lowest",
         "if tool.rank > limit:",
         "if tool.mode > case.ctx.safety_mode and tool.rank > limit:",
@@ -90,14 +95,14 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "ceiling-of-spec-ignored",
-        _CHECKS,
+        _APPROVAL,
         "the ceiling of the spec never counts",
         "ceiling_rank = _DESTRUCTIVE if ceiling is None else MODE_RANK[ceiling]",
         "ceiling_rank = _DESTRUCTIVE",
     ),
     slip(
         "approval-skipped-below-limit",
-        _CHECKS,
+        _APPROVAL,
         "a tier that needs approval is forgotten where the safety mode allows the call",
         "allowed = min(limit, ceiling_rank, tier_rank - 1)",
         "allowed = min(limit, ceiling_rank)",
@@ -105,14 +110,14 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "approval-only-above-tier",
-        _CHECKS,
+        _APPROVAL,
         "a step at the tier itself needs no approval",
         "if tool.rank >= tier_rank and index not in approved:",
         "if tool.rank > tier_rank and index not in approved:",
     ),
     slip(
         "one-rank-above-passes",
-        _CHECKS,
+        _APPROVAL,
         "a step just one rank above the limit counts as within it",
         "if not modes >> (allowed + 1):",
         "if not modes >> (allowed + 2):",
@@ -120,7 +125,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     # 4. Evidence
     slip(
         "any-class-accepted",
-        _CHECKS,
+        _EVIDENCE,
         "any evidence at all meets a required class, by the precedence of or and and",
         "met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held",
         "met = held != {None} and bool(held) or tool.needs <= held and not own",
@@ -128,7 +133,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "any-class-in-detail",
-        _CHECKS,
+        _EVIDENCE,
         "a class counts as pinned as soon as anything is",
         'if name not in held:\n            reason = f"requires',
         'if not held and name not in held:\n            reason = f"requires',
@@ -136,7 +141,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "class-in-the-ref",
-        _CHECKS,
+        _EVIDENCE,
         "a ref that is not in the manifest gives the class that its text names",
         "name, expiry = pins.get(ref, NO_PIN)",
         'name, expiry = pins.get(ref, ((ref.split(":") * 2)[1], None))',
@@ -144,7 +149,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "only-own-requirements",
-        _CHECKS,
+        _EVIDENCE,
         "only what the step demands of itself is demanded",
         'dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ())))',
         'dict.fromkeys(fields["requires_evidence"] or ())',
@@ -152,7 +157,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "no-refs-no-questions",
-        _CHECKS,
+        _EVIDENCE,
         "a step that pins nothing and demands nothing is not asked for evidence",
         "if not refs and not own and not tool.traits & NEEDS_EVIDENCE:",
         "if not refs and not own:",
@@ -160,7 +165,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "required-evidence-if-any",
-        _CHECKS,
+        _EVIDENCE,
         "classes the spec requires count only for plans that pin something",
         "if name not in pinned:",
         "if pinned and name not in pinned:",
@@ -178,12 +183,12 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "a missing as_of is replaced by the wall clock",
         (
             Edit(
-                _CHECKS,
-                "import Callable, Iterator\n",
-                "import Callable, Iterator\nfrom datetime import UTC, datetime\n",
+                _EVIDENCE,
+                "import Iterator\n",
+                "import Iterator\nfrom datetime import UTC, datetime\n",
             ),
             Edit(
-                _CHECKS,
+                _EVIDENCE,
                 "pins, as_of = case.surface.pins, case.ctx.as_of",
                 "pins, as_of = case.surface.pins, case.ctx.as_of or datetime.now(UTC)",
             ),
@@ -200,7 +205,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "bound-args-if-unsound",
-        _CHECKS,
+        _EVIDENCE,
         "bound arguments are checked only where something else is wrong",
         "if not met or tool.bound_args:",
         "if not met:",
@@ -208,42 +213,42 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     # 5. Loop and budget
     slip(
         "spent-steps-forgotten",
-        _CHECKS,
+        _LOOP,
         "steps that the trace spent before do not count",
         "steps_before = (spent.steps if spent else None) or 0",
         "steps_before = 0",
     ),
     slip(
         "spent-tokens-forgotten",
-        _CHECKS,
+        _LOOP,
         "tokens that the trace spent before do not count",
         "left -= (spent.tokens if spent else None) or 0",
         "left -= 0",
     ),
     slip(
         "estimate-lowers-least",
-        _CHECKS,
+        _LOOP,
         "an estimate of the plan goes below the least its capability takes",
         "least if estimated is None or estimated < least else estimated",
         "least if estimated is None else estimated",
     ),
     slip(
         "one-step-too-many",
-        _CHECKS,
+        _LOOP,
         "one step more than max_steps passes",
         "if steps_before + len(case.steps) > (",
         "if steps_before + len(case.steps) - 1 > (",
     ),
     slip(
         "repeats-by-spelling",
-        _CHECKS,
+        _LOOP,
         "the same destructive call passes twice, once with 1 and once with 1.0",
         'canonical_json(fields["args"]))',
         'repr(fields["args"]).encode())',
     ),
     slip(
         "repeats-by-joined-name",
-        _CHECKS,
+        _LOOP,
         "two different destructive tools whose names join alike count as one",
         'call = (fields["adapter_id"], fields["capability_id"], ',
         'call = (tool.name, "", ',
@@ -251,7 +256,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "depends-on-itself",
-        _CHECKS,
+        _LOOP,
         "a step may depend on itself",
         "if depends_on and not earlier.issuperset(depends_on):",
         "if depends_on and not {*earlier, own}.issuperset(depends_on):",
@@ -259,7 +264,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     # The verdicts and the report
     slip(
         "checks-out-of-order",
-        _CHECKS,
+        _ORDER,
         "the surface speaks before coverage, so another violation names the refusal",
         "    check_coverage,\n    check_surface,",
         "    check_surface,\n    check_coverage,",
@@ -325,7 +330,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "late-dependency-misplaced",
-        _CHECKS,
+        _LOOP,
         "a dependency named twice shifts the path of those after it",
         "for position, needed in enumerate(depends_on):",
         "for position, needed in enumerate(dict.fromkeys(depends_on)):",

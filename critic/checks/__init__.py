@@ -1,0 +1,29 @@
+"""The five checks, in their order. Every reason to refuse a plan is found here, nowhere else.
+
+Rule 1: authority comes from the manifest, the spec and the context. What a plan declares about
+        itself can add a violation and can never remove one.
+Rule 2: a missing fact refuses the plan; it never lets it pass.
+Rule 3: within a check, violations of steps come in ascending order, then those of the whole plan;
+        in the last check, the size of the plan comes first.
+Rule 4: every check is linear in the steps and the manifests.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from critic.checks.approval import check_approval
+from critic.checks.coverage import check_coverage
+from critic.checks.evidence import check_evidence
+from critic.checks.loop import check_loop
+from critic.checks.surface import check_surface
+from critic.prepared import PreparedPlan
+from critic.verdicts import Violation
+
+CHECKS: Final[tuple[Callable[[PreparedPlan], Iterator[Violation]], ...]] = (
+    check_coverage,
+    check_surface,
+    check_approval,
+    check_evidence,
+    check_loop,
+)
+"""The checks in the order that decides which violation names the refusal."""

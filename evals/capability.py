@@ -1,0 +1,196 @@
+"""What a tool may do, what a step that calls it must provide, and what its arguments mean."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from evals.envelope import (
+    ARRAY,
+    OPTIONAL,
+    RESTRICTION,
+    ApprovalMode,
+    Array,
+    Count,
+    Envelope,
+    Identifier,
+)
+from evals.escaping import escape_name
+from evals.json_value import Text
+from evals.pointers import Pointer, is_pointer
+from evals.schemas import JsonSchema
+
+Author = Literal["user", "operator", "system", "member", "public"]
+"""Who wrote something. `user`: the request. `operator`: the system prompt. `system`: a system of
+record. `member`: somebody in the user's own organisation. `public`: anyone."""
+
+Role = Literal["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
+"""What an argument is to its call. `recipient`: who gets it. `object`: which existing thing is
+acted on. `attribute`: a detail of something bound otherwise. `locator`: what is read next.
+`code`: a one-time code. `content`: text to send. `time`: a day."""
+
+
+class ToolName(Envelope):
+    """A tool by the pair of its ids."""
+
+    adapter_id: Identifier
+    capability_id: Identifier
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            adapter_id: str,
+            capability_id: str,
+        ) -> None: ...
+
+
+class _KeywordNamed(Envelope):
+    """Base of the envelopes with a wire name that Python reserves: `class_` is `class` there.
+
+    In Python the name takes the underscore, and on the wire it never does.
+    """
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(serialize_by_alias=True)
+
+    def __init__(self, **fields: Any) -> None:
+        reserved = {f"{field.alias}_": field.alias for field in type(self).model_fields.values()}
+        super().__init__(**{reserved.get(name) or name: fields[name] for name in fields})
+
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+
+class Demand(_KeywordNamed):
+    """A class of evidence that is required, and what the evidence must say.
+
+    One pinned, fresh item of the class meets it whose content satisfies `content_schema` and holds,
+    for each entry of `about`, the value of that argument at that JSON pointer.
+    """
+
+    class_: Identifier = Field(alias="class")
+    content_schema: Annotated[JsonSchema | None, RESTRICTION] = None
+    about: Annotated[dict[Text, Pointer] | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            class_: str,
+            content_schema: dict[str, Any] | bool = ...,
+            about: dict[str, str] = ...,
+        ) -> None: ...
+
+
+class Binding(_KeywordNamed):
+    """An argument whose every scalar must occur in pinned evidence of one of these classes.
+
+    With `at` it must occur at one of these JSON pointers, where the segment `*` stands for any
+    member or element. Unless `optional`, the argument must be there and not be empty.
+    """
+
+    from_: Annotated[tuple[Identifier, ...], ARRAY] = Field(alias="from")
+    at: Annotated[tuple[Pointer, ...] | None, RESTRICTION, ARRAY] = None
+    optional: bool = False
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            from_: Array[str],
+            at: Array[str] = ...,
+            optional: bool = ...,
+        ) -> None: ...
+
+
+class ToolResult(Envelope):
+    """What a tool's results are worth: who writes them, and whether they are web pages.
+
+    `makes`: the values of an allowed call's object and attribute arguments, and file names at the
+    head of what it returned, become the session's own.
+    """
+
+    author: Author
+    web: Annotated[bool | None, RESTRICTION] = None
+    makes: Annotated[bool | None, OPTIONAL] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            author: Author,
+            web: bool = ...,
+            makes: bool | None = None,
+        ) -> None: ...
+
+
+class ToolCapability(Envelope):
+    """One tool of the manifest: what it may do, and what a step that calls it must provide.
+
+    The arguments of one `bound_together` group are backed by one and the same item. `arg_roles`
+    says by argument name, or by JSON pointer into the arguments, what a value is to the call.
+    `follows` are tools after which this one is expected.
+    """
+
+    adapter_id: Identifier
+    capability_id: Identifier
+    approval_mode: ApprovalMode
+    requires_evidence: Annotated[tuple[Identifier | Demand, ...] | None, RESTRICTION, ARRAY] = None
+    bound_args: Annotated[
+        dict[Text, Annotated[tuple[Identifier, ...], ARRAY] | Binding] | None, RESTRICTION
+    ] = None
+    bound_together: Annotated[
+        tuple[Annotated[tuple[Text, ...], ARRAY], ...] | None, RESTRICTION, ARRAY
+    ] = None
+    args_schema: Annotated[JsonSchema | None, RESTRICTION] = None
+    produces: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    min_tokens: Annotated[Count | None, RESTRICTION] = None
+    arg_roles: Annotated[dict[Text, Role] | None, RESTRICTION] = None
+    result: Annotated[ToolResult | None, OPTIONAL] = None
+    follows: Annotated[tuple[ToolName, ...] | None, OPTIONAL, ARRAY] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            adapter_id: str,
+            capability_id: str,
+            approval_mode: ApprovalMode,
+            requires_evidence: Array[str] | Array[Demand] | Array[str | Demand] = ...,
+            bound_args: Mapping[str, Array[str] | Binding] = ...,
+            bound_together: Array[list[str]] | Array[tuple[str, ...]] = ...,
+            args_schema: dict[str, Any] | bool = ...,
+            produces: Array[str] = ...,
+            min_tokens: int = ...,
+            arg_roles: dict[str, Role] = ...,
+            result: ToolResult | None = None,
+            follows: Array[ToolName] | None = None,
+        ) -> None: ...
+
+    @model_validator(mode="after")
+    def _only_bound_together(self) -> Self:
+        bound = self.bound_args or {}
+        for name in (name for group in self.bound_together or () for name in group):
+            if name not in bound:
+                raise PydanticCustomError(
+                    "not_bound",
+                    "bound_together names {name}, which bound_args does not bind: bind it too",
+                    {"name": escape_name(name)},
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _pointers_of_roles(self) -> Self:
+        for name in self.arg_roles or ():
+            if name.startswith("/") and not is_pointer(name):
+                raise PydanticCustomError(
+                    "json_pointer",
+                    "arg_roles names {name}, not a JSON pointer: write ~1 for a slash, ~0 for ~",
+                    {"name": escape_name(name)},
+                )
+        return self

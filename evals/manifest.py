@@ -1,0 +1,173 @@
+"""What exists: the tools that a plan may call, and the evidence that it may pin."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar
+
+import orjson
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from evals.binding import ContentIndex
+from evals.capability import Author, ToolCapability
+from evals.envelope import (
+    ARRAY,
+    OPTIONAL,
+    RESTRICTION,
+    Array,
+    Envelope,
+    EvidenceRef,
+    Identifier,
+)
+from evals.json_value import PresentJson, Text
+from evals.timestamps import Time
+
+_T = TypeVar("_T")
+
+Standing = Literal["named", "reached", "led", "ambient"]
+"""How the session came to read a source. `named`: the request names it. `reached`: named or
+reached sources lead to it. `led`: only other text led to it. `ambient`: nothing led to it."""
+
+
+class Source(Envelope):
+    """Who wrote a piece of evidence, and how the session came to read it. `web`: a web page."""
+
+    author: Author
+    standing: Standing
+    web: Annotated[bool | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            author: Author,
+            standing: Standing,
+            web: bool = ...,
+        ) -> None: ...
+
+
+class EvidenceItem(Envelope):
+    """A piece of evidence that exists. `snapshot` and `subject` are recorded and not judged.
+
+    `source` says where it was seen; without one, nothing was seen in it.
+    """
+
+    id: EvidenceRef
+    classification: Identifier
+    content: Annotated[PresentJson, OPTIONAL] = None
+    expires_at: Annotated[Time | None, RESTRICTION] = None
+    snapshot: Annotated[Text | None, OPTIONAL] = None
+    subject: Annotated[Text | None, OPTIONAL] = None
+    source: Annotated[Source | None, OPTIONAL] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            id: str,
+            classification: str,
+            content: Any = None,
+            expires_at: datetime | str = ...,
+            snapshot: str | None = None,
+            subject: str | None = None,
+            source: Source | None = None,
+        ) -> None: ...
+
+    __slots__ = ("_index",)
+
+    @property
+    def backing(self) -> ContentIndex:
+        """Return an index that answers whether the content backs a value.
+
+        It is kept, and built again when the content has been edited in place.
+        """
+        content = self.content
+        written = content if type(content) is str else orjson.dumps(content)
+        index: tuple[str | bytes, ContentIndex] | None = getattr(self, "_index", None)
+        if index is None or index[0] != written:
+            index = written, ContentIndex(content)
+            object.__setattr__(self, "_index", index)
+        return index[1]
+
+
+class Manifests(Envelope):
+    """The tools and the evidence. No two tools have one pair of ids; no two items have one id.
+
+    `record_fields` are the keys whose values in a structured result are fields of a record, such
+    as `sender` or `id`, and not free text.
+    """
+
+    tool_manifest: Annotated[tuple[ToolCapability, ...], ARRAY]
+    evidence_manifest: Annotated[tuple[EvidenceItem, ...], ARRAY]
+    record_fields: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            tool_manifest: Array[ToolCapability],
+            evidence_manifest: Array[EvidenceItem],
+            record_fields: Array[str] | None = None,
+        ) -> None: ...
+
+    __slots__ = ("_evidence", "_tools")
+
+    @property
+    def tools(self) -> Mapping[tuple[str, str], ToolCapability]:
+        """Capabilities by (adapter_id, capability_id): a pair, because joined strings collide."""
+        return _kept(self, "_tools", lambda: _by_call(self.tool_manifest))
+
+    @property
+    def evidence(self) -> Mapping[str, EvidenceItem]:
+        """Evidence items by id."""
+        return _kept(self, "_evidence", lambda: _by_id(self.evidence_manifest))
+
+    @model_validator(mode="after")
+    def _unique(self) -> Self:
+        if len(self.tools) != len(self.tool_manifest):
+            raise _duplicate("tool_manifest", "adapter_id and capability_id")
+        if len(self.evidence) != len(self.evidence_manifest):
+            raise _duplicate("evidence_manifest", "id")
+        return self
+
+
+class CompiledContext(Envelope):
+    """What the planner could see: the manifests that its context pack was compiled to."""
+
+    __slots__ = ("_surface",)  # the index that `critic.surface` keeps with the context
+
+    manifests: Manifests
+    pack_version: Annotated[Identifier | None, OPTIONAL] = None
+
+
+def _by_call(tools: tuple[ToolCapability, ...]) -> Mapping[tuple[str, str], ToolCapability]:
+    return MappingProxyType({(tool.adapter_id, tool.capability_id): tool for tool in tools})
+
+
+def _by_id(items: tuple[EvidenceItem, ...]) -> Mapping[str, EvidenceItem]:
+    return MappingProxyType({item.id: item for item in items})
+
+
+def _kept(envelope: Envelope, slot: str, derive: Callable[[], _T]) -> _T:
+    """Return what `derive` gives, and keep it in a slot of the envelope.
+
+    A slot is not a field: it is not compared, copied, pickled or dumped, and setting it disturbs
+    no other thread that is doing so.
+    """
+    value: _T | None = getattr(envelope, slot, None)
+    if value is None:
+        value = derive()
+        object.__setattr__(envelope, slot, value)
+    return value
+
+
+def _duplicate(manifest: str, key: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "duplicate_entry",
+        "two entries of {manifest} have the same {key}: keep one",
+        {"manifest": manifest, "key": key},
+    )

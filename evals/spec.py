@@ -1,0 +1,57 @@
+"""The contract of one kind of decision: all that it demands beside what the tools demand."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from evals.envelope import (
+    ARRAY,
+    RESTRICTION,
+    ApprovalMode,
+    Array,
+    Envelope,
+    Identifier,
+)
+from evals.schemas import JsonSchema
+
+Provenance = Literal["closed", "open"]
+"""`closed`: the request names what may be acted on. `open`: for open-ended tasks, which ask more
+and refuse less."""
+
+FieldRecipients = Literal["allow", "ask"]
+"""What a recipient is worth that stands only in a field of a record."""
+
+
+class DecisionSpec(Envelope):
+    """The contract of one kind of decision.
+
+    `approval_mode` is a ceiling over the safety mode; steps at or above `approval_required_from`
+    need an approval; content of `confined_evidence` classes must not leave through outputs or
+    calls at `network` or above. `provenance` says how the origin of target values is judged;
+    where it is absent, it is not. `field_recipients` says whether a recipient that stands only in
+    a field of a record is allowed (the default), or asked about.
+    """
+
+    id: Identifier
+    required_outputs: Annotated[tuple[Identifier, ...], ARRAY]
+    required_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    approval_mode: Annotated[ApprovalMode | None, RESTRICTION] = None
+    approval_required_from: Annotated[ApprovalMode | None, RESTRICTION] = None
+    output_schemas: Annotated[dict[Identifier, JsonSchema] | None, RESTRICTION] = None
+    confined_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
+    provenance: Annotated[Provenance | None, RESTRICTION] = None
+    field_recipients: Annotated[FieldRecipients | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            id: str,
+            required_outputs: Array[str],
+            required_evidence: Array[str] = ...,
+            approval_mode: ApprovalMode = ...,
+            approval_required_from: ApprovalMode = ...,
+            output_schemas: dict[str, Any] = ...,
+            confined_evidence: Array[str] = ...,
+            provenance: Provenance = ...,
+            field_recipients: FieldRecipients = ...,
+        ) -> None: ...
