@@ -1,54 +1,39 @@
-"""Decide whether a piece of evidence backs a value: the content must hold it as a whole.
+"""Decide whether a piece of evidence holds a value: the content must hold it as a whole.
 
-Rule 1: in JSON content a value backs itself when it equals a leaf. Numbers are compared as
-        numbers; a number, a string, a boolean and null never equal one another.
-Rule 2: in text a value backs itself when it appears between token boundaries; a value that is
-        not a string is looked for in its canonical JSON spelling.
-Rule 3: a token is a run of the characters of an identifier, without punctuation at its ends.
-        So `pay_88` is not backed by `pay_8861`, `500` not by `24,500`, `24'500` or `-500`,
-        `8861` not by `****8861`, and `bank.example` not by `bank.example.evil`.
+Rule 1: in JSON content a value is backed by an equal leaf. Numbers are compared as numbers; a
+        number, a string, a boolean and null never equal one another.
+Rule 2: in text a string is backed where it appears without cutting a token in two (see
+        `evals.tokens`), and a number where its canonical JSON spelling does. A boolean and null are
+        backed only where they stand as a value, after a colon or an equals sign, or alone: prose
+        says "it is true that" about anything.
+Rule 3: text has no pointers. Absent content holds nothing and satisfies no schema.
 """
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import filterfalse
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from evals.canonical import canonical_json
+from evals.pointers import Places, value_at
+from evals.schemas import CompiledSchema
+from evals.tokens import EDGE, has_token, marked, tokens
 
-# Every character is part of a token, except ASCII space and punctuation and the spaces,
-# punctuation and currency signs listed here. Spelled out, because the Unicode tables of Python
-# differ between versions; zero-width and direction marks stay in the token, where they spoil it.
-_SEPARATORS: Final = (
-    "\x00-/:-@\\[-^`{-\xa9\xab\xac\xae-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7"
-    "\u2000-\u200a\u2010-\u2029\u202f-\u203e\u2041-\u2053\u2055-\u205f\u20a0-\u20cf\u2190-\u22ff"
-    "\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65"
-)
-_WORD: Final = f"[^{_SEPARATORS}]++"
-# Signs, hyphens, and the dashes that are printed for a minus.
-_SIGNS: Final = "-+.\u2010-\u2013\u2212\uff0b\uff0d"
-# Three or more of these beside a digit mask other digits. (Two asterisks make text bold.)
-_MASK: Final = "[*\xb7\u2022\u2026\u2217]"
-# Possessive throughout, and signs and masks only from the first one on, so that it runs in linear
-# time.
-_TOKEN: Final = re.compile(
-    rf"(?:(?<![{_SIGNS}])[{_SIGNS}]++(?=\d)|(?<!{_MASK}){_MASK}{{3,}}+(?=\d))?{_WORD}"
-    rf"(?:[.:/#@+=~-]++{_WORD}|(?<=\d)[,'\u2019](?=\d){_WORD}|(?<=\d){_MASK}{{3,}}+(?:{_WORD})?)*+"
-)
-
-# Marks where a token begins and ends, and what separates two texts. Lone surrogates, which no
-# valid JSON string can hold.
-_EDGE: Final = "\ud800"
+# Stands between two texts. Another lone surrogate, which no valid JSON string can hold.
 _GAP: Final = "\ud801"
 
-
-def _marked(text: str) -> str:
-    return _TOKEN.sub(rf"{_EDGE}\g<0>{_EDGE}", text)
+# What stands as a value in a marked text.
+_LITERAL: Final = re.compile(rf"[:=]{EDGE}[ \t]*+{EDGE}(true|false|null){EDGE}")
 
 
 def _leaf_key(value: Any) -> Hashable:
-    """Return a key that is equal exactly for equal JSON values: 1 and 1.0, but not 1 and true."""
+    """Return a key that is equal exactly for equal scalars: 1 and 1.0, but not 1 and true."""
     return value if type(value) is str else (type(value) is bool, value)
+
+
+def _key(value: Any) -> Hashable:
+    """Return a key that is equal exactly for equal JSON values."""
+    return canonical_json(value) if type(value) in (dict, list) else _leaf_key(value)
 
 
 def scalars(value: Any) -> Iterator[Any]:
@@ -78,27 +63,68 @@ def strings(value: Any) -> Iterator[str]:
             yield current
 
 
-class ContentIndex:
-    """Contents of evidence, indexed once for look-ups in constant time."""
+def is_empty(value: Any) -> bool:
+    """Return whether a JsonValue is null, the empty text, or holds no scalar at all."""
+    if type(value) in (dict, list):
+        return not any(True for _ in scalars(value))
+    return value is None or value == ""
 
-    __slots__ = ("_leaves", "_marked", "_texts", "_tokens")
+
+class Subject(NamedTuple):
+    """An argument as an `about` entry asks for it: the keys of its elements, or its own."""
+
+    is_array: bool
+    keys: frozenset[Hashable]
+
+    @classmethod
+    def of(cls, value: Any) -> "Subject":
+        """Return the form in which a JsonValue is looked for."""
+        is_array = type(value) is list
+        return cls(is_array, frozenset(map(_key, value if is_array else [value])))
+
+
+class BoundValues:
+    """The scalars of a bound argument, and at which pointers they must stand, if at any."""
+
+    __slots__ = ("at", "keys", "values")
+
+    def __init__(self, argument: Any, at: tuple[str, ...] | None) -> None:
+        self.values = list(scalars(argument))
+        self.keys = frozenset(map(_leaf_key, self.values))
+        self.at = at
+
+
+class ContentIndex:
+    """A content of evidence, indexed once for look-ups in constant time."""
+
+    __slots__ = (
+        *("_about", "_at", "_content", "_leaves", "_literals"),
+        *("_marked", "_places", "_satisfied", "_texts", "_tokens"),
+    )
 
     def __init__(self, content: Any) -> None:
         is_text = type(content) is str
+        self._content = content
         self._texts = frozenset([content] if is_text else ())
-        self._marked = _marked(content) if is_text else ""
-        self._tokens = frozenset(_TOKEN.findall(content) if is_text else ())
+        self._marked = marked(content) if is_text else ""
+        self._tokens = frozenset(tokens(content) if is_text else ())
+        self._literals = frozenset(_LITERAL.findall(self._marked))
         # Absent content is None, as null is; neither has a leaf that could back anything.
         leaves = () if content is None else scalars(content)
         self._leaves = frozenset(map(_leaf_key, leaves))
+        self._places = Places(() if is_text or content is None else (content,))
+        self._at: dict[str, frozenset[Hashable]] = {}
+        self._about: dict[str, tuple[bool, frozenset[Hashable]]] = {}
+        self._satisfied: dict[CompiledSchema, bool] = {}
 
     @classmethod
     def of_all(cls, backings: Sequence["ContentIndex"]) -> "ContentIndex":
-        """Return an index that backs each value that one of these backs."""
+        """Return an index that backs each value that one of these backs anywhere."""
         joined = cls(None)
         joined._texts = frozenset().union(*(index._texts for index in backings))
         joined._marked = _GAP.join(index._marked for index in backings)
         joined._tokens = frozenset().union(*(index._tokens for index in backings))
+        joined._literals = frozenset().union(*(index._literals for index in backings))
         joined._leaves = frozenset().union(*(index._leaves for index in backings))
         return joined
 
@@ -108,23 +134,79 @@ class ContentIndex:
         return len(self._leaves) + len(self._tokens)
 
     def backs(self, value: Any) -> bool:
-        """Return whether the scalar `value` is in one of the contents."""
+        """Return whether the scalar `value` is in the content."""
         if _leaf_key(value) in self._leaves:
             return True
         if not self._texts:
             return False
         spelled = value if type(value) is str else canonical_json(value).decode()
+        if type(value) is bool or value is None:
+            return spelled in self._literals or spelled in self._texts
         if spelled in self._tokens:
             return True
-        marked = _marked(spelled)
-        return marked in self._marked if marked != spelled else spelled in self._texts
+        return marked(spelled) in self._marked if has_token(spelled) else spelled in self._texts
+
+    def leaves_at(self, pointer: str) -> frozenset[Hashable]:
+        """Return the keys of the scalars at a pointer, in which `*` is any member or element."""
+        if pointer not in self._at:
+            values = self._places.at(pointer).values
+            leaves = (value for value in values if type(value) not in (dict, list))
+            self._at[pointer] = frozenset(map(_leaf_key, leaves))
+        return self._at[pointer]
+
+    def backs_all(self, bound: BoundValues) -> bool:
+        """Return whether this content alone backs every scalar of a bound argument."""
+        if bound.at is None:
+            return all(map(self.backs, bound.values)) if self._texts else bound.keys <= self._leaves
+        held = [self.leaves_at(pointer) for pointer in bound.at]
+        if len(held) == 1:
+            return bound.keys <= held[0]
+        # An item with fewer leaves than there are values is not looked through.
+        enough = len(bound.keys) <= sum(map(len, held))
+        return enough and bound.keys <= frozenset().union(*held)
+
+    def is_about(self, subject: Subject, pointer: str) -> bool:
+        """Return whether the content holds the argument at a pointer, in which `*` is a name.
+
+        The value there is equal to the argument. Of an array, each element is equal to it or, where
+        it is an array, to one of its elements.
+        """
+        if pointer not in self._about:
+            self._about[pointer] = self._held_at(pointer)
+        is_array, keys = self._about[pointer]
+        return (subject.is_array or not is_array) and subject.keys <= keys
+
+    def _held_at(self, pointer: str) -> tuple[bool, frozenset[Hashable]]:
+        found = [] if self._texts else value_at(self._content, pointer)
+        is_array = bool(found) and type(found[0]) is list
+        return is_array, frozenset(map(_key, found[0] if is_array else found))
+
+    def satisfies(self, schema: CompiledSchema) -> bool:
+        """Return whether there is content, and the schema accepts it."""
+        if schema not in self._satisfied:
+            content = self._content
+            self._satisfied[schema] = content is not None and schema.is_valid(content)
+        return self._satisfied[schema]
 
 
-def unbacked(values: Sequence[Any], backings: Sequence[ContentIndex]) -> Sequence[Any]:
-    """Return those scalars that none of the indexes backs."""
+def unbacked(
+    values: Sequence[Any], backings: Sequence[ContentIndex], at: Sequence[str] | None = None
+) -> Sequence[Any]:
+    """Return those scalars that none of the indexes backs, at one of the pointers if given."""
+    if at is not None:
+        held = [index.leaves_at(pointer) for index in backings for pointer in at]
+        return _left(values, held)
     # For many values and many indexes, joining the indexes first is faster.
     if len(backings) > 1 and len(values) * len(backings) > sum(index.size for index in backings):
         backings = [ContentIndex.of_all(backings)]
     for index in backings:
         values = [*filterfalse(index.backs, values)]
+    return values
+
+
+def _left(values: Sequence[Any], held: Sequence[frozenset[Hashable]]) -> Sequence[Any]:
+    if len(held) > 1 and len(values) * len(held) > sum(map(len, held)):
+        held = [frozenset().union(*held)]
+    for keys in held:
+        values = [value for value in values if _leaf_key(value) not in keys]
     return values

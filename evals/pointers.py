@@ -6,8 +6,9 @@ Rule 3: where `*` is allowed it stands for any member or element of one level.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, Any, Final
 
 from pydantic import Field
@@ -29,6 +30,11 @@ def segments(pointer: str) -> tuple[str, ...]:
     """Return the segments of a pointer, unescaped."""
     parts = pointer.split("/")[1:]
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+def value_at(value: Any, pointer: str) -> list[Any]:
+    """Return what the pointer leads to, in a list of one; nothing in an empty list."""
+    return list(values_at(value, pointer, wildcard=False))
 
 
 def values_at(value: Any, pointer: str, *, wildcard: bool) -> Iterator[Any]:
@@ -53,5 +59,57 @@ def _step(value: Any, segment: str, *, wildcard: bool) -> Iterator[Any]:
     elif type(value) is list:
         if wildcard and segment == "*":
             yield from value
-        elif _INDEX.fullmatch(segment) and len(segment) < 10 and int(segment) < len(value):
-            yield value[int(segment)]
+        elif (index := _index(segment)) is not None and index < len(value):
+            yield value[index]
+
+
+def _index(segment: str) -> int | None:
+    # No array is longer than nine digits can say.
+    return int(segment) if len(segment) < 10 and _INDEX.fullmatch(segment) else None
+
+
+class Places:
+    """The values at which one or more pointers arrive; `*` is any member or element of its level.
+
+    What lies below is looked up once and kept, so that pointers that begin alike share the way, and
+    many of them cost little more than the values that they reach.
+    """
+
+    __slots__ = ("_below", "_named", "values")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self.values: Final = values
+        self._below: dict[str, Places] = {}
+        self._named: dict[str | int, list[Any]] | None = None
+
+    def at(self, pointer: str) -> "Places":
+        """Return the places that the pointer leads to from here."""
+        place = self
+        for segment in segments(pointer):
+            if segment not in place._below:
+                place._below[segment] = Places(place._found(segment))
+            place = place._below[segment]
+        return place
+
+    def _found(self, segment: str) -> list[Any]:
+        if segment == "*" or len(self.values) < 2:
+            steps = (_step(value, segment, wildcard=True) for value in self.values)
+            return list(chain.from_iterable(steps))
+        if self._named is None:
+            self._named = _members(self.values)
+        index = _index(segment)
+        elements = [] if index is None else self._named.get(index, [])
+        return [*self._named.get(segment, ()), *elements]
+
+
+def _members(values: Sequence[Any]) -> dict[str | int, list[Any]]:
+    """Return the members of all objects by name, and the elements of all arrays by index."""
+    found: dict[str | int, list[Any]] = {}
+    for value in values:
+        if type(value) is dict:
+            for name, member in value.items():
+                found.setdefault(name, []).append(member)
+        elif type(value) is list:
+            for index, element in enumerate(value):
+                found.setdefault(index, []).append(element)
+    return found
