@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from critic.checks.coverage import unlisted_outputs
 from critic.prepared import PreparedPlan
-from critic.surface import BOUND, NO_ARGS_SCHEMA, PRODUCES_ANYTHING, ToolEntry
+from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
 
 _NAMED_AT_MOST: Final = 10
@@ -18,8 +18,7 @@ def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
 
 
 def _caveats(case: PreparedPlan) -> Iterator[str]:
-    if case.traits & NO_ARGS_SCHEMA:
-        calls = [index for index, tool, _ in case.steps if tool.traits & NO_ARGS_SCHEMA]
+    if calls := [index for index, tool, _ in case.steps if tool.leaves_args_unchecked]:
         yield f"args not checked, no args_schema: {_steps(calls)}"
     if missing := [step for step, _, fields in case.steps if fields["estimated_tokens"] is None]:
         yield f"tokens not estimated by the plan: {_steps(missing)}"
@@ -48,9 +47,9 @@ def _untraced(case: PreparedPlan) -> Iterator[str]:
 
 def _lacks_value(tool: ToolEntry, fields: Mapping[str, Any]) -> bool:
     """Return whether a bound argument is absent or empty, so that there was nothing to back."""
-    # A reason step has no args, and its tool binds none.
-    for name in tool.bound_args:  # noqa: SIM110 - twice as fast as any(), at every step
-        if _is_empty(fields["args"].get(name, [])):
+    # A reason step has no args, and its tool binds none. A Binding says itself what is optional.
+    for name, binding in tool.bound_args.items():
+        if type(binding) is tuple and _is_empty(fields["args"].get(name, [])):
             return True
     return False
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from evals.capability import ToolCapability
+from evals.capability import Binding, Demand, ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem
 from evals.schemas import CompiledSchema, compile_schema
@@ -27,6 +27,7 @@ PRODUCES_ANYTHING: Final = 1 << 7
 NOT_IN_MANIFEST: Final = 1 << 8
 NO_ARGS_SCHEMA: Final = 1 << 9
 BOUND: Final = 1 << 10
+DEMANDS_CONTENT: Final = 1 << 11
 
 
 @dataclass(slots=True, eq=False)
@@ -37,14 +38,25 @@ class ToolEntry:
     """For messages only. Joined names collide, so nothing is ever looked up by it."""
     mode: ApprovalMode
     rank: int
-    requires: tuple[str, ...]
+    capability: ToolCapability | None
     needs: frozenset[str]
-    bound_args: Mapping[str, tuple[str, ...]]
+    """The classes of evidence that it requires, whether or not the content matters too."""
+    bound_args: Mapping[str, tuple[str, ...] | Binding]
     args_schema: Any
     produces: frozenset[str]
     min_tokens: int
     traits: int
     _compiled: tuple[bytes, CompiledSchema] | None = field(default=None, init=False)
+
+    @property
+    def leaves_args_unchecked(self) -> bool:
+        """Return whether there is no `args_schema`, or one that accepts any args.
+
+        It is judged as it was when it was last asked for the validator.
+        """
+        if self._compiled is None:
+            return bool(self.traits & NO_ARGS_SCHEMA)
+        return self._compiled[1].accepts_every_object
 
     def validator(self) -> CompiledSchema | None:
         """Return the compiled `args_schema`, or None where there is none.
@@ -63,7 +75,7 @@ class ToolEntry:
 
 
 NO_TOOL: Final = ToolEntry(
-    "", "read_only", -1, (), frozenset(), {}, None, frozenset(), 0, PRODUCES_ANYTHING
+    "", "read_only", -1, None, frozenset(), {}, None, frozenset(), 0, PRODUCES_ANYTHING
 )
 """The tool of a reason step: it has no effect and no demands, and may produce any output."""
 
@@ -119,14 +131,16 @@ def _tool(entry: ToolCapability) -> ToolEntry:
     rank = MODE_RANK[entry.approval_mode]
     # Bindings count even where there are none yet: more can be added in place.
     binds = entry.bound_args is not None
-    needs_evidence = NEEDS_EVIDENCE if entry.requires_evidence or binds else 0
+    required = entry.requires_evidence or ()
+    needs_evidence = NEEDS_EVIDENCE if required or binds else 0
+    demands = any(isinstance(each, Demand) for each in required)
     produces_anything = PRODUCES_ANYTHING if entry.produces is None else 0
     return ToolEntry(
         name=f"{entry.adapter_id}.{entry.capability_id}",
         mode=entry.approval_mode,
         rank=rank,
-        requires=entry.requires_evidence or (),
-        needs=frozenset(entry.requires_evidence or ()),
+        capability=entry,
+        needs=frozenset(each.class_ if isinstance(each, Demand) else each for each in required),
         bound_args={} if entry.bound_args is None else entry.bound_args,
         args_schema=entry.args_schema,
         produces=frozenset(entry.produces or ()),
@@ -135,5 +149,6 @@ def _tool(entry: ToolCapability) -> ToolEntry:
         | (NO_ARGS_SCHEMA if entry.args_schema is None else HAS_ARGS_SCHEMA)
         | needs_evidence
         | produces_anything
-        | (BOUND if binds else 0),
+        | (BOUND if binds else 0)
+        | (DEMANDS_CONTENT if demands else 0),
     )

@@ -1,8 +1,8 @@
-"""JSON Schemas that a user brings (`args_schema`, `output_schemas`), compiled by jsonschema-rs.
+"""JSON Schemas that a user brings, for args, evidence and outputs, compiled by jsonschema-rs.
 
 Draft 2020-12. No reference leaves the document, patterns run in linear time (a pattern that
-cannot is refused with its schema), `format` is an annotation, as the draft says, and what a schema
-may cost is limited by `evals.schema_budget`.
+cannot is refused with its schema), `format` is asserted where the compiler knows the format, and
+what a schema may cost is limited by `evals.schema_budget`.
 """
 
 import re
@@ -19,6 +19,7 @@ from pydantic_core import PydanticCustomError
 from evals.canonical import canonical_json
 from evals.json_value import JsonValue
 from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, over_budget
+from evals.schema_effect import accepts_every_object
 from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
 
@@ -51,14 +52,22 @@ class SchemaFault(NamedTuple):
 class CompiledSchema:
     """A schema ready to be asked: `is_valid(value)`."""
 
-    __slots__ = ("_errors", "_schema", "is_valid")
+    __slots__ = ("_accepts_every_object", "_errors", "_schema", "is_valid")
 
     is_valid: Callable[[Any], bool]
 
     def __init__(self, schema: bytes) -> None:
         self._schema = schema
+        self._accepts_every_object: bool | None = None
         self._errors: Callable[[Any], list[SchemaFault]] | None = None
         self.is_valid = _validator(orjson.loads(schema)).is_valid
+
+    @property
+    def accepts_every_object(self) -> bool:
+        """Return whether the schema constrains nothing in an object of arguments."""
+        if self._accepts_every_object is None:
+            self._accepts_every_object = accepts_every_object(orjson.loads(self._schema))
+        return self._accepts_every_object
 
     def faults(self, value: Any) -> list[SchemaFault]:
         """Return every place in the value that does not satisfy the schema."""
@@ -68,7 +77,12 @@ class CompiledSchema:
 
 
 def _validator(schema: Any) -> Draft202012Validator:
-    return Draft202012Validator(schema, retriever=_no_retrieval, pattern_options=RegexOptions())
+    return Draft202012Validator(
+        schema,
+        retriever=_no_retrieval,
+        validate_formats=True,
+        pattern_options=RegexOptions(),
+    )
 
 
 def _no_retrieval(uri: str) -> Any:

@@ -10,6 +10,7 @@ from tests.support.model.facts import Json
 
 TOOL = {"adapter_id": "a", "capability_id": "b", "approval_mode": "read_only"}
 STEP = {"kind": "tool", "adapter_id": "a", "capability_id": "b"}
+CHECKED: Json = {"maxProperties": 9}
 
 
 def proposal(tool: Json, steps: list[Json], outputs: list[str]) -> Json:
@@ -46,7 +47,7 @@ def caveats(tool: Json, steps: list[Json], outputs: list[str]) -> tuple[str, ...
 )
 def test_keys_of_an_object_anywhere_in_a_bound_argument_are_named(value: Any, keyed: bool) -> None:
     step = {**STEP, "args": {"x": value}, "evidence_refs": ["e"], "estimated_tokens": 1}
-    tool = {"bound_args": {"x": ["k"]}, "args_schema": True}
+    tool = {"bound_args": {"x": ["k"]}, "args_schema": CHECKED}
     said = [line for line in caveats(tool, [step], []) if line.startswith("keys of bound")]
     assert said == (["keys of bound object arguments not checked: step 0"] if keyed else [])
 
@@ -65,14 +66,14 @@ def test_keys_of_an_object_anywhere_in_a_bound_argument_are_named(value: Any, ke
 )
 def test_a_bound_argument_with_nothing_to_back_is_named(args: Json, bare: bool) -> None:
     step = {**STEP, "args": args, "evidence_refs": ["e"], "estimated_tokens": 1}
-    tool = {"bound_args": {"x": ["k"]}, "args_schema": True}
+    tool = {"bound_args": {"x": ["k"]}, "args_schema": CHECKED}
     said = [line for line in caveats(tool, [step], []) if line.startswith("bound")]
     assert said == (["bound arguments without a value: step 0"] if bare else [])
 
 
 def test_each_bound_argument_needs_a_value() -> None:
     step = {**STEP, "args": {"x": 1}, "evidence_refs": ["e"], "estimated_tokens": 1}
-    tool = {"bound_args": {"w": ["k"], "x": ["k"], "y": ["k"]}, "args_schema": True}
+    tool = {"bound_args": {"w": ["k"], "x": ["k"], "y": ["k"]}, "args_schema": CHECKED}
     assert caveats(tool, [step], []) == ("bound arguments without a value: step 0",)
 
 
@@ -88,7 +89,7 @@ def test_each_bound_argument_needs_a_value() -> None:
     ],
 )
 def test_ten_steps_are_named_and_the_rest_is_counted(count: int, shown: str) -> None:
-    assert caveats({"args_schema": True}, [STEP] * count, [])[0] == (
+    assert caveats({"args_schema": CHECKED}, [STEP] * count, [])[0] == (
         f"tokens not estimated by the plan: {shown}"
     )
 
@@ -97,6 +98,46 @@ def test_ten_steps_are_named_and_the_rest_is_counted(count: int, shown: str) -> 
 def test_ten_outputs_are_named_and_the_rest_is_counted(count: int) -> None:
     names = [f"o{number}" for number in range(count)]
     step = {**STEP, "estimated_tokens": 1}
-    (said,) = caveats({"args_schema": True}, [step], names)
+    (said,) = caveats({"args_schema": CHECKED}, [step], names)
     more = f" and {count - 10} more" if count > 10 else ""
     assert said == f"outputs not traced to a step that lists them: {', '.join(names[:10])}{more}"
+
+
+VACUOUS: list[Any] = [
+    *(True, {}, {"$ref": "#"}, {"$ref": "#/$defs/any", "$defs": {"any": {}}}),
+    *({"type": "object"}, {"type": ["null", "object"]}, {"title": "t", "description": "d"}),
+    *({"propertes": {"x": {"type": "string"}}}, {"properties": {}}, {"properties": {"x": True}}),
+    *({"required": []}, {"minProperties": 0}, {"additionalProperties": True}, {"allOf": [{}]}),
+    *({"minLength": 3}, {"items": {"type": "string"}}, {"if": {"type": "string"}}),
+    {"properties": {"x": {"$ref": "#/properties/y"}, "y": {"$ref": "#/properties/x"}}},
+]
+TELLING: list[Any] = [
+    *({"required": ["x"]}, {"maxProperties": 9}, {"not": False}),
+    *(
+        {"properties": {"x": {"minLength": 1}}},
+        {"properties": {"x": {"items": {"type": "string"}}}},
+    ),
+    *(
+        {"$ref": "#/$defs/one", "$defs": {"one": {"minProperties": 1}}},
+        {"anyOf": [True, {"const": 1}]},
+    ),
+    *({"propertyNames": {"maxLength": 9}}, {"dependentSchemas": {"x": {"required": ["x"]}}}),
+    *(
+        {"properties": {"x": {"format": "date"}}},
+        {"patternProperties": {"x": {"const": "2026-01-01"}}},
+    ),
+]
+
+
+@pytest.mark.parametrize("schema", [*VACUOUS, *TELLING], ids=str)
+def test_an_args_schema_that_constrains_nothing_is_none(schema: Any) -> None:
+    step = {**STEP, "args": {"x": "2026-01-01"}, "estimated_tokens": 1}
+    said = ["args not checked, no args_schema: step 0"] if schema in VACUOUS else []
+    assert list(caveats({"args_schema": schema}, [step], [])) == said
+
+
+@pytest.mark.parametrize("left_out", [{}, {"x": []}, {"x": ""}])
+def test_an_optional_binding_is_left_out_without_a_caveat(left_out: Json) -> None:
+    step = {**STEP, "args": left_out, "estimated_tokens": 1}
+    tool = {"bound_args": {"x": {"from": ["k"], "optional": True}}, "args_schema": CHECKED}
+    assert caveats(tool, [step], []) == ()

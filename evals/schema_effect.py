@@ -1,0 +1,77 @@
+"""Say whether an `args_schema` constrains anything at all.
+
+`true`, `{}`, `{"$ref": "#"}`, `{"type": "object"}` and a schema of misspelt keywords are valid, and
+all args satisfy them. A reader who is told that args were checked would be misled.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from evals.schema_budget import Json, Targets
+
+# Keywords that can refuse a value whatever they say, and those that can unless they say nothing.
+_OF_ANY: Final = frozenset({"enum", "const", "not", "oneOf", "dependencies"})
+_OF_OBJECTS: Final = frozenset({"maxProperties"})
+_OF_OBJECTS_IF_TRUE: Final = frozenset({"required", "minProperties", "dependentRequired"})
+_OF_OTHERS: Final = frozenset(
+    {
+        *("pattern", "maxLength", "format", "contains", "maxItems"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    }
+)
+_OF_OTHERS_IF_TRUE: Final = frozenset({"minLength", "minItems", "uniqueItems"})
+
+# Keywords whose subschemas judge the same value, members of an object, elements of an array.
+_SAME: Final = ("allOf", "anyOf", "then", "else", "dependentSchemas")
+_MEMBERS: Final = (
+    *("properties", "patternProperties", "additionalProperties"),
+    *("propertyNames", "unevaluatedProperties"),
+)
+_ELEMENTS: Final = ("prefixItems", "items", "unevaluatedItems")
+_MAPS: Final = ("properties", "patternProperties", "dependentSchemas")
+
+
+def accepts_every_object(schema: Any) -> bool:
+    """Return whether no keyword of the schema can refuse an object.
+
+    Only what is plain to see counts: of a schema that accepts every object for a deeper reason,
+    such as a choice between `true` and another schema, the answer is no.
+    """
+    if type(schema) is not dict:
+        return bool(schema)
+    targets, seen = Targets(schema), set[tuple[int, bool]]()
+    waiting: list[tuple[Any, bool]] = [(schema, True)]
+    while waiting:
+        part, judges_args = waiting.pop()
+        if part is False:
+            return False
+        if type(part) is not dict or (id(part), judges_args) in seen:
+            continue
+        seen.add((id(part), judges_args))
+        if _can_refuse(part, judges_args=judges_args):
+            return False
+        waiting += [(target, judges_args) for target in targets.of(part)]
+        waiting += [(below, judges_args) for below in _below(part, _SAME)]
+        inner = _MEMBERS if judges_args else (*_MEMBERS, *_ELEMENTS)
+        waiting += [(below, False) for below in _below(part, inner)]
+    return True
+
+
+def _can_refuse(schema: Json, *, judges_args: bool) -> bool:
+    """Return whether a keyword refuses values by itself. Args are objects, whatever is said."""
+    if "type" in schema and not (judges_args and "object" in schema["type"]):
+        return True
+    always = _OF_ANY | _OF_OBJECTS | (frozenset() if judges_args else _OF_OTHERS)
+    if_true = _OF_OBJECTS_IF_TRUE | (frozenset() if judges_args else _OF_OTHERS_IF_TRUE)
+    return not always.isdisjoint(schema) or any(schema.get(keyword) for keyword in if_true)
+
+
+def _below(schema: Json, keywords: tuple[str, ...]) -> Iterator[Any]:
+    for keyword in keywords:
+        value = schema.get(keyword)
+        if keyword in _MAPS:
+            yield from value.values() if type(value) is dict else ()
+        elif type(value) is list:
+            yield from value
+        else:
+            yield value
