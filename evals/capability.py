@@ -136,6 +136,8 @@ class ToolCapability(Envelope):
     `follows` are tools after which this one is expected.
     """
 
+    __slots__ = ("_needs",)  # what `evals.needs` keeps with the tool
+
     adapter_id: Identifier
     capability_id: Identifier
     approval_mode: ApprovalMode

@@ -1,13 +1,31 @@
-"""The evidence that a step pins: does it exist, is it fresh, and does it back the arguments?"""
+"""The evidence of a step: does it exist, is it fresh, does it say what the tool demands?"""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from evals.binding import ContentIndex, scalars, unbacked
+from evals.binding import BoundValues, ContentIndex, Subject, is_empty, unbacked
+from evals.capability import ToolCapability
+from evals.escaping import escape_name
 from evals.manifest import EvidenceItem
+from evals.needs import NO_NEEDS, Bound, Need, Needs, needs_of
 from evals.timestamps import unexpired
+
+_NAMED_AT_MOST: Final = 5
+
+
+class MissingClass(NamedTuple):
+    """A required class of which no fresh item is pinned."""
+
+    classification: str
+
+
+class UnmetDemand(NamedTuple):
+    """A demand that no pinned item of its class meets, and the arguments of it that are empty."""
+
+    need: Need
+    without: tuple[str, ...]
 
 
 class PinFault(NamedTuple):
@@ -16,6 +34,31 @@ class PinFault(NamedTuple):
     position: int
     ref: str
     why: str
+
+
+class MissingArgument(NamedTuple):
+    """A bound argument that must be there and is absent or empty."""
+
+    name: str
+    is_present: bool
+
+
+class UnbackedArgument(NamedTuple):
+    """A bound argument with a value that no pinned item of its classes holds, where it must."""
+
+    name: str
+    at: tuple[str, ...] | None
+
+
+class UnbackedGroup(NamedTuple):
+    """Bound arguments that no pinned item backs all together."""
+
+    names: tuple[str, ...]
+
+
+EvidenceFault = (
+    MissingClass | UnmetDemand | PinFault | MissingArgument | UnbackedArgument | UnbackedGroup
+)
 
 
 class Pins(NamedTuple):
@@ -47,27 +90,176 @@ def resolve_pins(
     return Pins(fresh, faults)
 
 
-def unbacked_arguments(
-    bound_args: Mapping[str, Iterable[str]],
-    args: Mapping[str, Any],
-    fresh: Iterable[EvidenceItem],
-    indexes: dict[int, ContentIndex] | None = None,
-) -> list[str]:
-    """Return the bound arguments in `args` with a value that no fresh item of their class backs.
+def items_by_class(items: Iterable[EvidenceItem]) -> dict[str, list[EvidenceItem]]:
+    """Return the items by their class, in their order."""
+    by_class: dict[str, list[EvidenceItem]] = {}
+    for item in items:
+        by_class.setdefault(item.classification, []).append(item)
+    return by_class
 
-    `indexes` holds the content indexes used so far, by the identity of their items, and gains new
-    ones: a caller that asks about many steps has the content of each item looked at once.
+
+def meets(index: ContentIndex, need: Need, about: Iterable[tuple[Subject, str]]) -> bool:
+    """Return whether one content says all that a demand asks for."""
+    if need.schema is not None and not index.satisfies(need.schema):
+        return False
+    return all(index.is_about(subject, pointer) for subject, pointer in about)
+
+
+class EvidenceReview:
+    """Judges the evidence of steps, of one manifest at one time.
+
+    What it derives from items and tools it derives once, so that a step costs what it pins and
+    binds. Make one for each decision: it does not see later edits of the JSON in them.
     """
-    indexes = {} if indexes is None else indexes
-    by_class: dict[str, list[ContentIndex]] = {}
-    for item in fresh:
-        if id(item) not in indexes:
-            indexes[id(item)] = item.backing
-        by_class.setdefault(item.classification, []).append(indexes[id(item)])
-    names = []
-    for name in sorted(filter(args.__contains__, bound_args)):
-        allowed = [by_class.get(kind, ()) for kind in dict.fromkeys(bound_args[name])]
-        backings = list(chain.from_iterable(allowed))
-        if unbacked(list(scalars(args[name])), backings):
-            names.append(name)
-    return names
+
+    def __init__(self, manifest: Mapping[str, EvidenceItem], as_of: datetime | None) -> None:
+        self._manifest = manifest
+        self._as_of = as_of
+        self._indexes: dict[int, ContentIndex] = {}
+        self._needs: dict[int, Needs] = {}
+
+    def pins(self, refs: Iterable[str] | None) -> Pins:
+        """Return what the refs of a step name."""
+        return resolve_pins(refs or (), self._manifest, self._as_of)
+
+    def index_of(self, item: EvidenceItem) -> ContentIndex:
+        """Return the index of the item's content."""
+        index = self._indexes.get(id(item))
+        if index is None:
+            index = self._indexes[id(item)] = item.backing
+        return index
+
+    def needs_of(self, tool: ToolCapability | None) -> Needs:
+        """Return what the tool needs; nothing where there is no tool."""
+        if tool is None:
+            return NO_NEEDS
+        needs = self._needs.get(id(tool))
+        if needs is None:
+            needs = self._needs[id(tool)] = needs_of(tool)
+        return needs
+
+    def faults(
+        self,
+        tool: ToolCapability | None,
+        claims: Iterable[str] | None,
+        refs: Iterable[str] | None,
+        args: Mapping[str, Any],
+    ) -> Iterator[EvidenceFault]:
+        """Yield all that the evidence of one step lacks.
+
+        In this order: classes and demands, of the tool and then of the step; pinned refs; bound
+        arguments by name; groups of them.
+
+        Args:
+            claims: the classes that the step itself requires.
+            refs: the refs that the step pins.
+            args: the arguments of the step, or those that were sent; empty for a reason step.
+        """
+        needs, pins = self.needs_of(tool), self.pins(refs)
+        by_class = items_by_class(pins.fresh)
+        demands = dict.fromkeys(chain(needs.demands, map(Need, claims or ())))
+        yield from self._unmet(demands, by_class, args)
+        yield from pins.faults
+        if needs.bound:
+            given = _given(needs, args)
+            yield from self._unbacked(needs, given, by_class, args)
+            for group in needs.groups:
+                names = tuple(name for name in group if name in given and given[name].values)
+                if names and not self._backed_together(needs, names, given, by_class):
+                    yield UnbackedGroup(names)
+
+    def _unmet(
+        self,
+        demands: Iterable[Need],
+        by_class: Mapping[str, Sequence[EvidenceItem]],
+        args: Mapping[str, Any],
+    ) -> Iterator[MissingClass | UnmetDemand]:
+        """Yield the demands that none of the items meets; a class without any item once."""
+        missing: set[str] = set()
+        subjects: dict[str, Subject] = {}
+        for need in demands:
+            items = by_class.get(need.classification)
+            if items is None:
+                if need.classification not in missing:
+                    yield MissingClass(need.classification)
+                missing.add(need.classification)
+            elif not need.is_plain:
+                for name in {name for name, _ in need.about}.difference(subjects):
+                    if not is_empty(args.get(name)):
+                        subjects[name] = Subject.of(args[name])
+                without = tuple(name for name, _ in need.about if name not in subjects)
+                if without or not self._is_met(need, items, subjects):
+                    yield UnmetDemand(need, without)
+
+    def _is_met(
+        self, need: Need, items: Iterable[EvidenceItem], subjects: Mapping[str, Subject]
+    ) -> bool:
+        about = [(subjects[name], pointer) for name, pointer in need.about]
+        return any(meets(index, need, about) for index in map(self.index_of, items))
+
+    def _unbacked(
+        self,
+        needs: Needs,
+        given: Mapping[str, BoundValues],
+        by_class: Mapping[str, Sequence[EvidenceItem]],
+        args: Mapping[str, Any],
+    ) -> Iterator[MissingArgument | UnbackedArgument]:
+        for name in sorted({*given, *needs.required}):
+            bound = needs.bound[name]
+            if name not in given:
+                yield MissingArgument(name, name in args)
+            elif unbacked(given[name].values, self.backings(bound, by_class), bound.at):
+                yield UnbackedArgument(name, bound.at)
+
+    def backings(
+        self, bound: Bound, by_class: Mapping[str, Sequence[EvidenceItem]]
+    ) -> list[ContentIndex]:
+        """Return the indexes of those items that may back a bound argument."""
+        return [self.index_of(item) for name in bound.classes for item in by_class.get(name, ())]
+
+    def _backed_together(
+        self,
+        needs: Needs,
+        names: Sequence[str],
+        given: Mapping[str, BoundValues],
+        by_class: Mapping[str, Sequence[EvidenceItem]],
+    ) -> bool:
+        """Return whether one item of a class that all of them allow backs every value of them."""
+        allowed = set(by_class).intersection(*(needs.bound[name].classes for name in names))
+        return any(
+            all(index.backs_all(given[name]) for name in names)
+            for kind in allowed
+            for index in map(self.index_of, by_class[kind])
+        )
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Return names for a message, escaped, the first few of them."""
+    shown = [escape_name(name) for name in names[:_NAMED_AT_MOST]]
+    if more := len(names) - len(shown):
+        shown.append(f"{more} more")
+    *before, final = shown or [""]
+    return f"{', '.join(before)} {last} {final}" if before else final
+
+
+def said_of(need: Need) -> str:
+    """Return what the content must say, for a message: it follows the word "content"."""
+    holds = [
+        f"argument {escape_name(name)} at {escape_name(pointer) or 'its root'}"
+        for name, pointer in need.about[:_NAMED_AT_MOST]
+    ]
+    if more := len(need.about) - len(holds):
+        holds.append(f"{more} more")
+    said = [] if need.schema is None else ["satisfies the content_schema"]
+    said += [f"holds {', '.join(holds)}"] if holds else []
+    return " and ".join(said)
+
+
+def _given(needs: Needs, args: Mapping[str, Any]) -> dict[str, BoundValues]:
+    """Return the values of those bound arguments that are not left out."""
+    given: dict[str, BoundValues] = {}
+    for name, value in args.items():
+        bound = needs.bound.get(name)
+        if bound is not None and (bound.empty == "judged" or not is_empty(value)):
+            given[name] = BoundValues(value, bound.at)
+    return given

@@ -1,18 +1,28 @@
 """Check 4: is the evidence there, is it fresh, and does it back the arguments?"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, assert_never
 
 from critic.checks.violation import violation_of
 from critic.prepared import PreparedPlan
-from critic.surface import (
-    NEEDS_EVIDENCE,
-    NO_PIN,
-)
+from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE, NO_PIN
 from critic.verdicts import Violation
-from evals.binding import ContentIndex
 from evals.escaping import escape_name, pointer
-from evals.evidence import resolve_pins, unbacked_arguments
+from evals.evidence import (
+    EvidenceFault,
+    EvidenceReview,
+    MissingArgument,
+    MissingClass,
+    PinFault,
+    UnbackedArgument,
+    UnbackedGroup,
+    UnmetDemand,
+    listed,
+    said_of,
+)
 from evals.timestamps import unexpired
+
+_NO_ARGS: Final[Mapping[str, Any]] = {}
 
 
 def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
@@ -24,14 +34,20 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
     the capability binds must be in the content of an item that the step pins, of an allowed class.
     Each class in `spec.required_evidence` must be pinned by some step.
 
-    Yields `missing_evidence`: with the step, at `/steps/N` for a missing class, at
-    `/steps/N/evidence_refs/M` for a ref, at `/steps/N/args/NAME` for an argument; and without a
-    step, at `/steps`, for a class that the spec requires.
+    Where the capability demands more of a class, one item says all of it: its content satisfies
+    the schema, and holds the arguments that it must be about. Where a binding says so, the argument
+    must be there, and must be in the content at a pointer. Arguments that are bound together are in
+    the content of one item.
+
+    Yields `missing_evidence`: with the step, at `/steps/N` for a class, at
+    `/steps/N/evidence_refs/M` for a ref, at `/steps/N/args/NAME` for an argument, at
+    `/steps/N/args` for one that is absent or several; and without a step, at `/steps`, for a class
+    that the spec requires.
     """
     pins, as_of = case.surface.pins, case.ctx.as_of
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
-    indexes: dict[int, ContentIndex] = {}
+    review = EvidenceReview(case.surface.evidence, as_of)
     for index, tool, fields in case.steps:
         own, refs = fields["requires_evidence"], fields["evidence_refs"]
         if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
@@ -43,33 +59,65 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
         if demanded:
             pinned |= held
         met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held
-        if not met or tool.bound_args:
-            yield from _step_evidence(case, index, held, indexes)
+        if not met or tool.bound_args or tool.traits & DEMANDS_CONTENT:
+            for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
+                yield _step_violation(index, fault)
     for name in dict.fromkeys(demanded):
         if name not in pinned:
             reason = f"plan pins no fresh evidence of required class {name}"
             yield violation_of("evidence", "missing_evidence", reason, None, "/steps")
 
 
-def _step_evidence(
-    case: PreparedPlan, index: int, held: set[str | None], indexes: dict[int, ContentIndex]
-) -> Iterator[Violation]:
-    """Yield all that the evidence of one step lacks."""
-    _, tool, fields = case.steps[index]
-    pins = resolve_pins(fields["evidence_refs"] or (), case.surface.evidence, case.ctx.as_of)
-    for name in dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ()))):
-        if name not in held:
-            reason = f"requires evidence class {name}, none pinned"
-            yield _evidence_violation(index, reason, f"/steps/{index}")
-    for error in pins.faults:
-        path = f"/steps/{index}/evidence_refs/{error.position}"
-        yield _evidence_violation(index, f"pins evidence {error.ref}, {error.why}", path)
-    if not tool.bound_args:
-        return
-    for argument in unbacked_arguments(tool.bound_args, fields["args"], pins.fresh, indexes):
-        reason = f"argument {escape_name(argument)} is not backed by pinned evidence"
-        yield _evidence_violation(index, reason, pointer("steps", index, "args", argument))
+def _step_violation(index: int, fault: EvidenceFault) -> Violation:
+    reason, path = f"step {index} {_reason(fault)}", pointer("steps", index, *_place(fault))
+    return violation_of("evidence", "missing_evidence", reason, index, path)
 
 
-def _evidence_violation(index: int, reason: str, path: str) -> Violation:
-    return violation_of("evidence", "missing_evidence", f"step {index} {reason}", index, path)
+def _place(fault: EvidenceFault) -> tuple[str | int, ...]:
+    """Return where within the step a fault is."""
+    match fault:
+        case MissingClass() | UnmetDemand():
+            return ()
+        case PinFault():
+            return ("evidence_refs", fault.position)
+        case UnbackedArgument() | MissingArgument(is_present=True):
+            return ("args", fault.name)
+        case MissingArgument() | UnbackedGroup():
+            return ("args",)
+        case _:
+            assert_never(fault)
+
+
+def _reason(fault: EvidenceFault) -> str:
+    match fault:
+        case MissingClass():
+            reason = f"requires evidence class {fault.classification}, none pinned"
+        case UnmetDemand():
+            reason = _unmet(fault.need.classification, fault)
+        case PinFault():
+            reason = f"pins evidence {fault.ref}, {fault.why}"
+        case MissingArgument():
+            name = escape_name(fault.name)
+            reason = f"has no value for argument {name}, which evidence must back"
+        case UnbackedArgument():
+            name = escape_name(fault.name)
+            reason = f"argument {name} is not backed by pinned evidence{_places(fault.at)}"
+        case UnbackedGroup():
+            names = listed(fault.names)
+            reason = f"arguments {names} are not backed by one and the same pinned item"
+        case _:
+            assert_never(fault)
+    return reason
+
+
+def _unmet(name: str, fault: UnmetDemand) -> str:
+    if fault.without:
+        without = listed(fault.without)
+        return f"requires evidence class {name} about argument {without}, which has no value"
+    return f"has no pinned evidence of class {name} whose content {said_of(fault.need)}"
+
+
+def _places(at: tuple[str, ...] | None) -> str:
+    if at is None:
+        return ""
+    return f" at {listed([place or 'its root' for place in at], 'or') or 'any place'}"

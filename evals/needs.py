@@ -1,0 +1,99 @@
+"""What a call of a tool needs of evidence: its demands, its bindings, its groups of arguments."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+import orjson
+
+from evals.capability import Binding, Demand, ToolCapability
+from evals.schemas import CompiledSchema, compile_schema
+
+
+class Need(NamedTuple):
+    """A class of evidence, and what the content of one item of it must say, if anything."""
+
+    classification: str
+    schema: CompiledSchema | None = None
+    about: tuple[tuple[str, str], ...] = ()
+    """Names of arguments, each with the pointer at which the content must hold its value."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether any fresh item of the class will do."""
+        return self.schema is None and not self.about
+
+
+class Bound(NamedTuple):
+    """How one argument is bound."""
+
+    classes: tuple[str, ...]
+    at: tuple[str, ...] | None
+    empty: Literal["refused", "left out", "judged"]
+    """What becomes of an argument without a value. `judged`: null and the empty text need backing
+    as any scalar does; where there is no scalar, there is nothing to back."""
+
+
+class Needs(NamedTuple):
+    """All that a tool demands of evidence, each demand once."""
+
+    demands: tuple[Need, ...]
+    bound: Mapping[str, Bound]
+    required: tuple[str, ...]
+    """The bound arguments that must be there."""
+    groups: tuple[tuple[str, ...], ...]
+    """Names of arguments that one and the same item must back."""
+
+
+NO_NEEDS = Needs((), {}, (), ())
+"""The needs of a step that calls no tool."""
+
+
+def bound_as(binding: tuple[str, ...] | Binding) -> Bound:
+    """Return either form of a binding as one."""
+    if isinstance(binding, Binding):
+        empty: Literal["refused", "left out"] = "left out" if binding.optional else "refused"
+        return Bound(tuple(dict.fromkeys(binding.from_)), binding.at, empty)
+    return Bound(tuple(dict.fromkeys(binding)), None, "judged")
+
+
+def need_of(entry: str | Demand) -> Need:
+    """Return either form of a required class as one.
+
+    Raises:
+        Exception: an edit in place left a `content_schema` that is not a JSON Schema.
+    """
+    if isinstance(entry, str):
+        return Need(entry)
+    schema = None if entry.content_schema is None else compile_schema(entry.content_schema)
+    return Need(entry.class_, schema, tuple(sorted((entry.about or {}).items())))
+
+
+def needs_of(tool: ToolCapability) -> Needs:
+    """Return the needs of a tool: kept with it, and made anew when its JSON was edited in place.
+
+    Raises:
+        Exception: an edit left a `content_schema` that is not a JSON Schema.
+    """
+    written = _written(tool.requires_evidence or ())
+    bound_args = dict(tool.bound_args or {})
+    kept: tuple[bytes, dict[str, Any], Needs] | None = getattr(tool, "_needs", None)
+    if kept is None or kept[0] != written or kept[1] != bound_args:
+        kept = written, bound_args, _made(tool)
+        object.__setattr__(tool, "_needs", kept)
+    return kept[2]
+
+
+def _written(entries: Iterable[str | Demand]) -> bytes:
+    """Return the parts of the demands that can be edited in place, as bytes."""
+    demands = [entry for entry in entries if isinstance(entry, Demand)]
+    return orjson.dumps([(each.content_schema, each.about) for each in demands]) if demands else b""
+
+
+def _made(tool: ToolCapability) -> Needs:
+    bound = {name: bound_as(binding) for name, binding in (tool.bound_args or {}).items()}
+    return Needs(
+        demands=tuple(dict.fromkeys(map(need_of, tool.requires_evidence or ()))),
+        bound=bound,
+        required=tuple(name for name, each in bound.items() if each.empty == "refused"),
+        groups=tuple(dict.fromkeys(tool.bound_together or ())),
+    )
