@@ -6,7 +6,6 @@ Rule 3: a repair follows from the facts at the place of a violation, never from 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
 from itertools import chain
 from typing import Any, Final, Literal, assert_never
 
@@ -14,26 +13,21 @@ from critic.checks.coverage import unlisted_outputs
 from critic.checks.loop import planned_tokens
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.repairs.apply import RepairedPlan, apply
+from critic.repairs.evidence import EvidenceRepairs
 from critic.repairs.kinds import (
-    MOST_CANDIDATES,
     Advice,
     AskApproval,
-    BackArgument,
     CorrectArgs,
     DeclareOutput,
-    DropClaim,
     DropDependency,
     DropId,
     DropStep,
     GrantBudget,
-    ObtainEvidence,
-    PinEvidence,
     ProduceOutput,
     Repair,
     SaveTokens,
     SetTrace,
     Shorten,
-    UnpinEvidence,
 )
 from critic.repairs.options import RepairOptions
 from critic.repairs.places import (
@@ -46,20 +40,17 @@ from critic.repairs.places import (
     StepPlace,
     parse_place,
 )
-from critic.surface import NO_PIN, PRODUCES_ANYTHING, ToolEntry, surface_of
+from critic.surface import PRODUCES_ANYTHING, surface_of
 from critic.verdicts import Check, Refused, Verified, Violation
 from critic.verify import verify
 from evals.approval import approved_steps
-from evals.binding import scalars, unbacked
 from evals.context import RunContext
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.escaping import pointer
-from evals.evidence import resolve_pins
 from evals.json_value import SAFE_INTEGER
-from evals.manifest import CompiledContext, EvidenceItem
+from evals.manifest import CompiledContext
 from evals.plan import Plan
 from evals.spec import DecisionSpec
-from evals.timestamps import unexpired
 
 # Repairs have consequences: a dropped step takes its outputs and pins with it, and producing them
 # elsewhere takes a step. They settle in this order: violations of steps, outputs, the number of
@@ -140,8 +131,7 @@ class _RepairRound:
         self._options = options
         self._case = case
         self._origins = origins
-        self._omittable: dict[int, bool] = {}
-        self._pinned: dict[int, list[EvidenceItem]] = {}
+        self._evidence = EvidenceRepairs(options, case, origins)
 
     def repairs(self, violations: Iterable[Violation], earlier: Iterable[Repair]) -> list[Repair]:
         """Return the repairs that are new. The plan's size comes last: other repairs change it."""
@@ -168,8 +158,7 @@ class _RepairRound:
             case ArgsPlace():
                 return self._args(check, place)
             case RefPlace():
-                ref = self._fields(place.step)["evidence_refs"][place.position]
-                return iter((UnpinEvidence(step=self._origins[place.step], ref=ref),))
+                return self._evidence.of_step(place.step)
             case IdPlace():
                 return iter((DropId(step=self._origins[place.step]),))
             case DependencyPlace():
@@ -192,7 +181,7 @@ class _RepairRound:
                 yield SetTrace(trace_id=self._case.ctx.trace_id)
             case "steps":
                 # The size of the plan is left to the end: see `_size`.
-                yield from self._required_evidence() if check == "evidence" else ()
+                yield from self._evidence.of_plan() if check == "evidence" else ()
             case _:
                 assert_never(field)
 
@@ -209,113 +198,18 @@ class _RepairRound:
                 yield ProduceOutput(output=output, candidates=self._options.producers(output))
 
     def _step(self, check: Check, index: int) -> Iterator[Repair]:
-        step, (_, tool, fields) = self._origins[index], self._case.steps[index]
         if check == "evidence":
-            yield from self._classes(step, tool, fields)
+            yield from self._evidence.of_step(index)
         # A step within the bounds lacks an approval only: see `_approvals`.
-        elif check != "approval" or tool.rank > self._options.highest_rank:
-            yield DropStep(step=step)
+        elif check != "approval" or self._case.steps[index][1].rank > self._options.highest_rank:
+            yield DropStep(step=self._origins[index])
 
     def _args(self, check: Check, place: ArgsPlace) -> Iterator[Repair]:
-        step, (_, tool, fields) = self._origins[place.step], self._case.steps[place.step]
+        step = self._origins[place.step]
         if check == "evidence":
-            yield from self._argument(step, tool, fields, place.rest[0])
+            yield from self._evidence.of_step(place.step)
         else:
             yield CorrectArgs(step=step, path=pointer("steps", step, "args", *place.rest))
-
-    def _classes(self, step: int, tool: ToolEntry, fields: Mapping[str, Any]) -> Iterator[Repair]:
-        held = self._held(fields)
-        for name in dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ()))):
-            if name in held:
-                continue
-            if candidates := self._options.evidence_for(name):
-                yield PinEvidence(step=step, classification=name, candidates=candidates)
-            elif name in tool.needs:
-                yield self._missing(step, tool, fields, (name,))
-            else:
-                yield DropClaim(step=step, classification=name)
-
-    def _required_evidence(self) -> Iterator[Repair]:
-        held = set().union(*(self._held(fields) for _, _, fields in self._case.steps))
-        for name in dict.fromkeys(self._case.spec.required_evidence or ()):
-            if name in held:
-                continue
-            if candidates := self._options.evidence_for(name):
-                yield PinEvidence(classification=name, candidates=candidates)
-            else:
-                yield ObtainEvidence(classifications=(name,))
-
-    def _held(self, fields: Mapping[str, Any]) -> set[str]:
-        """Return the classes of the fresh evidence that a step pins."""
-        pins, as_of = self._options.surface.pins, self._case.ctx.as_of
-        held = (pins.get(ref, NO_PIN) for ref in fields["evidence_refs"] or ())
-        return {name for name, expiry in held if name is not None and unexpired(expiry, as_of)}
-
-    def _argument(
-        self, step: int, tool: ToolEntry, fields: Mapping[str, Any], name: str
-    ) -> Iterator[Repair]:
-        options, allowed = self._options, tool.bound_args[name]
-        if step not in self._pinned:
-            refs = fields["evidence_refs"] or ()
-            self._pinned[step] = resolve_pins(
-                refs, options.surface.evidence, options.ctx.as_of
-            ).fresh
-        pinned = [
-            options.index_of(item) for item in self._pinned[step] if item.classification in allowed
-        ]
-        values = unbacked(list(scalars(fields["args"][name])), pinned)
-        backers = dict.fromkeys(options.evidence_backing(tool, name, value) for value in values)
-        if () not in backers:
-            for candidates in backers:
-                yield BackArgument(step=step, argument=name, candidates=candidates)
-        elif (
-            not allowed
-            or options.allowed(tool, name)
-            or self._can_omit_args(step, tool, fields["args"])
-        ):
-            yield CorrectArgs(step=step, path=pointer("steps", step, "args", name))
-        else:
-            classes = tuple(dict.fromkeys(allowed))[:MOST_CANDIDATES]
-            yield self._missing(step, tool, fields, classes)
-
-    def _missing(
-        self, step: int, tool: ToolEntry, fields: Mapping[str, Any], classes: tuple[str, ...]
-    ) -> DropStep | ObtainEvidence:
-        """Return the repair for missing evidence: drop a step that nothing needs, or obtain it."""
-        if self._removable(tool) and fields["id"] not in self._needed:
-            return DropStep(step=step)
-        return ObtainEvidence(step=step, classifications=classes)
-
-    def _removable(self, tool: ToolEntry) -> bool:
-        return tool.mode == "read_only" and tool in self._unneeded_tools
-
-    @cached_property
-    def _unneeded_tools(self) -> set[ToolEntry]:
-        """Tools whose listed outputs are not required, when other tools cover all that are."""
-        required = {*self._case.spec.required_outputs}
-        if not required or unlisted_outputs(self._case, required):
-            return set()
-        tools = {tool for _, tool, _ in self._case.steps if not tool.traits & PRODUCES_ANYTHING}
-        return {tool for tool in tools if tool.produces.isdisjoint(required)}
-
-    @cached_property
-    def _needed(self) -> set[str]:
-        """Ids that steps depend on, not counting steps that can be removed themselves."""
-        needed = set[str]()
-        for _, tool, fields in reversed(self._case.steps):
-            if not self._removable(tool) or fields["id"] in needed:
-                needed.update(fields["depends_on"] or ())
-        return needed
-
-    def _can_omit_args(self, step: int, tool: ToolEntry, args: dict[str, Any]) -> bool:
-        """Return whether the args satisfy the schema without those that no evidence can back."""
-        if step not in self._omittable:
-            bound = {name for name in args if name in tool.bound_args}
-            bare = {name for name in bound if not self._options.allowed(tool, name)}
-            others = {name: value for name, value in args.items() if name not in bare}
-            validator = self._options.validator_of(tool)
-            self._omittable[step] = validator is None or validator.is_valid(others)
-        return self._omittable[step]
 
     def _size(self, earlier: set[Repair]) -> list[Repair]:
         """Return what brings the plan within the budget that is left: steps first, then tokens."""

@@ -71,7 +71,10 @@ class PinEvidence(_ByPlanner):
 
 
 class BackArgument(_ByPlanner):
-    """Pin, at the step, evidence whose content contains a value of the bound argument."""
+    """Pin, at the step, evidence that backs a value of the bound argument.
+
+    For arguments that are bound together it backs all of them, and the first is named.
+    """
 
     kind: Literal["back_argument"] = "back_argument"
     step: Count
@@ -157,11 +160,16 @@ class AskApproval(Envelope):
 
 
 class ObtainEvidence(_ByOperator):
-    """Add fresh evidence of one of these classes to the manifest: it has none."""
+    """Add fresh evidence of one of these classes to the manifest: it has none that would do.
+
+    `content` says what the content must do, such as `satisfies the content_schema`, where the class
+    alone is not enough.
+    """
 
     kind: Literal["obtain_evidence"] = "obtain_evidence"
     step: Annotated[Count | None, OPTIONAL] = None
     classifications: Annotated[tuple[Identifier, ...], ARRAY, Field(min_length=1)]
+    content: Annotated[Text | None, OPTIONAL] = None
 
 
 class GrantBudget(_ByOperator):

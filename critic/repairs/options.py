@@ -1,14 +1,17 @@
 """What a plan can be repaired with: fresh evidence, tools within bounds, budget that is left."""
 
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
-from evals.binding import ContentIndex
+from evals.binding import BoundValues, ContentIndex, Subject, is_empty, scalars, unbacked
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS, RunContext
 from evals.envelope import MODE_RANK
+from evals.evidence import EvidenceReview, items_by_class, meets
 from evals.manifest import EvidenceItem
+from evals.needs import Bound, Need
 from evals.schemas import CompiledSchema
 from evals.spec import DecisionSpec
 from evals.timestamps import unexpired
@@ -42,13 +45,9 @@ class RepairOptions:
         """Steps of this rank or a higher one need an approval."""
         self._search_budget = _LOOK_UPS
         self._allowed: dict[tuple[ToolEntry, str], list[EvidenceItem]] = {}
-        self._indexes: dict[str, ContentIndex] = {}
         self._validators: dict[ToolEntry, CompiledSchema | None] = {}
-        self._candidates: dict[tuple[ToolEntry, str, bool, Any], tuple[str, ...]] = {}
-
-    def index_of(self, item: EvidenceItem) -> ContentIndex:
-        """Return the index of the item's content."""
-        return self._indexes.get(item.id) or self._indexes.setdefault(item.id, item.backing)
+        self._candidates: dict[Hashable, tuple[str, ...]] = {}
+        self.review: Final = EvidenceReview(surface.evidence, ctx.as_of)
 
     def validator_of(self, tool: ToolEntry) -> CompiledSchema | None:
         """Return the validator of the tool's args, or None where it has no schema."""
@@ -85,24 +84,63 @@ class RepairOptions:
         """Return fresh evidence of the classes that may back an argument of the tool."""
         key = (tool, argument)
         if key not in self._allowed:
-            classes = dict.fromkeys(tool.bound_args[argument])
+            classes = self.review.needs_of(tool.capability).bound[argument].classes
             self._allowed[key] = [item for name in classes for item in self.fresh.get(name, ())]
         return self._allowed[key]
 
+    def unbacked(self, bound: Bound, argument: Any, refs: Iterable[str] | None) -> Sequence[Any]:
+        """Return the scalars of an argument that no fresh item among the refs backs."""
+        by_class = items_by_class(self.review.pins(refs).fresh)
+        return unbacked(list(scalars(argument)), self.review.backings(bound, by_class), bound.at)
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Return whether some evidence has not been looked at, for want of time."""
+        return self._search_budget < 0
+
     def evidence_backing(self, tool: ToolEntry, argument: str, value: Any) -> tuple[str, ...]:
-        """Return evidence whose content contains the value, within the search budget."""
+        """Return evidence that backs the value of an argument, within the search budget."""
+        at = self.review.needs_of(tool.capability).bound[argument].at
         key = (tool, argument, type(value) is bool, value)
         if key not in self._candidates:
-            self._candidates[key] = self._look_up(self.allowed(tool, argument), value)
+            self._candidates[key] = self._look_up(
+                self.allowed(tool, argument), lambda index: not unbacked([value], [index], at)
+            )
         return self._candidates[key]
 
-    def _look_up(self, items: list[EvidenceItem], value: Any) -> tuple[str, ...]:
+    def evidence_backing_together(
+        self, tool: ToolEntry, names: Sequence[str], args: Mapping[str, Any]
+    ) -> tuple[str, ...]:
+        """Return evidence that alone backs these arguments, within the search budget."""
+        bound = self.review.needs_of(tool.capability).bound
+        values = [BoundValues(args[name], bound[name].at) for name in names]
+        items = [
+            item
+            for item in self.allowed(tool, names[0])
+            if all(item.classification in bound[name].classes for name in names)
+        ]
+        return self._look_up(items, lambda index: all(map(index.backs_all, values)))
+
+    def evidence_meeting(self, need: Need, args: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return evidence that meets a demand for these args, within the search budget."""
+        if any(is_empty(args.get(name)) for name, _ in need.about):
+            return ()
+        about = tuple((Subject.of(args[name]), place) for name, place in need.about)
+        key = (need, about)
+        if key not in self._candidates:
+            items = self.fresh.get(need.classification, ())
+            self._candidates[key] = self._look_up(items, lambda index: meets(index, need, about))
+        return self._candidates[key]
+
+    def _look_up(
+        self, items: Iterable[EvidenceItem], suits: Callable[[ContentIndex], bool]
+    ) -> tuple[str, ...]:
         ids: list[str] = []
         for item in items:
             text = len(item.content) if isinstance(item.content, str) else 0
             self._search_budget -= 1 + text // _TEXT_PER_LOOK_UP
             if self._search_budget < 0 or len(ids) == MOST_CANDIDATES:
                 break
-            if self.index_of(item).backs(value):
+            if suits(self.review.index_of(item)):
                 ids.append(item.id)
         return tuple(ids)

@@ -95,7 +95,8 @@ def _for_others(repair: OthersRepair) -> str:
             return f"approve this plan for steps {steps} (mode {repair.tier})"
         case ObtainEvidence():
             where = "" if repair.step is None else f" for step {repair.step}"
-            return f"obtain fresh evidence of class {' or '.join(repair.classifications)}{where}"
+            what = f"fresh evidence of class {' or '.join(repair.classifications)}{where}"
+            return f"obtain {what}" + (f" whose content {repair.content}" if repair.content else "")
         case GrantBudget():
             return f"grant {repair.by_how_much} more {repair.of}"
         case _:
