@@ -7,6 +7,8 @@ from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Tool
 from evals.binding import scalars
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
+from evals.needs import Bound
+from evals.pointers import values_at
 from harness.errors import HarnessError
 
 Pair = tuple[str, str]
@@ -99,7 +101,7 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
         tool
         for tool in compiled.manifests.tool_manifest
         if (tool.min_tokens or 0) <= tokens
-        and all(name in fresh for name in tool.requires_evidence or ())
+        and all(name in fresh for name in required_classes(tool))
     ]
     return Bounds(
         ctx=ctx,
@@ -126,11 +128,25 @@ def _produces_all(tool: ToolCapability, outputs: Iterable[str]) -> bool:
     return tool.produces is None or set(outputs) <= set(tool.produces)
 
 
-def held_values(items: Iterable[EvidenceItem]) -> list[tuple[Any, str]]:
-    """Return the values that the evidence backs, each with the id of its item."""
+def required_classes(tool: ToolCapability) -> list[str]:
+    """Return the classes of evidence that a tool requires, whatever else it demands of them."""
+    required = tool.requires_evidence or ()
+    return [entry if isinstance(entry, str) else entry.class_ for entry in required]
+
+
+def held_values(items: Iterable[EvidenceItem], bound: Bound) -> list[tuple[Any, str]]:
+    """Return the values that the evidence holds where a binding asks, each with the item's id."""
     backed = []
     for item in items:
         content = item.content
-        candidates = content.split() if isinstance(content, str) else list(scalars(content))
-        backed += [(value, item.id) for value in candidates if item.backing.backs(value)]
+        if bound.at is not None:
+            places = [] if isinstance(content, str) else bound.at
+            found = [values_at(content, pointer, wildcard=True) for pointer in places]
+            inner = [value for values in found for value in values]
+            candidates = [value for value in inner if not isinstance(value, dict | list)]
+        elif isinstance(content, str):
+            candidates = [word for word in content.split() if item.backing.backs(word)]
+        else:
+            candidates = [] if content is None else list(scalars(content))
+        backed += [(value, item.id) for value in candidates]
     return backed

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from critic import ToolCapability
-from evals.evidence import unbacked_arguments
+from evals.evidence import MissingClass
 from evals.schemas import compile_schema
+from harness.testing._draw.bounds import required_classes
+from harness.testing._draw.evidence import faults_of
 from harness.testing._draw.near_miss import (
     NearMissPlan,
     any_plan,
     opened_plan,
     opening_steps,
     other,
-    plan_with_step,
     usable,
     with_one_of,
     with_pin,
+    plan_with_step,
 )
 from harness.testing._draw.near_miss_scope import STRANGE
 from harness.testing._draw.plans import Drafter, reason_step
@@ -32,18 +34,16 @@ _MANY: Final = 64  # a larger limit on steps is not exceeded, to keep plans read
 def unpinned_class(drafter: Drafter) -> NearMissPlan | None:
     """Remove the refs of one class that the tool of a step requires."""
     wanted = set(drafter.bounds.spec.required_evidence or ())
-    tools = [t for t in usable(drafter) if set(t.requires_evidence or ()) - wanted]
+    tools = [t for t in usable(drafter) if set(required_classes(t)) - wanted]
     opening = opened_plan(drafter, tools)
     if opening is None:
         return None
     plan, tool = opening
     evidence, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][0]
-    for name in tool.requires_evidence or ():
+    for name in required_classes(tool):
         refs = [ref for ref in step["evidence_refs"] if evidence[ref].classification != name]
-        fresh = [evidence[ref] for ref in refs]
-        if name not in wanted and not unbacked_arguments(
-            tool.bound_args or {}, step.get("args", {}), fresh
-        ):
+        lacks = faults_of(drafter.bounds, tool, step, evidence_refs=refs)
+        if name not in wanted and lacks == [MissingClass(name)]:
             return plan_with_step(plan, 0, evidence_refs=refs)
     drafter.retry_may_help = True
     return None
@@ -90,12 +90,10 @@ def unbacked_argument(drafter: Drafter) -> NearMissPlan | None:
     if opening is None:
         return None
     plan, tool = opening
-    evidence, step = drafter.bounds.compiled.manifests.evidence, plan["steps"][0]
-    fresh = [evidence[ref] for ref in step.get("evidence_refs", ())]
-    options = []
+    step, options = plan["steps"][0], []
     for args in _unbacked(step.get("args", {}), tool):
-        unbacked = unbacked_arguments(tool.bound_args or {}, args, fresh)
-        if len(unbacked) == 1 and _satisfies(tool, args):
+        faults = faults_of(drafter.bounds, tool, step, args=args)
+        if len(faults) == 1 and _satisfies(tool, args):
             options.append(args)
     return with_one_of(drafter, plan, options)
 

@@ -9,9 +9,12 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from critic import Plan, ToolCapability, digest
+from evals.binding import is_empty
+from evals.needs import Need, needs_of
 from evals.schemas import compile_schema
 from harness.canonical import canonical_json
 from harness.testing._draw.bounds import Bounds, NoPlan, Pair, held_values
+from harness.testing._draw.evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, some
 
@@ -105,12 +108,9 @@ class Drafter:
 
     def step(self, tool: ToolCapability) -> Json | None:
         """Return a step that calls the tool and meets its demands; None if none was found."""
-        fresh, classes = self.bounds.fresh, tool.requires_evidence or ()
-        if not fresh.keys() >= {*classes}:
-            return None
-        pins = [pick(self.draw, fresh[name]).id for name in classes]
         try:
             args, backing = self._arguments(tool)
+            pins = [self._pinned(need, args) for need in needs_of(tool).demands]
         except NoValue:
             return None
         step = {
@@ -119,11 +119,26 @@ class Drafter:
             "capability_id": tool.capability_id,
         }
         refs = list(dict.fromkeys([*pins, *backing]))
+        evidence = self.bounds.compiled.manifests.evidence
+        if not backed_together(tool, args, [evidence[ref] for ref in refs]):
+            return None
         return {
             **step,
             **({"args": args} if args else {}),
             **({"evidence_refs": refs} if refs else {}),
         }
+
+    def _pinned(self, need: Need, args: Json) -> str:
+        """Return the ref of an item that meets a demand for these args.
+
+        Raises:
+            NoValue: there is none.
+        """
+        items = self.bounds.fresh.get(need.classification, [])
+        suitable = [item for item in items if meets_demand(item, need, args)]
+        if not suitable:
+            raise NoValue
+        return pick(self.draw, suitable).id
 
     def _arguments(self, tool: ToolCapability) -> tuple[Json, list[str]]:
         own = self._args.get((tool.adapter_id, tool.capability_id))
@@ -142,12 +157,16 @@ class Drafter:
         Raises:
             NoValue: no evidence gives a value that the schema accepts.
         """
-        refs = []
-        for name, classes in (tool.bound_args or {}).items():
-            if name not in args:
+        refs: list[str] = []
+        needs = needs_of(tool)
+        for name, bound in needs.bound.items():
+            if name not in args and bound.empty != "refused":
                 continue
-            items = [item for group in classes for item in self.bounds.fresh.get(group, ())]
-            options = self._options(tool, args, name, held_values(items)[:_CANDIDATES])
+            items = [item for group in bound.classes for item in self.bounds.fresh.get(group, ())]
+            options = self._options(tool, args, name, held_values(items, bound)[:_CANDIDATES])
+            # Arguments that are bound together are likely to be in the same item.
+            if needs.groups:
+                options = [option for option in options if option[1] in refs] or options
             if not options:
                 raise NoValue
             args, ref = pick(self.draw, options)
@@ -159,7 +178,7 @@ class Drafter:
     ) -> list[tuple[Json, str]]:
         """Return the variants of the args that the schema accepts, each with the ref that backs it.
 
-        In each, the arg `name` is missing, empty, or one of the `held` values.
+        In each, the arg `name` is one of the `held` values or, if it may be, missing or empty.
         """
         schema = tool.args_schema
         valid = compile_schema(schema).is_valid if schema is not None else (lambda _: True)
@@ -167,8 +186,13 @@ class Drafter:
         for value, ref in held:
             shaped += [(value, ref), ([value], ref)]
         without = {key: value for key, value in args.items() if key != name}
-        options = [({**without, name: value}, ref) for value, ref in [*shaped, ([], ""), ({}, "")]]
-        return [option for option in [*options, (without, "")] if valid(option[0])]
+        options = [({**without, name: value}, ref) for value, ref in shaped]
+        if needs_of(tool).bound[name].empty == "refused":
+            options = [option for option in options if not is_empty(option[0][name])]
+        else:
+            empty: list[Any] = [[], {}]
+            options += [*(({**without, name: value}, "") for value in empty), (without, "")]
+        return [option for option in options if valid(option[0])]
 
     def plan(self, steps: Sequence[Json]) -> Json:
         """Return a plan of the steps: the required outputs declared, some optional fields added."""
