@@ -105,6 +105,18 @@ def meets(index: ContentIndex, need: Need, about: Iterable[tuple[Subject, str]])
     return all(index.is_about(subject, pointer) for subject, pointer in about)
 
 
+class _Subjects(dict[str, Subject | None]):
+    """Arguments in the form in which content is asked for them; None for those without a value."""
+
+    def __init__(self, args: Mapping[str, Any]) -> None:
+        self._args = args
+
+    def __missing__(self, name: str) -> Subject | None:
+        value = self._args.get(name)
+        self[name] = None if is_empty(value) else Subject.of(value)
+        return self[name]
+
+
 class EvidenceReview:
     """Judges the evidence of steps, of one manifest at one time.
 
@@ -176,26 +188,24 @@ class EvidenceReview:
     ) -> Iterator[MissingClass | UnmetDemand]:
         """Yield the demands that none of the items meets; a class without any item once."""
         missing: set[str] = set()
-        subjects: dict[str, Subject] = {}
+        subjects = _Subjects(args)
         for need in demands:
             items = by_class.get(need.classification)
             if items is None:
                 if need.classification not in missing:
                     yield MissingClass(need.classification)
                 missing.add(need.classification)
-            elif not need.is_plain:
-                for name in {name for name, _ in need.about}.difference(subjects):
-                    if not is_empty(args.get(name)):
-                        subjects[name] = Subject.of(args[name])
-                without = tuple(name for name, _ in need.about if name not in subjects)
-                if without or not self._is_met(need, items, subjects):
-                    yield UnmetDemand(need, without)
+            elif not need.is_plain and (unmet := self._unmet_by(need, items, subjects)):
+                yield unmet
 
-    def _is_met(
-        self, need: Need, items: Iterable[EvidenceItem], subjects: Mapping[str, Subject]
-    ) -> bool:
-        about = [(subjects[name], pointer) for name, pointer in need.about]
-        return any(meets(index, need, about) for index in map(self.index_of, items))
+    def _unmet_by(
+        self, need: Need, items: Iterable[EvidenceItem], subjects: "_Subjects"
+    ) -> UnmetDemand | None:
+        if without := tuple(name for name, _ in need.about if subjects[name] is None):
+            return UnmetDemand(need, without)
+        about = [(subject, place) for name, place in need.about if (subject := subjects[name])]
+        met = any(meets(index, need, about) for index in map(self.index_of, items))
+        return None if met else UnmetDemand(need, ())
 
     def _unbacked(
         self,

@@ -1,6 +1,6 @@
 """Check 4: is the evidence there, is it fresh, and does it back the arguments?"""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, assert_never
 
 from critic.checks.violation import violation_of
@@ -62,6 +62,10 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
         if not met or tool.bound_args or tool.traits & DEMANDS_CONTENT:
             for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
                 yield _step_violation(index, fault)
+    yield from _required_violations(demanded, pinned)
+
+
+def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> Iterator[Violation]:
     for name in dict.fromkeys(demanded):
         if name not in pinned:
             reason = f"plan pins no fresh evidence of required class {name}"

@@ -16,6 +16,7 @@ from critic import (
     Run,
     RunBudget,
     RunContext,
+    SessionFacts,
     Spent,
     ToolCall,
     ToolCapability,
@@ -90,7 +91,8 @@ def test_an_identifier_is_a_string(value: object) -> None:
 
 COUNTS: list[tuple[type[Envelope], Json, str]] = [
     *((RunBudget, {}, name) for name in RunBudget.model_fields),
-    *((Spent, {}, name) for name in Spent.model_fields),
+    *((Spent, {}, name) for name in ("steps", "tokens")),
+    (SessionFacts, {"id": "s", "turn": 0}, "turn"),
     (ToolStep, {"adapter_id": "a", "capability_id": "b"}, "estimated_tokens"),
     (ReasonStep, {}, "estimated_tokens"),
     (

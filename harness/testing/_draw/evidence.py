@@ -5,10 +5,10 @@ from typing import Any
 
 from critic import EvidenceItem, ToolCapability
 from evals.binding import BoundValues, is_empty
-from evals.canonical import canonical_json
 from evals.evidence import EvidenceFault, EvidenceReview
 from evals.needs import Need, needs_of
 from evals.pointers import values_at
+from harness.canonical import canonical_json
 from harness.testing._draw.bounds import Bounds
 from harness.testing._draw.primitives import Json
 

@@ -11,6 +11,7 @@ _EVIDENCE: Final = "critic/checks/evidence.py"
 _ORDER: Final = "critic/checks/__init__.py"
 _LOOP: Final = "critic/checks/loop.py"
 _SURFACE: Final = "critic/surface.py"
+_REVIEW: Final = "evals/evidence.py"
 _ADVISE: Final = "critic/repairs/advise.py"
 _VERDICTS: Final = "critic/verdicts.py"
 
@@ -133,10 +134,10 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "any-class-in-detail",
-        _EVIDENCE,
+        _REVIEW,
         "a class counts as pinned as soon as anything is",
-        'if name not in held:\n            reason = f"requires',
-        'if not held and name not in held:\n            reason = f"requires',
+        "items = by_class.get(need.classification)\n",
+        "items = [*chain(*by_class.values())] or None\n",
         hole="any_class",
     ),
     slip(
@@ -149,10 +150,10 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "only-own-requirements",
-        _EVIDENCE,
+        _REVIEW,
         "only what the step demands of itself is demanded",
-        'dict.fromkeys((*tool.requires, *(fields["requires_evidence"] or ())))',
-        'dict.fromkeys(fields["requires_evidence"] or ())',
+        "dict.fromkeys(chain(needs.demands, map(Need, claims or ())))",
+        "dict.fromkeys(map(Need, claims or ()))",
         hole="omitted",
     ),
     slip(
@@ -184,8 +185,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         (
             Edit(
                 _EVIDENCE,
-                "import Iterator\n",
-                "import Iterator\nfrom datetime import UTC, datetime\n",
+                "import Iterable, Iterator, Mapping\n",
+                "import Iterable, Iterator, Mapping\nfrom datetime import UTC, datetime\n",
             ),
             Edit(
                 _EVIDENCE,
@@ -199,16 +200,16 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "bound-args-not-marked",
         _SURFACE,
         "a tool that only binds arguments is not looked at without refs",
-        "NEEDS_EVIDENCE if entry.requires_evidence or binds else 0",
-        "NEEDS_EVIDENCE if entry.requires_evidence else 0",
+        "NEEDS_EVIDENCE if required or binds else 0",
+        "NEEDS_EVIDENCE if required else 0",
         hole="omitted",
     ),
     slip(
         "bound-args-if-unsound",
         _EVIDENCE,
         "bound arguments are checked only where something else is wrong",
-        "if not met or tool.bound_args:",
-        "if not met:",
+        "if not met or tool.bound_args or ",
+        "if not met or ",
     ),
     # 5. Loop and budget
     slip(

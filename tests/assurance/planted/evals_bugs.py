@@ -43,16 +43,17 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "any-class-backs",
         _EVIDENCE,
         "evidence of any class backs a bound argument",
-        "[by_class.get(kind, ()) for kind in dict.fromkeys(bound_args[name])]",
-        "list(by_class.values())",
+        "for name in bound.classes for item in by_class.get(name, ())]",
+        "for items in by_class.values() for item in items]",
         hole="any_class",
     ),
     slip(
         "one-backed-leaf-is-enough",
         _EVIDENCE,
         "an argument passes as soon as one of its values is backed",
-        "if unbacked(list(scalars(args[name])), backings):",
-        "if len(list(unbacked(every := list(scalars(args[name])), backings))) == len(every):",
+        "elif unbacked(given[name].values, self.backings(bound, by_class), bound.at):",
+        "elif len(unbacked(every := given[name].values, self.backings(bound, by_class), bound.at))"
+        " == len(every):",
     ),
     slip(
         "true-is-one",

@@ -5,6 +5,8 @@ from typing import Final
 from tests.assurance.planted.bug import Bug, Edit, slip
 
 _CONTEXT: Final = "evals/context.py"
+_CAPABILITY: Final = "evals/capability.py"
+_MANIFEST: Final = "evals/manifest.py"
 _ENVELOPE: Final = "evals/envelope.py"
 _JSON: Final = "evals/json_value.py"
 
@@ -63,7 +65,7 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "mode-of-a-tool-optional",
-        _CONTEXT,
+        _CAPABILITY,
         "a capability without a mode is taken to be read_only",
         "    approval_mode: ApprovalMode\n",
         '    approval_mode: ApprovalMode = "read_only"\n',
@@ -99,12 +101,12 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
         "of two entries for one tool the first wins, and nobody is told",
         (
             Edit(
-                _CONTEXT,
+                _MANIFEST,
                 "tool for tool in tools}",
                 "tool for tool in reversed(tools)}",
             ),
             Edit(
-                _CONTEXT,
+                _MANIFEST,
                 "if len(self.tools) != len(self.tool_manifest):",
                 "if len(self.tools) > len(self.tool_manifest):",
             ),
@@ -113,7 +115,7 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "last-evidence-wins",
-        _CONTEXT,
+        _MANIFEST,
         "of two evidence items with one id the last wins",
         "if len(self.evidence) != len(self.evidence_manifest):",
         "if len(self.evidence) > len(self.evidence_manifest):",
