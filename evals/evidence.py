@@ -128,7 +128,7 @@ class EvidenceReview:
         self._manifest = manifest
         self._as_of = as_of
         self._indexes: dict[int, ContentIndex] = {}
-        self._needs: dict[int, Needs] = {}
+        self._needs: dict[int, tuple[ToolCapability, Needs]] = {}
 
     def pins(self, refs: Iterable[str] | None) -> Pins:
         """Return what the refs of a step name."""
@@ -145,10 +145,11 @@ class EvidenceReview:
         """Return what the tool needs; nothing where there is no tool."""
         if tool is None:
             return NO_NEEDS
-        needs = self._needs.get(id(tool))
-        if needs is None:
-            needs = self._needs[id(tool)] = needs_of(tool)
-        return needs
+        kept = self._needs.get(id(tool))
+        if kept is None:
+            # With the tool itself, since the identity of one that is gone may be given again.
+            kept = self._needs[id(tool)] = tool, needs_of(tool)
+        return kept[1]
 
     def faults(
         self,
