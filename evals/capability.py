@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.envelope import (
@@ -128,6 +128,25 @@ class ToolResult(Envelope):
         ) -> None: ...
 
 
+def _demand_form(value: Any) -> str:
+    return "demand" if isinstance(value, dict | Demand) else "class"
+
+
+def _binding_form(value: Any) -> str:
+    return "binding" if isinstance(value, dict | Binding) else "classes"
+
+
+# Each form is told by its shape, so that a mistake in it is explained as one in that form.
+_Required = Annotated[
+    Annotated[Identifier, Tag("class")] | Annotated[Demand, Tag("demand")],
+    Discriminator(_demand_form),
+]
+_Bound = Annotated[
+    Annotated[tuple[Identifier, ...], ARRAY, Tag("classes")] | Annotated[Binding, Tag("binding")],
+    Discriminator(_binding_form),
+]
+
+
 class ToolCapability(Envelope):
     """One tool of the manifest: what it may do, and what a step that calls it must provide.
 
@@ -141,10 +160,8 @@ class ToolCapability(Envelope):
     adapter_id: Identifier
     capability_id: Identifier
     approval_mode: ApprovalMode
-    requires_evidence: Annotated[tuple[Identifier | Demand, ...] | None, RESTRICTION, ARRAY] = None
-    bound_args: Annotated[
-        dict[Text, Annotated[tuple[Identifier, ...], ARRAY] | Binding] | None, RESTRICTION
-    ] = None
+    requires_evidence: Annotated[tuple[_Required, ...] | None, RESTRICTION, ARRAY] = None
+    bound_args: Annotated[dict[Text, _Bound] | None, RESTRICTION] = None
     bound_together: Annotated[
         tuple[Annotated[tuple[Text, ...], ARRAY], ...] | None, RESTRICTION, ARRAY
     ] = None

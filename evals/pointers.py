@@ -11,18 +11,34 @@ from functools import lru_cache
 from itertools import chain
 from typing import Annotated, Any, Final
 
-from pydantic import Field
+from pydantic_core import PydanticCustomError, PydanticKnownError
+
+from evals.field import CustomType
 
 _SYNTAX: Final = r"^(/([^~/]|~[01])*)*$"
 _INDEX: Final = re.compile(r"0|[1-9][0-9]*")
 
-Pointer = Annotated[str, Field(pattern=_SYNTAX)]
-"""A JSON pointer: the empty text, or segments that each begin with a slash."""
+_EXPECTED: Final = "not a JSON pointer: begin each part with a slash, write ~1 for / and ~0 for ~"
 
 
 def is_pointer(text: str) -> bool:
     """Return whether the text is a JSON pointer."""
     return re.fullmatch(_SYNTAX, text) is not None
+
+
+def _check(value: Any) -> str:
+    if type(value) is not str:
+        raise PydanticKnownError("string_type")
+    if not is_pointer(value):
+        raise PydanticCustomError("json_pointer", _EXPECTED)
+    # Keys with a lone surrogate do not exist: such text is not valid in any field.
+    if not value.isascii() and any("\ud800" <= char <= "\udfff" for char in value):
+        raise PydanticKnownError("string_unicode")
+    return value
+
+
+Pointer = Annotated[str, CustomType(_check, {"type": "string", "pattern": _SYNTAX})]
+"""A JSON pointer: the empty text, or segments that each begin with a slash."""
 
 
 @lru_cache(maxsize=4096)
