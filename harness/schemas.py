@@ -16,9 +16,12 @@ from pydantic import TypeAdapter
 from critic import (
     Advice,
     Approval,
+    ApprovedValue,
+    Binding,
     CompiledContext,
     CriticReport,
     DecisionSpec,
+    Demand,
     EvaluatorVerdict,
     EvidenceItem,
     Finding,
@@ -33,10 +36,15 @@ from critic import (
     Scorecard,
     Scores,
     ScoreVerdict,
+    SessionFacts,
+    Source,
     Spent,
+    SpentCall,
     Step,
     ToolCall,
     ToolCapability,
+    ToolName,
+    ToolResult,
     ToolStep,
     Verified,
     VerifyVerdict,
@@ -55,11 +63,19 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("RunContext", RunContext),
     ("RunBudget", RunBudget),
     ("Spent", Spent),
+    ("SpentCall", SpentCall),
     ("Approval", Approval),
+    ("SessionFacts", SessionFacts),
+    ("ApprovedValue", ApprovedValue),
     ("CompiledContext", CompiledContext),
     ("Manifests", Manifests),
     ("ToolCapability", ToolCapability),
+    ("ToolName", ToolName),
+    ("ToolResult", ToolResult),
+    ("Demand", Demand),
+    ("Binding", Binding),
     ("EvidenceItem", EvidenceItem),
+    ("Source", Source),
     ("DecisionSpec", DecisionSpec),
     ("Plan", Plan),
     ("Step", Step),
@@ -151,7 +167,7 @@ def _part(keyword: str, value: Any) -> Any:
 
 def _property(name: str, schema: Schema) -> Schema:
     plain: Schema = _plain(schema)
-    if name == "args_schema":
+    if name in ("args_schema", "content_schema"):
         return dict(_JSON_SCHEMA)
     if name == "output_schemas":
         names = {pattern: dict(_JSON_SCHEMA) for pattern in plain["patternProperties"]}

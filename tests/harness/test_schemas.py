@@ -157,16 +157,20 @@ def resolved(root: Schema, schema: Schema, value: Any) -> Schema:
     if "$ref" in schema:
         return resolved(root, root["$defs"][schema["$ref"].rsplit("/", 1)[1]], value)
     choices = [resolved(root, choice, value) for choice in schema.get("oneOf", [])]
+    choices = [
+        choice for choice in choices if "properties" in choice or not isinstance(value, dict)
+    ]
     fits = [choice for choice in choices if has_constants(choice, value)]
     return (
-        {**fits[0], "required": [*fits[0].get("required", []), *schema["required"]]}
+        {**fits[0], "required": [*fits[0].get("required", []), *schema.get("required", [])]}
         if fits
         else schema
     )
 
 
 def has_constants(schema: Schema, value: Any) -> bool:
-    constants = {n: p["const"] for n, p in schema["properties"].items() if "const" in p}
+    parts = schema.get("properties", {}).items()
+    constants = {name: part["const"] for name, part in parts if "const" in part}
     return all(value.get(name) == constant for name, constant in constants.items())
 
 
