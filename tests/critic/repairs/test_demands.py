@@ -1,0 +1,132 @@
+"""Advice where evidence says something else than is demanded: pin, correct, or obtain."""
+
+from typing import Any
+
+import pytest
+from hypothesis import event, given, settings
+from hypothesis import strategies as st
+
+from tests.critic.repairs.advising import advice_on, call, item, repaired, said, small
+from tests.evals.test_evidence import arguments, items_of, tools
+from tests.support.generate.strategies import PATIENT
+from tests.support.judging import judge_proposal
+from tests.support.model.facts import Json
+
+OPEN: Json = {"class": "k", "content_schema": {"properties": {"open": {"const": True}}}}
+ABOUT: Json = {**OPEN, "about": {"x": "/id"}}
+DEMANDS: Json = {"requires_evidence": [OPEN]}
+IS_ABOUT: Json = {"requires_evidence": [ABOUT]}
+GROUP: Json = {
+    "bound_args": {
+        "x": {"from": ["k"], "at": ["/x"]},
+        "y": {"from": ["k"], "at": ["/y"], "optional": True},
+    },
+    "bound_together": [["x", "y"]],
+}
+
+
+def correct(name: str = "") -> Json:
+    return {"kind": "correct_args", "step": 0, "path": f"/steps/0/args{name}"}
+
+
+def pin(*refs: str) -> Json:
+    return {"kind": "pin_evidence", "step": 0, "classification": "k", "candidates": [*refs]}
+
+
+def obtain(content: str = "", *names: str) -> Json:
+    wanted = {"kind": "obtain_evidence", "step": 0, "classifications": [*(names or ["k"])]}
+    return {**wanted, "content": content} if content else wanted
+
+
+SATISFIES = "satisfies the content_schema"
+HOLDS = f"{SATISFIES} and holds argument x at /id"
+ITEMS: dict[str, Json] = {
+    "shut": item("shut", content={"open": False, "id": 1}),
+    "open": item("open", content={"open": True, "id": 1}),
+    "else": item("else", content={"open": True, "id": 2}),
+    "bare": item("bare"),
+    "old": item("old", content={"open": True, "id": 1}, expires_at="2026-01-01T00:00:00Z"),
+    "a": item("a", content={"x": 1, "y": 1}),
+    "b": item("b", content={"x": 2, "y": 2}),
+}
+
+
+@pytest.mark.parametrize(
+    ("tool", "listed", "pinned", "args", "repairs"),
+    [
+        (DEMANDS, "shut open else", "shut", {}, [pin("open", "else")]),
+        (DEMANDS, "shut open else", "", {}, [pin("open", "else")]),
+        (DEMANDS, "shut bare", "shut", {}, [obtain(SATISFIES)]),
+        (DEMANDS, "", "", {}, [obtain(SATISFIES)]),
+        (IS_ABOUT, "shut open else", "else", {"x": 1}, [pin("open")]),
+        (IS_ABOUT, "shut else", "else", {"x": 1}, [correct("/x")]),
+        (IS_ABOUT, "shut open", "open", {}, [correct()]),
+        (IS_ABOUT, "shut", "shut", {"x": 1}, [obtain(HOLDS)]),
+        (GROUP, "a b", "a", {}, [correct()]),
+        (GROUP, "a b", "a", {"x": ""}, [correct("/x")]),
+        (GROUP, "", "", {}, [obtain()]),
+        (GROUP, "a b", "a", {"x": 3}, [correct("/x")]),
+        (GROUP, "a b", "a b", {"x": 1, "y": 2}, [correct()]),
+        (
+            GROUP,
+            "a b",
+            "a",
+            {"x": 2, "y": 2},
+            [
+                {"kind": "back_argument", "step": 0, "argument": name, "candidates": ["b"]}
+                for name in "xy"
+            ],
+        ),
+    ],
+)
+def test_evidence_is_pinned_or_the_args_corrected_or_evidence_obtained(
+    tool: Json, listed: str, pinned: str, args: Json, repairs: list[Json]
+) -> None:
+    steps = [call(args=args, **({"evidence_refs": pinned.split()} if pinned else {}))]
+    items = [ITEMS[name] for name in listed.split()]
+    proposal = small(tools=[tool], items=items, steps=steps)
+    by_operator = any(one["kind"] == "obtain_evidence" for one in repairs)
+    assert said(proposal) == ("reject" if by_operator else "replan", repairs)
+    assert bool(judge_proposal(repaired(proposal, advice_on(proposal)))) is not by_operator
+
+
+def test_one_item_for_a_group_is_pinned_where_each_argument_is_backed_apart() -> None:
+    both = item("both", content={"x": 1, "y": 2})
+    proposal = small(
+        tools=[GROUP],
+        items=[ITEMS["a"], ITEMS["b"], both],
+        steps=[call(args={"x": 1, "y": 2}, evidence_refs=["a", "b"])],
+    )
+    back = {"kind": "back_argument", "step": 0, "argument": "x", "candidates": ["both"]}
+    assert said(proposal) == ("replan", [back])
+    assert judge_proposal(repaired(proposal, advice_on(proposal)))
+
+
+def test_what_is_dropped_needs_no_evidence() -> None:
+    look = {"approval_mode": "read_only", "produces": ["seen"], **DEMANDS}
+    proposal = small(
+        tools=[{"produces": ["r"]}, look],
+        steps=[call(), call(1)],
+        declares=["r"],
+        required_outputs=["r"],
+    )
+    assert said(proposal) == ("replan", [{"kind": "drop_step", "step": 1}])
+
+
+@settings(PATIENT, max_examples=300)
+@given(tools(), items_of(), arguments, st.data())
+def test_the_law_of_advice_holds_for_what_evidence_must_say(
+    tool: Json, items: list[Json], args: Json, data: st.DataObject
+) -> None:
+    refs: Any = st.lists(st.sampled_from(["e0", "e1", "e2", "no"]), max_size=3, unique=True)
+    step = call(args=args, evidence_refs=data.draw(refs), requires_evidence=["m"])
+    proposal = small(tools=[tool], items=items, steps=[step])
+    if judge_proposal(proposal):
+        return
+    advice = advice_on(proposal)
+    event(advice.disposition)
+    assert advice.repairs
+    alone = all(repair.by == "planner" for repair in advice.repairs)
+    assert (advice.disposition == "replan") is alone
+    if alone:
+        assert judge_proposal(repaired(proposal, advice))
