@@ -46,17 +46,13 @@ class ToolEntry:
     produces: frozenset[str]
     min_tokens: int
     traits: int
+    leaves_args_unchecked: bool = field(default=False, init=False)
+    """Whether there is no `args_schema`, or one that accepted any args when it was last asked."""
     _compiled: tuple[bytes, CompiledSchema] | None = field(default=None, init=False)
 
-    @property
-    def leaves_args_unchecked(self) -> bool:
-        """Return whether there is no `args_schema`, or one that accepts any args.
-
-        It is judged as it was when it was last asked for the validator.
-        """
-        if self._compiled is None:
-            return bool(self.traits & NO_ARGS_SCHEMA)
-        return self._compiled[1].accepts_every_object
+    def __post_init__(self) -> None:
+        """Say that nothing is checked where there is a tool without a schema."""
+        self.leaves_args_unchecked = bool(self.traits & NO_ARGS_SCHEMA)
 
     def validator(self) -> CompiledSchema | None:
         """Return the compiled `args_schema`, or None where there is none.
@@ -71,6 +67,7 @@ class ToolEntry:
         written, compiled = orjson.dumps(self.args_schema), self._compiled
         if compiled is None or compiled[0] != written:
             compiled = self._compiled = written, compile_schema(self.args_schema)
+            self.leaves_args_unchecked = compiled[1].accepts_every_object
         return compiled[1]
 
 

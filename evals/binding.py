@@ -86,12 +86,19 @@ class Subject(NamedTuple):
 class BoundValues:
     """The scalars of a bound argument, and at which pointers they must stand, if at any."""
 
-    __slots__ = ("at", "keys", "values")
+    __slots__ = ("_keys", "at", "values")
 
     def __init__(self, argument: Any, at: tuple[str, ...] | None) -> None:
         self.values = list(scalars(argument))
-        self.keys = frozenset(map(_leaf_key, self.values))
         self.at = at
+        self._keys: frozenset[Hashable] | None = None
+
+    @property
+    def keys(self) -> frozenset[Hashable]:
+        """Return the keys of the scalars: only groups of arguments ask for them."""
+        if self._keys is None:
+            self._keys = frozenset(map(_leaf_key, self.values))
+        return self._keys
 
 
 class ContentIndex:

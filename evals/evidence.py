@@ -170,7 +170,9 @@ class EvidenceReview:
         """
         needs, pins = self.needs_of(tool), self.pins(refs)
         by_class = items_by_class(pins.fresh)
-        demands = dict.fromkeys(chain(needs.demands, map(Need, claims or ())))
+        demands = needs.demands
+        if claims:
+            demands = tuple(dict.fromkeys(chain(demands, map(Need, claims))))
         yield from self._unmet(demands, by_class, args)
         yield from pins.faults
         if needs.bound:
@@ -189,24 +191,26 @@ class EvidenceReview:
     ) -> Iterator[MissingClass | UnmetDemand]:
         """Yield the demands that none of the items meets; a class without any item once."""
         missing: set[str] = set()
-        subjects = _Subjects(args)
+        subjects: _Subjects | None = None
         for need in demands:
             items = by_class.get(need.classification)
             if items is None:
                 if need.classification not in missing:
                     yield MissingClass(need.classification)
                 missing.add(need.classification)
-            elif not need.is_plain and (unmet := self._unmet_by(need, items, subjects)):
-                yield unmet
+            elif not need.is_plain:
+                subjects = _Subjects(args) if subjects is None else subjects
+                yield from self._unmet_by(need, items, subjects)
 
     def _unmet_by(
         self, need: Need, items: Iterable[EvidenceItem], subjects: "_Subjects"
-    ) -> UnmetDemand | None:
+    ) -> Iterator[UnmetDemand]:
         if without := tuple(name for name, _ in need.about if subjects[name] is None):
-            return UnmetDemand(need, without)
+            yield UnmetDemand(need, without)
+            return
         about = [(subject, place) for name, place in need.about if (subject := subjects[name])]
-        met = any(meets(index, need, about) for index in map(self.index_of, items))
-        return None if met else UnmetDemand(need, ())
+        if not any(meets(index, need, about) for index in map(self.index_of, items)):
+            yield UnmetDemand(need, ())
 
     def _unbacked(
         self,

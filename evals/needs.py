@@ -68,32 +68,46 @@ def need_of(entry: str | Demand) -> Need:
     return Need(entry.class_, schema, tuple(sorted((entry.about or {}).items())))
 
 
+class _Kept(NamedTuple):
+    """The needs of a tool, and the JSON that they were made of, as it was then."""
+
+    needs: Needs
+    demands: tuple[Demand, ...]
+    written: bytes
+    bound_args: Mapping[str, Any]
+
+
 def needs_of(tool: ToolCapability) -> Needs:
     """Return the needs of a tool: kept with it, and made anew when its JSON was edited in place.
 
     Raises:
         Exception: an edit left a `content_schema` that is not a JSON Schema.
     """
-    written = _written(tool.requires_evidence or ())
-    bound_args = dict(tool.bound_args or {})
-    kept: tuple[bytes, dict[str, Any], Needs] | None = getattr(tool, "_needs", None)
-    if kept is None or kept[0] != written or kept[1] != bound_args:
-        kept = written, bound_args, _made(tool)
+    kept: _Kept | None = getattr(tool, "_needs", None)
+    if (
+        kept is None
+        or kept.bound_args != (tool.bound_args or {})
+        or (kept.demands and kept.written != _written(kept.demands))
+    ):
+        kept = _made(tool)
         object.__setattr__(tool, "_needs", kept)
-    return kept[2]
+    return kept.needs
 
 
-def _written(entries: Iterable[str | Demand]) -> bytes:
+def _written(demands: Iterable[Demand]) -> bytes:
     """Return the parts of the demands that can be edited in place, as bytes."""
-    demands = [entry for entry in entries if isinstance(entry, Demand)]
-    return orjson.dumps([(each.content_schema, each.about) for each in demands]) if demands else b""
+    return orjson.dumps([(demand.content_schema, demand.about) for demand in demands])
 
 
-def _made(tool: ToolCapability) -> Needs:
-    bound = {name: bound_as(binding) for name, binding in (tool.bound_args or {}).items()}
-    return Needs(
-        demands=tuple(dict.fromkeys(map(need_of, tool.requires_evidence or ()))),
+def _made(tool: ToolCapability) -> _Kept:
+    required = tool.requires_evidence or ()
+    demands = tuple(entry for entry in required if isinstance(entry, Demand))
+    bound_args = dict(tool.bound_args or {})
+    bound = {name: bound_as(binding) for name, binding in bound_args.items()}
+    needs = Needs(
+        demands=tuple(dict.fromkeys(map(need_of, required))),
         bound=bound,
         required=tuple(name for name, each in bound.items() if each.empty == "refused"),
         groups=tuple(dict.fromkeys(tool.bound_together or ())),
     )
+    return _Kept(needs, demands, _written(demands), bound_args)

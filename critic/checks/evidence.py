@@ -62,7 +62,8 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
         if not met or tool.bound_args or tool.traits & DEMANDS_CONTENT:
             for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
                 yield _step_violation(index, fault)
-    yield from _required_violations(demanded, pinned)
+    if not pinned.issuperset(demanded):
+        yield from _required_violations(demanded, pinned)
 
 
 def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> Iterator[Violation]:

@@ -15,6 +15,7 @@ _NAMED: Final = frozenset(
         *("required_evidence", "confined_evidence", "depends_on", "declared_outputs"),
     }
 )
+_CLASSES: Final = ("class", "from")
 _CONTENTS: Final = frozenset({"args", "args_schema", "content", "snapshot", "subject", "approvals"})
 
 
@@ -59,7 +60,7 @@ def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
         elif name in _NAMED:
             yield name, _new(part, names)
         elif name == "bound_args":
-            yield name, {argument: _new(classes, names) for argument, classes in part.items()}
+            yield name, {argument: _new(bound, names) for argument, bound in part.items()}
         elif name == "output_schemas":
             yield name, {_new(output, names): schema for output, schema in part.items()}
         elif isinstance(part, dict):
@@ -73,5 +74,7 @@ def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
 def _new(old: Any, names: dict[str, str]) -> Any:
     if isinstance(old, list):
         return [_new(name, names) for name in old]
+    if isinstance(old, dict):  # a demand or a binding
+        return {key: _new(part, names) if key in _CLASSES else part for key, part in old.items()}
     # All have the same length and look like nothing else, so that reasons can be searched for them.
     return names.setdefault(old, f"Zq{len(names):05}qZ")
