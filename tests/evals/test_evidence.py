@@ -151,7 +151,7 @@ def expected(tool: Json, items: list[Json], args: Json, claims: tuple[str, ...])
             continue
         if of_class or ("class", name) not in said:
             said.append(("demand" if of_class else "class", name))
-    bindings = {
+    bindings: dict[str, Json] = {
         name: {"from": binding, "loose": True} if isinstance(binding, list) else binding
         for name, binding in tool.get("bound_args", {}).items()
     }

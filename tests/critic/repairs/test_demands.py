@@ -82,7 +82,7 @@ ITEMS: dict[str, Json] = {
 def test_evidence_is_pinned_or_the_args_corrected_or_evidence_obtained(
     tool: Json, listed: str, pinned: str, args: Json, repairs: list[Json]
 ) -> None:
-    steps = [call(args=args, **({"evidence_refs": pinned.split()} if pinned else {}))]
+    steps = [call(args=args, evidence_refs=pinned.split())]
     items = [ITEMS[name] for name in listed.split()]
     proposal = small(tools=[tool], items=items, steps=steps)
     by_operator = any(one["kind"] == "obtain_evidence" for one in repairs)
