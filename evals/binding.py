@@ -89,8 +89,8 @@ class BoundValues:
     __slots__ = ("_keys", "at", "values")
 
     def __init__(self, argument: Any, at: tuple[str, ...] | None) -> None:
-        self.values = list(scalars(argument))
-        self.at = at
+        self.values: list[Any] = list(scalars(argument))
+        self.at: tuple[str, ...] | None = at
         self._keys: frozenset[Hashable] | None = None
 
     @property

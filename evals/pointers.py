@@ -94,7 +94,7 @@ class Places:
     __slots__ = ("_below", "_named", "values")
 
     def __init__(self, values: Sequence[Any]) -> None:
-        self.values: Final = values
+        self.values: Final[Sequence[Any]] = values
         self._below: dict[str, Places] = {}
         self._named: dict[str | int, list[Any]] | None = None
 

@@ -115,6 +115,7 @@ TELLING: list[Any] = [
     *({"required": ["x"]}, {"maxProperties": 9}, {"not": False}),
     *(
         {"properties": {"x": {"minLength": 1}}},
+        {"properties": {"z": False}},
         {"properties": {"x": {"items": {"type": "string"}}}},
     ),
     *(

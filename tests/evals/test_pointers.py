@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
+from evals.capability import Binding
 from evals.pointers import Places, is_pointer, segments, value_at, values_at
 from tests.support import json_values
 from tests.support.generate.strategies import PATIENT
@@ -64,6 +66,23 @@ def test_a_pointer_leads_to_these_values(
 )
 def test_the_grammar_of_pointers(text: str, right: bool) -> None:
     assert is_pointer(text) is right
+
+
+@pytest.mark.parametrize(
+    ("pointer", "said"),
+    [
+        ("a", "not a JSON pointer: begin each part with a slash"),
+        ("/~2", "write ~1 for / and ~0 for ~"),
+        (7, "valid string"),
+        (None, "valid string"),
+        ("/\ud800", "valid string"),
+    ],
+)
+def test_what_is_no_pointer_is_explained(pointer: Any, said: str) -> None:
+    for at in ([pointer], ["", pointer]):
+        with pytest.raises(ValidationError, match=said):
+            Binding(from_=["k"], at=at)
+    assert Binding(from_=["k"], at=["/\u00e9"]).at == ("/\u00e9",)
 
 
 def test_segments_are_unescaped_once() -> None:
