@@ -24,6 +24,7 @@ FACTS = """
     MODE_RANK Approval ApprovalMode CompiledContext DecisionSpec
     EvaluatorVerdict EvidenceItem Finding Manifests Plan Proposal ReasonStep Run RunBudget
     RunContext Scorecard Scores Spent Step ToolCall ToolCapability ToolStep digest
+    ApprovedValue Binding Demand SessionFacts Source SpentCall ToolName ToolResult
 """
 VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
