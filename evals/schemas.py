@@ -40,6 +40,10 @@ _MOST_ERRORS: Final = 10_000
 """How many errors of one value are read. Further ones are at the same few thousand places."""
 
 
+_MOST_SPELLED: Final = 50_000_000
+"""Characters. Each error spells the keys on the way to its place, and keys can have any length."""
+
+
 class SchemaFault(NamedTuple):
     """One place in a value that does not satisfy a schema."""
 
@@ -107,7 +111,8 @@ def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
     validator = _validator(outlined.schema)
 
     def read(value: Any) -> list[SchemaFault]:
-        if alternatives * _size(value) > _MOST_QUESTIONS:
+        size, longest = _extent(value)
+        if alternatives * size > _MOST_QUESTIONS or size * longest > _MOST_SPELLED:
             return _unexplained(value)
         keywords: dict[tuple[str | int, ...], set[str]] = {}
         for error in islice(validator.iter_errors(value), _MOST_ERRORS):
@@ -119,17 +124,21 @@ def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
     return read
 
 
-def _size(value: Any) -> int:
-    """Return how many values a JSON value holds, itself included."""
-    size, waiting = 0, [value]
+def _extent(value: Any) -> tuple[int, int]:
+    """Return how many values a JSON value holds, itself included, and the longest way to one.
+
+    The length of a way is that of all keys on it, in characters.
+    """
+    size, longest, waiting = 0, 0, [(value, 0)]
     while waiting:
-        current = waiting.pop()
+        current, way = waiting.pop()
         size += 1
+        longest = max(longest, way)
         if type(current) is dict:
-            waiting.extend(current.values())
+            waiting.extend((inner, way + len(key)) for key, inner in current.items())
         elif type(current) is list:
-            waiting.extend(current)
-    return size
+            waiting.extend((inner, way) for inner in current)
+    return size, longest
 
 
 def _unexplained(_value: Any) -> list[SchemaFault]:

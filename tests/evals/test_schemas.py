@@ -369,3 +369,12 @@ def test_the_outline_finds_what_the_schema_finds(a: Any, b: Any, whole: Any, val
     if expected and repeats_itself(outlined.schema):  # then only the value as a whole is named
         expected = [SchemaFault((), ("$ref",))]
     assert schema_faults(compile_schema(schema), value) == expected
+
+
+def test_many_faults_below_a_long_key_are_one_fault_of_the_whole() -> None:
+    """Each fault would spell the key: together, far more than the value."""
+    schema = compile_schema({"additionalProperties": {"items": {"type": "string"}}})
+    few = {"k" * 20_000: [1] * 100}
+    assert len(schema_faults(schema, few)) == 100
+    many = {"k" * 20_000: [1] * 5000}
+    assert schema_faults(schema, many) == [SchemaFault((), ("$ref",))]
