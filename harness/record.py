@@ -25,6 +25,7 @@ from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
+from harness.rules import rules_digest
 from harness.wire import EnvelopeT, build, parse
 
 GENESIS: Final = "0" * 64
@@ -182,6 +183,8 @@ class Decision(Envelope):
             "ruleset_version": canonical_json(RULESET_VERSION),
             "evaluator_versions": canonical_json(dict(EVALUATOR_VERSIONS)),
         }
+        if rules := rules_digest():
+            members["rules_digest"] = canonical_json(rules)
         if facts is not None:
             members["run"] = canonical_bytes(_revalidated(facts))
         if self.error is not None:
@@ -218,6 +221,8 @@ class Decision(Envelope):
 class DecisionRecord(Envelope):
     """One entry of the log. `seq` counts from 1; the versions are those that made the report.
 
+    `rules_digest` is that of the code that made it: see `harness.rules`.
+
     Only `harness.replay` shows that `hash`, `prev_hash`, `report` and `attempts` are right.
     """
 
@@ -231,6 +236,7 @@ class DecisionRecord(Envelope):
     report: CriticReport
     error: Annotated[CanonicalLine | None, OPTIONAL] = None
     ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
     evaluator_versions: dict[Identifier, Identifier]
     hash: Digest
 

@@ -2,7 +2,7 @@
 
 Rule 1: a record that its own bytes contradict is tampered, even if more is wrong.
 Rule 2: what is missing is named, and the record is incomplete.
-Rule 3: a record of other versions is drift, never same.
+Rule 3: a record of other versions, or of other code under the same, is drift, never same.
 Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `error`, and which
         plans were tried. Every verdict, score and report is derived again.
 """
@@ -28,6 +28,7 @@ from harness.record import INPUT_NAMES, DecisionRecord, Gap, Head, RunFacts, sha
 from harness.replay.diff import differences
 from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
 from harness.replay.result import Difference, ReplayResult, ReplayStatus
+from harness.rules import rules_digest
 from harness.wire import InvalidInput, build, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {
@@ -108,6 +109,10 @@ def _other_versions(document: StoredDocument) -> Iterator[str]:
     if isinstance(ruleset, str) and ruleset != RULESET_VERSION:
         written = f"written under ruleset {escape_name(ruleset)}"
         yield f"{written}, checked under {RULESET_VERSION}"
+    elif (rules := document.value.get("rules_digest")) and rules != rules_digest():
+        written = f"decided by code with rules digest {escape_name(str(rules))}"
+        present = rules_digest() or "an unknown one"
+        yield f"{written}, checked by {present} of the same ruleset"
     recorded = document.value.get("evaluator_versions")
     if not isinstance(recorded, dict):
         return

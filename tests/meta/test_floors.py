@@ -46,7 +46,7 @@ PURE = words("""
 """)
 PURE_IMPORTS = words("""
     calendar collections collections.abc contextlib copy dataclasses datetime functools hashlib
-    itertools math operator re string types typing urllib.parse
+    heapq itertools math operator re string types typing urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for.

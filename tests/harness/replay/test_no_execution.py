@@ -18,6 +18,7 @@ REACHED = (
     "harness.canonical",
     "harness.errors",
     "harness.record",
+    "harness.rules",
     "harness.wire",
 )
 OWN = ("diff", "engine", "integrity", "log_check", "recheck", "result")

@@ -8,9 +8,11 @@ import pytest
 
 import harness.replay.recheck as rechecking
 from critic.verify import verify_proposal
+from evals.plan import Proposal
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.replay.result import Difference, ReplayResult
+from harness.rules import rules_digest
 from tests.harness.log.decisions import body_of, filled, meddle
 from tests.harness.replay.forging import edited, forged, forged_input
 
@@ -28,13 +30,13 @@ def _answer(path: Path, seq: int) -> ReplayResult:
     return answers[seq]
 
 
-@pytest.mark.parametrize("version", ["0", "2", "99.1-beta"])
+@pytest.mark.parametrize("version", ["0", "1", "99.1-beta"])
 def test_another_ruleset_is_drift_even_without_a_difference(path: Path, version: str) -> None:
     forged(path, 4, lambda record: record.update(ruleset_version=version))
     answer = _answer(path, 4)
     assert answer.status == "drift"
     assert not answer
-    assert answer.reasons == (f"written under ruleset {version}, checked under 1",)
+    assert answer.reasons == (f"written under ruleset {version}, checked under 2",)
     assert answer.differences == ()
 
 
@@ -62,29 +64,62 @@ def test_other_evaluators_are_drift(
 def test_a_new_ruleset_here_shows_the_difference(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def laxer(*inputs: Any) -> Any:
-        verdict = verify_proposal(*inputs)
-        return verdict if verdict.ok else verdict.model_copy(update=_other_reason(verdict))
-
-    monkeypatch.setattr(rechecking, "verify_proposal", laxer)
-    monkeypatch.setattr(rechecking, "RULESET_VERSION", "2")
+    monkeypatch.setattr(rechecking, "verify_proposal", _reworded)
+    monkeypatch.setattr(rechecking, "RULESET_VERSION", "3")
     refused, *passed = replay(SqlDecisionLog.open_for_reading(path))
     assert refused.status == "drift"
-    assert refused.reasons == ("written under ruleset 1, checked under 2",)
+    assert refused.reasons == ("written under ruleset 2, checked under 3",)
     changed = [one.path for one in refused.differences]
     assert changed == ["/rationale", "/verify/reasons/0", "/verify/violations/0/reason"]
     assert all(one.status == "drift" and not one.differences for one in passed)
 
 
-def _other_reason(verdict: Any) -> dict[str, Any]:
+def _reworded(proposal: Proposal) -> Any:
+    """Return the verdict, with another reason for a refusal."""
+    verdict = verify_proposal(proposal)
+    if verdict.ok:
+        return verdict
     first, *rest = verdict.violations
     other = first.model_copy(update={"reason": "other"})
-    return {"reasons": ("other",), "violations": (other, *rest)}
+    return verdict.model_copy(update={"reasons": ("other",), "violations": (other, *rest)})
+
+
+def test_other_code_under_the_same_ruleset_is_drift(path: Path) -> None:
+    forged(path, 4, lambda record: record.update(rules_digest="0" * 64))
+    answer = _answer(path, 4)
+    here = rules_digest()
+    assert answer.status == "drift"
+    assert answer.reasons == (
+        f"decided by code with rules digest {'0' * 64}, checked by {here} of the same ruleset",
+    )
+    assert answer.differences == ()
+
+
+def test_changed_code_shows_the_difference_and_blames_nobody(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forged(path, 1, lambda record: record.update(rules_digest="0" * 64))
+    monkeypatch.setattr(rechecking, "verify_proposal", _reworded)
+    refused, *_ = replay(SqlDecisionLog.open_for_reading(path))
+    assert refused.status == "drift"
+    changed = [one.path for one in refused.differences]
+    assert changed == ["/rationale", "/verify/reasons/0", "/verify/violations/0/reason"]
+
+
+def test_a_record_without_a_digest_of_the_rules_is_judged_by_its_versions(path: Path) -> None:
+    forged(path, 4, lambda record: record.pop("rules_digest"))
+    assert _answer(path, 4).status == "same"
+
+
+@pytest.mark.parametrize("digest", ["0" * 63, 1, None, True])
+def test_a_digest_of_the_rules_that_is_none_is_tampering_or_drift(path: Path, digest: Any) -> None:
+    forged(path, 4, lambda record: record.update(rules_digest=digest))
+    assert _answer(path, 4).status in ("tampered", "drift")
 
 
 def test_what_only_another_version_can_read_is_drift(path: Path) -> None:
     def change(record: dict[str, Any]) -> None:
-        record.update(ruleset_version="2", approvals_used=["a_1"])
+        record.update(ruleset_version="1", approvals_used=["a_1"])
 
     forged(path, 4, change)
     answer = _answer(path, 4)
@@ -96,7 +131,7 @@ def test_what_only_another_version_can_read_is_drift(path: Path) -> None:
 
 def test_an_input_that_only_another_version_can_read_is_drift(path: Path) -> None:
     forged_input(path, 4, "plan", lambda plan: plan.update(new_field=1))
-    forged(path, 4, lambda record: record.update(ruleset_version="2"))
+    forged(path, 4, lambda record: record.update(ruleset_version="1"))
     answer = _answer(path, 4)
     assert answer.status == "drift"
     assert answer.reasons[1].startswith("input plan cannot be read: /new_field: unknown field")
@@ -105,7 +140,7 @@ def test_an_input_that_only_another_version_can_read_is_drift(path: Path) -> Non
 @pytest.mark.parametrize(
     "change",
     [
-        lambda record: record.update(ruleset_version="2", new_field=1),
+        lambda record: record.update(ruleset_version="1", new_field=1),
         lambda record: record["report"].update(rationale="other"),
     ],
 )
@@ -127,15 +162,15 @@ def test_without_judging_only_the_bytes_count(
 
 
 def test_tampering_outweighs_another_version(path: Path) -> None:
-    edited(path, 4, lambda record: record.update(ruleset_version="2"))
+    edited(path, 4, lambda record: record.update(ruleset_version="1"))
     answer = _answer(path, 4)
     assert answer.status == "tampered"
-    assert answer.reasons[-1] == "written under ruleset 2, checked under 1"
+    assert answer.reasons[-1] == "written under ruleset 1, checked under 2"
 
 
 def test_a_missing_input_outweighs_another_version(path: Path) -> None:
     forged_input(path, 4, "plan", lambda plan: plan.update(plan_id="p"))
-    forged(path, 4, lambda record: record.update(ruleset_version="2"))
+    forged(path, 4, lambda record: record.update(ruleset_version="1"))
     digest = json.loads(body_of(path, 4))["inputs"]["plan"]
     meddle(path, ("DELETE FROM inputs WHERE digest = ?", (digest,)))
     answer = _answer(path, 4)
