@@ -98,7 +98,7 @@ EVALUATOR_VERSIONS: Final[Mapping[EvaluatorId, str]] = MappingProxyType(
         "policy": "1",
         "utility": "1",
         "latency": "1",
-        "safety": "1",
+        "safety": "2",
         "cost": "1",
     }
 )

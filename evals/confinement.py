@@ -1,0 +1,152 @@
+"""Find confined content in what is about to leave, or has left: args of calls, and outputs.
+
+Rule 1: confined are the strings of eight characters or more in the content of an item, and the
+        numbers whose JSON spelling has six digits or more. Shorter ones occur everywhere and say
+        nothing about where they came from. Keys of the content are not confined.
+Rule 2: a text is found anywhere in a string, in a key, or in the JSON spelling of a number.
+        Spelling counts: other letter case, or another Unicode form, is another text.
+Rule 3: items count whether or not they are pinned or fresh.
+Rule 4: the time is linear in the content and in what is searched, taken together.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from evals.binding import scalars
+from evals.canonical import canonical_json
+from evals.manifest import EvidenceItem
+
+SHORTEST_TEXT: Final = 8
+FEWEST_DIGITS: Final = 6
+
+# Up to so many texts are looked for one by one, which is faster, and linear all the same.
+_FEW: Final = 32
+
+_WINDOW: Final = 6
+"""No confined text is shorter."""
+
+# Stands between texts that are searched as one: no valid string holds a lone surrogate.
+_BETWEEN: Final = "\ud800"
+
+
+def confined_texts(content: Any) -> Iterator[str]:
+    """Yield what is confined in the content of an item: strings, and numbers as JSON spells them.
+
+    Absent content is None, and holds nothing.
+    """
+    for leaf in scalars(content):
+        if type(leaf) is str:
+            if len(leaf) >= SHORTEST_TEXT:
+                yield leaf
+        elif type(leaf) is int or type(leaf) is float:
+            spelled = _spelled(leaf)
+            if sum(map(str.isdigit, spelled)) >= FEWEST_DIGITS:
+                yield spelled
+
+
+class ConfinedContent:
+    """The confined texts of some evidence, each with the first item that holds it."""
+
+    def __init__(self, items: Iterable[EvidenceItem]) -> None:
+        self._refs: dict[str, str] = {}
+        for item in items:
+            for text in confined_texts(item.content):
+                self._refs.setdefault(text, item.id)
+
+    def found_in(self, values: Iterable[Any]) -> list[str | None]:
+        """Return, for each JsonValue, the id of an item with content in it, or None.
+
+        Give all values at once: that is what makes the time linear.
+        """
+        if not self._refs:
+            return [None for _ in values]
+        searched = [_BETWEEN.join(_texts(value)) for value in values]
+        refs = self._refs if len(self._refs) <= _FEW else _possible(self._refs, searched)
+        if len(refs) <= _FEW:
+            return [next((refs[text] for text in refs if text in one), None) for one in searched]
+        return [*map(_Automaton(refs).first, searched)]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Yield all that a JsonValue spells: its strings, keys and numbers."""
+    open_values = [value]
+    while open_values:
+        current = open_values.pop()
+        kind = type(current)
+        if kind is dict:
+            yield from current
+            open_values.extend(current.values())
+        elif kind is list:
+            open_values.extend(current)
+        elif kind is str:
+            yield current
+        elif kind is int or kind is float:
+            yield _spelled(current)
+
+
+def _spelled(number: int | float) -> str:
+    return str(number) if type(number) is int else canonical_json(number).decode()
+
+
+def _possible(refs: Mapping[str, str], searched: Sequence[str]) -> dict[str, str]:
+    """Return the texts whose first and last characters occur: seldom more than really do."""
+    ends = {text[:_WINDOW] for text in refs} | {text[-_WINDOW:] for text in refs}
+    present = {
+        window
+        for text in searched
+        for start in range(len(text) - _WINDOW + 1)
+        if (window := text[start : start + _WINDOW]) in ends
+    }
+    return {
+        text: ref
+        for text, ref in refs.items()
+        if text[:_WINDOW] in present and text[-_WINDOW:] in present
+    }
+
+
+class _Automaton:
+    """Looks for many texts in one pass over another, after Aho and Corasick (1975)."""
+
+    def __init__(self, refs: Mapping[str, str]) -> None:
+        self._next: list[dict[str, int]] = [{}]
+        self._ref: list[str | None] = [None]
+        self._fallback = [0]
+        for text, ref in refs.items():
+            self._add(text, ref)
+        self._link()
+
+    def _add(self, text: str, ref: str) -> None:
+        node = 0
+        for char in text:
+            following = self._next[node].get(char)
+            if following is None:
+                following = self._next[node][char] = len(self._next)
+                self._next.append({})
+                self._ref.append(None)
+                self._fallback.append(0)
+            node = following
+        self._ref[node] = ref
+
+    def _link(self) -> None:
+        """Set where each node goes on when no text continues: the longest end that begins one."""
+        waiting = list(self._next[0].values())
+        for node in waiting:  # it grows: nodes come in the order of their depth
+            if self._ref[node] is None:
+                self._ref[node] = self._ref[self._fallback[node]]
+            for char, following in self._next[node].items():
+                self._fallback[following] = self._step(self._fallback[node], char)
+                waiting.append(following)
+
+    def _step(self, node: int, char: str) -> int:
+        while node and char not in self._next[node]:
+            node = self._fallback[node]
+        return self._next[node].get(char, 0)
+
+    def first(self, searched: str) -> str | None:
+        """Return the item of the text that ends first in `searched`, or None."""
+        node = 0
+        for char in searched:
+            node = self._step(node, char)
+            if self._ref[node] is not None:
+                return self._ref[node]
+        return None
