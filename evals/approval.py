@@ -1,24 +1,84 @@
-"""Find the steps that a person has approved. An approval is bound to the digest of one plan."""
+"""Find the steps that a person has approved.
 
-from collections.abc import Container
+Rule 1: an approval is of one exact plan, by its digest.
+Rule 2: where it names a context, it holds for that trace, manifests and spec only.
+Rule 3: an expired approval approves nothing.
+"""
 
-from evals.canonical import digest
-from evals.context import RunContext
+import hashlib
+from functools import cached_property
+from typing import Final
+
+from evals.canonical import canonical_json, digest
+from evals.context import Approval, RunContext
+from evals.manifest import CompiledContext
 from evals.plan import Plan
+from evals.spec import DecisionSpec
 from evals.timestamps import unexpired
 
+_PREFIX: Final = "sha256:"
 
-def approved_steps(ctx: RunContext, plan: Plan) -> Container[int]:
-    """Return the positions of the steps that an unexpired approval of exactly this plan covers."""
-    if not ctx.approvals:
-        return ()
-    plan_digest = digest(plan)
-    names = (plan_digest, f"sha256:{plan_digest}")
-    covering = [
-        approval
-        for approval in ctx.approvals
-        if approval.plan_digest in names and unexpired(approval.expires_at, ctx.as_of)
-    ]
-    if any(approval.steps is None for approval in covering):
-        return range(len(plan.steps))
-    return {step for approval in covering for step in approval.steps or ()}
+
+def context_digest(ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> str:
+    """Return the digest of what an approval is given in: the trace, the manifests and the spec.
+
+    It is the SHA-256 of the canonical JSON object with the members `compiled`, `spec` and
+    `trace_id`, as 64 lower-case hexadecimal digits.
+    """
+    members = {"compiled": compiled.wire(), "spec": spec.wire(), "trace_id": ctx.trace_id}
+    return hashlib.sha256(canonical_json(members)).hexdigest()
+
+
+class Approvals:
+    """The approvals of one plan in one context. Nothing is computed until a step needs one."""
+
+    def __init__(
+        self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+    ) -> None:
+        self._ctx = ctx
+        self._compiled = compiled
+        self._spec = spec
+        self._plan = plan
+        self._loosely_covered: set[int] = set()
+
+    def cover(self, step: int) -> bool:
+        """Return whether a valid approval of the plan covers the step, which needs one."""
+        if not self._ctx.approvals:
+            return False
+        bound, loose = self._steps
+        if step in bound:
+            return True
+        if step not in loose:
+            return False
+        self._loosely_covered.add(step)
+        return True
+
+    @property
+    def loosely_covered(self) -> list[int]:
+        """Return the steps found covered only by approvals that name no context, in order."""
+        return sorted(self._loosely_covered)
+
+    @cached_property
+    def _steps(self) -> tuple[frozenset[int], frozenset[int]]:
+        """The steps that approvals with a context cover, and those that others cover."""
+        names = _spellings(digest(self._plan))
+        valid = [
+            approval
+            for approval in self._ctx.approvals or ()
+            if approval.plan_digest in names and unexpired(approval.expires_at, self._ctx.as_of)
+        ]
+        contexts: tuple[str, ...] = ()
+        if any(one.context_digest is not None for one in valid):
+            contexts = _spellings(context_digest(self._ctx, self._compiled, self._spec))
+        bound = [one for one in valid if one.context_digest in contexts]
+        loose = [one for one in valid if one.context_digest is None]
+        return self._covered(bound), self._covered(loose)
+
+    def _covered(self, approvals: list[Approval]) -> frozenset[int]:
+        if any(approval.steps is None for approval in approvals):
+            return frozenset(range(len(self._plan.steps)))
+        return frozenset(step for approval in approvals for step in approval.steps or ())
+
+
+def _spellings(sha256: str) -> tuple[str, ...]:
+    return sha256, f"{_PREFIX}{sha256}"

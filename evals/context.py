@@ -15,6 +15,7 @@ from evals.envelope import (
     Count,
     Envelope,
     Identifier,
+    OnlyTrue,
 )
 from evals.json_value import PresentJson, Text
 from evals.timestamps import Time
@@ -156,7 +157,7 @@ class SessionFacts(Envelope):
     hosts: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     own: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     approved: Annotated[tuple[ApprovedValue, ...] | None, OPTIONAL, ARRAY] = None
-    scope_waived: Annotated[Literal[True] | None, OPTIONAL] = None
+    scope_waived: Annotated[OnlyTrue | None, OPTIONAL] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 

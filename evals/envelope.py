@@ -27,7 +27,14 @@ from typing import (
     get_args,
 )
 
-from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    ValidationError,
+)
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
 
 from evals.json_value import SAFE_INTEGER
@@ -285,3 +292,14 @@ EvidenceRef = Annotated[str, Field(pattern=_EVIDENCE_REF)]
 
 Count = Annotated[int, Field(ge=0, le=SAFE_INTEGER)]
 """Tokens, steps, milliseconds or micros of a currency: 0 to 2^53 - 1, never a float or a bool."""
+
+
+def _check_true(value: Any) -> Any:
+    # To Python, 1 equals True, and a Literal would take it.
+    if value is not True:
+        raise PydanticCustomError("only_true", "must be true: leave it out otherwise")
+    return value
+
+
+OnlyTrue = Annotated[Literal[True], BeforeValidator(_check_true)]
+"""A mark: `true`, or the field is left out."""
