@@ -53,6 +53,7 @@ from evals import (
     ToolStep,
     digest,
 )
+from evals.approval import context_digest
 
 __all__ = [
     "MODE_RANK",
@@ -101,6 +102,7 @@ __all__ = [
     "advise",
     "apply_repairs",
     "consolidate",
+    "context_digest",
     "digest",
     "score",
     "verify",

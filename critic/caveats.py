@@ -5,9 +5,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from critic.checks.coverage import unlisted_outputs
+from critic.checks.surface import confined_items
 from critic.prepared import PreparedPlan
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
+from evals.confinement import confined_texts
 
 _NAMED_AT_MOST: Final = 10
 
@@ -25,6 +27,10 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
     declared, required = case.plan.declared_outputs, case.spec.required_outputs
     if case.traits & PRODUCES_ANYTHING or len(set(declared)) != len(set(required)):
         yield from _untraced(case)
+    if case.spec.confined_evidence:
+        yield from _unconfined(case)
+    if case.approvals is not None and (loose := case.approvals.loosely_covered):
+        yield f"approvals not bound to this context, no context_digest: {_steps(loose)}"
     if not case.traits & BOUND:
         return
     if without_value := [index for index, tool, fields in case.steps if _lacks_value(tool, fields)]:
@@ -43,6 +49,13 @@ def _untraced(case: PreparedPlan) -> Iterator[str]:
     extra = () if case.traits & PRODUCES_ANYTHING else declared
     if unproducible := [name for name in extra if name in not_listed]:
         yield f"declared outputs that no step can produce: {_listing(unproducible)}"
+
+
+def _unconfined(case: PreparedPlan) -> Iterator[str]:
+    items = confined_items(case)
+    unknown = [item.id for item in items if next(confined_texts(item.content), None) is None]
+    if unknown:
+        yield f"confined evidence without content to look for: {_listing(unknown)}"
 
 
 def _lacks_value(tool: ToolEntry, fields: Mapping[str, Any]) -> bool:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
-from critic.surface import NO_TOOL, Surface, ToolEntry
+from critic.surface import NO_TOOL, Surface, ToolEntry, surface_of
+from evals.approval import Approvals
 from evals.context import RunContext
+from evals.manifest import CompiledContext
 from evals.plan import Plan
 from evals.spec import DecisionSpec
 
@@ -29,11 +31,19 @@ class PreparedPlan:
     plan: Plan
     steps: Sequence[tuple[int, ToolEntry, Mapping[str, Any]]]
     traits: int
+    approvals: Approvals | None
+
+    def approved(self, index: int) -> bool:
+        """Return whether a valid approval covers the step. Ask of steps that need one only."""
+        return self.approvals is not None and self.approvals.cover(index)
 
 
-def prepare_plan(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Plan) -> PreparedPlan:
+def prepare_plan(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+) -> PreparedPlan:
     """Look up the tool of every step, once for all checks."""
     steps = [step.__dict__ for step in plan.steps]
+    surface = surface_of(compiled)
     entries = surface.tools
     try:
         tools = list(map(entries.__getitem__, map(_CALL, steps)))
@@ -45,4 +55,5 @@ def prepare_plan(ctx: RunContext, surface: Surface, spec: DecisionSpec, plan: Pl
     for tool in tools:
         traits |= tool.traits
     triples = list(zip(range(len(tools)), tools, steps, strict=True))
-    return PreparedPlan(ctx, surface, spec, plan, triples, traits)
+    approvals = Approvals(ctx, compiled, spec, plan) if ctx.approvals else None
+    return PreparedPlan(ctx, surface, spec, plan, triples, traits, approvals)

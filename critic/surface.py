@@ -95,11 +95,17 @@ NO_PIN: Final[_Pin] = (None, None)
 
 
 class Surface(NamedTuple):
-    """Tools by (adapter_id, capability_id); evidence by id, as whole items and as pins."""
+    """Tools by (adapter_id, capability_id); evidence by id, as whole items and as pins.
+
+    `listed` holds the outputs that some capability lists in `produces`, `by_class` the evidence of
+    each class in the order of the manifest.
+    """
 
     tools: _Tools
     evidence: Mapping[str, EvidenceItem]
     pins: dict[str, _Pin]
+    listed: frozenset[str]
+    by_class: Mapping[str, list[EvidenceItem]]
 
 
 def surface_of(compiled: CompiledContext) -> Surface:
@@ -121,7 +127,11 @@ def _built(compiled: CompiledContext) -> Surface:
     pins: dict[str, _Pin] = {
         item.id: (item.classification, item.expires_at) for item in manifests.evidence_manifest
     }
-    return Surface(tools, manifests.evidence, pins)
+    listed = frozenset[str]().union(*(tool.produces for tool in tools.values()))
+    by_class: dict[str, list[EvidenceItem]] = {}
+    for item in manifests.evidence_manifest:
+        by_class.setdefault(item.classification, []).append(item)
+    return Surface(tools, manifests.evidence, pins, listed, by_class)
 
 
 def _tool(entry: ToolCapability) -> ToolEntry:

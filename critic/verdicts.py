@@ -11,12 +11,12 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier, OnlyTrue
 from evals.json_value import Text
 from evals.scorecard import Scorecard
 from evals.timestamps import Time
 
-RULESET_VERSION = "1"
+RULESET_VERSION = "2"
 """Raised by every change that makes `verify` or `consolidate` answer differently for any input."""
 
 RefusalKind = Literal[
@@ -45,19 +45,33 @@ _KINDS_OF: Final[Mapping[Check, tuple[RefusalKind, ...]]] = MappingProxyType(
 )
 
 
+_APPROVABLE: Final = frozenset[RefusalKind]({"approval_mode_mismatch", "loop_guard"})
+"""The kinds of the violations that an approval can clear. Most of them it cannot clear either."""
+
+
+MOST_LISTED: Final = 1000
+"""The number of violations that a refusal lists, so that any refusal can be recorded and read."""
+
+
 class Violation(Envelope):
-    """One reason to refuse. `path` is a JSON pointer into the plan."""
+    """One reason to refuse. `path` is a JSON pointer into the plan.
+
+    `approvable` is there, and true, where an approval of this exact plan would clear it.
+    """
 
     check: Check
     kind: RefusalKind
     reason: Text
     offending_step: Annotated[Count | None, OPTIONAL] = None
     path: Annotated[Text | None, OPTIONAL] = None
+    approvable: Annotated[OnlyTrue | None, OPTIONAL] = None
 
     @model_validator(mode="after")
     def _kind_of_its_check(self) -> Self:
         if self.kind not in _KINDS_OF[self.check]:
             raise _contradiction(f"check {self.check} never refuses with {self.kind}")
+        if self.approvable and self.kind not in _APPROVABLE:
+            raise _contradiction(f"no approval clears {self.kind}")
         return self
 
 
@@ -84,7 +98,11 @@ class Verified(_Answer):
 
 
 class Refused(_Answer):
-    """The plan must not run. Kind, reasons and step are those of the first violation."""
+    """The plan must not run. Kind, reasons and step are those of the first violation.
+
+    After `MOST_LISTED` violations one more says how many were left out: it has the check and the
+    kind of the first of them, no step, and the path "".
+    """
 
     ok: Literal[False] = False
     kind: RefusalKind
@@ -94,6 +112,11 @@ class Refused(_Answer):
 
     def __bool__(self) -> Literal[False]:
         return False
+
+    @property
+    def approvable(self) -> bool:
+        """Return whether an approval of this exact plan would clear every violation."""
+        return all(violation.approvable for violation in self.violations)
 
     @classmethod
     def because(cls, violations: tuple[Violation, ...]) -> Self:

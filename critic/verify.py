@@ -1,10 +1,13 @@
 """verify: refuse a bad plan before any side effect."""
 
+from collections.abc import Iterator
+from itertools import chain, islice
+
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
-from critic.prepared import prepare_plan
-from critic.surface import surface_of
-from critic.verdicts import Refused, Verified, Violation
+from critic.checks.violation import Found
+from critic.prepared import PreparedPlan, prepare_plan
+from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
@@ -15,7 +18,7 @@ from evals.spec import DecisionSpec
 def verify(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
 ) -> Verified | Refused:
-    """Judge a plan by the five checks and collect every violation.
+    """Judge a plan by the five checks: a refusal lists every violation, up to `MOST_LISTED`.
 
     Pure and total: the same envelopes give the same verdict, and valid envelopes never raise. The
     verdict is an object of its own. The index of `compiled` is built at its first use and kept.
@@ -32,18 +35,46 @@ def verify(
         raise _not_exact(spec, DecisionSpec)
     if type(plan) is not Plan:
         raise _not_exact(plan, Plan)
-    case = prepare_plan(ctx, surface_of(compiled), spec, plan)
-    violations: list[Violation] = []
-    for check in CHECKS:
-        violations += check(case)
-    if violations:
-        return Refused.because(tuple(violations))
-    reason = f"{len(case.steps)} steps, {len(set(spec.required_outputs))} required outputs covered"
+    case = prepare_plan(ctx, compiled, spec, plan)
+    found = found_in(case)
+    first = next(found, None)
+    if first is not None:
+        return _refusal(first, found)
+    steps = _counted(len(case.steps), "step")
+    outputs = _counted(len(set(spec.required_outputs)), "required output")
     # Never shared: whoever changes the verdict they hold must not change anybody else's. Validated
     # as the constructor does, without its step for None: it would be half of the cost.
-    fields = {"reasons": (reason,), "caveats": caveats_of(case)}
+    fields = {"reasons": (f"{steps}, {outputs} covered",), "caveats": caveats_of(case)}
     verified: Verified = Verified.__pydantic_validator__.validate_python(fields)
     return verified
+
+
+def found_in(case: PreparedPlan) -> Iterator[Found]:
+    """Yield everything that the five checks find, in their order."""
+    return chain.from_iterable(check(case) for check in CHECKS)
+
+
+def _refusal(first: Found, further: Iterator[Found]) -> Refused:
+    """Return the refusal. What is not listed is counted and never built."""
+    listed = [each.violation() for each in chain((first,), islice(further, MOST_LISTED - 1))]
+    left_out = next(further, None)
+    if left_out is not None:
+        listed.append(_left_out(left_out, further))
+    return Refused.because(tuple(listed))
+
+
+def _left_out(first: Found, further: Iterator[Found]) -> Violation:
+    """Return the last entry of a capped refusal, which speaks for all that are left out."""
+    count, approvable = 1, first.approvable
+    for each in further:
+        count += 1
+        approvable = approvable and each.approvable
+    reason = f"and {count:,} more {'violation' if count == 1 else 'violations'}"
+    return Found(first.check, first.kind, reason, None, "", approvable).violation()
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def verify_proposal(proposal: Proposal) -> Verified | Refused:

@@ -16,10 +16,10 @@ from critic.checks.coverage import check_coverage
 from critic.checks.evidence import check_evidence
 from critic.checks.loop import check_loop
 from critic.checks.surface import check_surface
+from critic.checks.violation import Found
 from critic.prepared import PreparedPlan
-from critic.verdicts import Violation
 
-CHECKS: Final[tuple[Callable[[PreparedPlan], Iterator[Violation]], ...]] = (
+CHECKS: Final[tuple[Callable[[PreparedPlan], Iterator[Found]], ...]] = (
     check_coverage,
     check_surface,
     check_approval,

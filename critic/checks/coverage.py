@@ -2,48 +2,54 @@
 
 from collections.abc import Iterator
 
-from critic.checks.violation import violation_of
+from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
-from critic.surface import (
-    PRODUCES_ANYTHING,
-)
-from critic.verdicts import Violation
+from critic.surface import PRODUCES_ANYTHING
 
 
-def check_coverage(case: PreparedPlan) -> Iterator[Violation]:
+def check_coverage(case: PreparedPlan) -> Iterator[Found]:
     """Check 1: every required output is declared, and some step can produce it.
 
-    A tool step produces what its capability lists in `produces`, or anything where the capability
-    has no `produces`; a reason step may produce anything. A plan that names a trace must name that
-    of the context.
+    An output that some capability of the manifest lists in `produces` comes only from a step whose
+    capability lists it. Any other output may come from a reason step, or from a tool without
+    `produces`. A plan that names a trace must name that of the context.
 
     Yields `violates_decision_spec` without a step, at `/declared_outputs` (one for each undeclared
     output and one for each that no step produces, in the order of the spec) or `/trace_id`.
     """
     required = set(case.spec.required_outputs)
     undeclared = required.difference(case.plan.declared_outputs)
-    unlisted = () if case.traits & PRODUCES_ANYTHING else unlisted_outputs(case, required)
-    if undeclared or unlisted:
+    unproduced = unproduced_outputs(case, required)
+    if undeclared or unproduced:
         for output in dict.fromkeys(case.spec.required_outputs):
             if output in undeclared:
                 yield _coverage_violation(f"plan does not produce required output {output}")
-            if output in unlisted:
-                yield _coverage_violation(f"no step can produce required output {output}")
+            if output in unproduced:
+                yield _coverage_violation(_no_producer(case, output))
     trace = case.plan.trace_id
     if trace is not None and trace != case.ctx.trace_id:
-        reason = f"plan belongs to trace {trace}, not to {case.ctx.trace_id}"
+        reason = f"plan is for trace {trace}, not for trace {case.ctx.trace_id}"
         yield violation_of("coverage", "violates_decision_spec", reason, None, "/trace_id")
 
 
-def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
-    """Return those of `outputs` that no tool of the plan lists in `produces`.
+def unproduced_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
+    """Return those of `outputs` that no step of the plan can produce."""
+    if case.traits & PRODUCES_ANYTHING:  # then what no tool of the manifest lists can come from it
+        outputs = outputs & case.surface.listed
+    return unlisted_outputs(case, outputs) if outputs else outputs
 
-    A reason step, or a tool without `produces`, may produce them all the same. A step outside the
-    surface is left to the surface check.
-    """
+
+def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
+    """Return those of `outputs` that no tool of the plan lists in `produces`."""
     # A set, because many steps may call the same tool.
     return outputs.difference(*{tool.produces for _, tool, _ in case.steps})
 
 
-def _coverage_violation(reason: str) -> Violation:
+def _no_producer(case: PreparedPlan, output: str) -> str:
+    if output in case.surface.listed:
+        return f"no step calls a tool that lists required output {output} in produces"
+    return f"no step can produce required output {output}"
+
+
+def _coverage_violation(reason: str) -> Found:
     return violation_of("coverage", "violates_decision_spec", reason, None, "/declared_outputs")

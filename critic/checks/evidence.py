@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, assert_never
 
-from critic.checks.violation import violation_of
+from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
 from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE, NO_PIN
-from critic.verdicts import Violation
 from evals.escaping import escape_name, pointer
 from evals.evidence import (
     EvidenceFault,
@@ -25,7 +24,7 @@ from evals.timestamps import unexpired
 _NO_ARGS: Final[Mapping[str, Any]] = {}
 
 
-def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
+def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     """Check 4: required evidence is pinned, exists and is fresh, and backs the bound arguments.
 
     A step needs the classes that its capability requires and those that it requires itself; each
@@ -66,14 +65,14 @@ def check_evidence(case: PreparedPlan) -> Iterator[Violation]:
         yield from _required_violations(demanded, pinned)
 
 
-def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> Iterator[Violation]:
+def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> Iterator[Found]:
     for name in dict.fromkeys(demanded):
         if name not in pinned:
             reason = f"plan pins no fresh evidence of required class {name}"
             yield violation_of("evidence", "missing_evidence", reason, None, "/steps")
 
 
-def _step_violation(index: int, fault: EvidenceFault) -> Violation:
+def _step_violation(index: int, fault: EvidenceFault) -> Found:
     reason, path = f"step {index} {_reason(fault)}", pointer("steps", index, *_place(fault))
     return violation_of("evidence", "missing_evidence", reason, index, path)
 

@@ -1,39 +1,47 @@
 """Check 5: does the plan end, repeat nothing destructive, and stay within its budget?"""
 
 from collections.abc import Iterator
+from hashlib import sha256
+from heapq import merge
 from operator import attrgetter
-from typing import Final
+from typing import Final, TypeAlias
 
-from critic.checks.violation import violation_of
+from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
-from critic.verdicts import Violation
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 
+_Call: TypeAlias = tuple[str, str, str]
+"""Adapter, capability and the SHA-256 of the canonical args. Pairs of names are never joined."""
 
-def check_loop(case: PreparedPlan) -> Iterator[Violation]:
+
+def check_loop(case: PreparedPlan) -> Iterator[Found]:
     """Check 5: the plan ends, repeats nothing destructive, and stays within steps and tokens.
 
     Steps count together with `ctx.spent`, against `max_steps`. Ids are unique, `depends_on` names
-    earlier steps only, and no destructive call is made twice with the same args. Each step takes
-    its own estimate of tokens or its capability's `min_tokens`, whichever is more; their sum and
-    what was spent stay within `bucket_tokens`.
+    earlier steps only, and no destructive call is made twice with the same args: not within the
+    plan, and not after an earlier plan of the trace (`ctx.spent.calls`) made it, unless a valid
+    approval of this plan covers the step. Each step takes its own estimate of tokens or its
+    capability's `min_tokens`, whichever is more; their sum and what was spent stay within
+    `bucket_tokens`.
 
     Yields `loop_guard` without a step, at `/steps`, for too many steps, or with the step, at
     `/steps/N/id`, `/steps/N/depends_on/M` or `/steps/N`; and `budget_exceeded` without a step, at
-    `/steps`, for too many tokens.
+    `/steps`, for too many tokens. Approvable is a call that only an earlier plan made.
     """
     budget, spent = case.ctx.run_budget, case.ctx.spent
     steps_before = (spent.steps if spent else None) or 0
     if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
         before = f" after {steps_before} already spent" if steps_before else ""
-        reason = f"plan has {len(case.steps)} steps{before}, exceeds max_steps"
+        noun = "step" if len(case.steps) == 1 else "steps"
+        reason = f"plan has {len(case.steps)} {noun}{before}, exceeds max_steps"
         yield violation_of("loop", "loop_guard", reason, None, "/steps")
-    if violations := [*_order_violations(case), *_repeats(case)]:
-        yield from sorted(violations, key=attrgetter("offending_step"))
+    order, repeats = _order_violations(case), [*_repeats(case)]
+    # Both come in ascending order of the steps.
+    yield from merge(order, repeats, key=attrgetter("step")) if repeats else order
     left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
     left -= (spent.tokens if spent else None) or 0
     if planned_tokens(case) > left:
@@ -50,12 +58,12 @@ def planned_tokens(case: PreparedPlan) -> int:
     return total
 
 
-def _order_violations(case: PreparedPlan) -> Iterator[Violation]:
+def _order_violations(case: PreparedPlan) -> Iterator[Found]:
     earlier: set[str] = set()
     for index, _, fields in case.steps:
         own, depends_on = fields["id"], fields["depends_on"]
         if own in earlier:
-            reason = f"has the id {own} of an earlier step"
+            reason = f"repeats the id {own} of an earlier step"
             yield _loop_violation(index, reason, f"/steps/{index}/id")
         if depends_on and not earlier.issuperset(depends_on):
             yield from _late_dependencies(index, depends_on, earlier)
@@ -65,27 +73,38 @@ def _order_violations(case: PreparedPlan) -> Iterator[Violation]:
 
 def _late_dependencies(
     index: int, depends_on: tuple[str, ...], earlier: set[str]
-) -> Iterator[Violation]:
+) -> Iterator[Found]:
     named: set[str] = set()
     for position, needed in enumerate(depends_on):
         if needed not in earlier and needed not in named:
             path = f"/steps/{index}/depends_on/{position}"
-            yield _loop_violation(index, f"depends on {needed}, which is no earlier step", path)
+            reason = f"depends on {needed}, which is not the id of an earlier step"
+            yield _loop_violation(index, reason, path)
         named.add(needed)
 
 
-def _repeats(case: PreparedPlan) -> Iterator[Violation]:
+def _repeats(case: PreparedPlan) -> Iterator[Found]:
     calls = [step for step in case.steps if step[1].rank == _DESTRUCTIVE]
-    if len(calls) < 2:
+    spent = case.ctx.spent.calls if case.ctx.spent else None
+    if not calls or (len(calls) == 1 and not spent):
         return
-    called: set[tuple[str, str, bytes]] = set()
+    made: set[_Call] = set()
+    made_before = {
+        (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
+        for call in spent or ()
+    }
     for index, tool, fields in calls:
-        call = (fields["adapter_id"], fields["capability_id"], canonical_json(fields["args"]))
-        if call in called:
-            reason = f"repeats the destructive call {tool.name} with the same args"
-            yield _loop_violation(index, reason, f"/steps/{index}")
-        called.add(call)
+        args_digest = sha256(canonical_json(fields["args"])).hexdigest()
+        call = (fields["adapter_id"], fields["capability_id"], args_digest)
+        what = f"repeats the destructive call {tool.name} of an earlier"
+        if call in made:
+            yield _loop_violation(index, f"{what} step with the same args", f"/steps/{index}")
+        elif call in made_before and not case.approved(index):
+            reason = f"{what} plan with the same args: needs approval"
+            yield _loop_violation(index, reason, f"/steps/{index}", approvable=True)
+        made.add(call)
 
 
-def _loop_violation(index: int, reason: str, path: str) -> Violation:
-    return violation_of("loop", "loop_guard", f"step {index} {reason}", index, path)
+def _loop_violation(index: int, reason: str, path: str, *, approvable: bool = False) -> Found:
+    step_reason = f"step {index} {reason}"
+    return violation_of("loop", "loop_guard", step_reason, index, path, approvable=approvable)

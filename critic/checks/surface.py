@@ -1,53 +1,99 @@
-"""Check 2: is every call in the manifest, with args that its schema accepts?"""
+"""Check 2: is every call in the manifest, with args that its schema accepts and that may leave?"""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from critic.checks.violation import violation_of
+from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
 from critic.surface import (
     HAS_ARGS_SCHEMA,
     NOT_IN_MANIFEST,
     ToolEntry,
 )
-from critic.verdicts import Violation
+from evals.confinement import ConfinedContent
+from evals.envelope import MODE_RANK
 from evals.escaping import escape_name, pointer
+from evals.manifest import EvidenceItem
 from evals.schemas import CompiledSchema, schema_faults
 
+_NETWORK: Final = MODE_RANK["network"]
+_LEAVES: Final = sum(1 << rank for rank in MODE_RANK.values() if rank >= _NETWORK)
+"""The traits of tools whose args leave."""
 
-def check_surface(case: PreparedPlan) -> Iterator[Violation]:
-    """Check 2: every tool step calls a capability of the manifest, with args that fit its schema.
+
+def check_surface(case: PreparedPlan) -> Iterator[Found]:
+    """Check 2: every tool step calls a capability of the manifest, with args that it may be given.
 
     A capability is found by the pair of adapter_id and capability_id, never by a joined name. Args
-    are checked where the capability has an `args_schema`.
+    are checked where the capability has an `args_schema`. At `network` or above, they hold no
+    content of a class in `spec.confined_evidence`.
 
-    Yields `violates_decision_spec` with the step, at `/steps/N` for a call outside the manifest, or
-    at the place in `/steps/N/args` that does not satisfy the schema.
+    Yields `violates_decision_spec` with the step, at `/steps/N` for a call outside the manifest, at
+    the place in `/steps/N/args` that does not satisfy the schema, and once at the first argument
+    with confined content.
     """
-    if not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
+    leaks = _confined_arguments(case) if case.spec.confined_evidence else {}
+    if not leaks and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
         return
     validators: dict[ToolEntry, CompiledSchema | None] = {}
     for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
             name = f"{fields['adapter_id']}.{fields['capability_id']}"
             reason = f"plan step {index} calls {name} which is not in the surface"
-            yield violation_of(
-                "surface", "violates_decision_spec", reason, index, f"/steps/{index}"
-            )
+            yield _surface_violation(index, reason, f"/steps/{index}")
         elif tool.traits & HAS_ARGS_SCHEMA:
             if tool not in validators:
                 validators[tool] = tool.validator()
             validator = validators[tool]
             if validator is not None and not validator.is_valid(fields["args"]):
                 yield from _schema_violations(index, fields["args"], validator)
+        if index in leaks:
+            name, ref = leaks[index]
+            sent = f"content of confined evidence {ref} in argument {escape_name(name)}"
+            path = pointer("steps", index, "args", name)
+            yield _surface_violation(index, f"step {index} sends {sent}", path)
+
+
+def confined_items(case: PreparedPlan) -> list[EvidenceItem]:
+    """Return the evidence whose content must not leave, if a step of the plan can send any."""
+    if not case.traits & _LEAVES:
+        return []
+    classes = dict.fromkeys(case.spec.confined_evidence or ())
+    return [item for name in classes for item in case.surface.by_class.get(name, ())]
+
+
+def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
+    """Return the first argument with confined content of each step that sends some, and the item.
+
+    All steps are searched at once: one by one, it would take as many searches for each item.
+    """
+    items = confined_items(case)
+    if not items:
+        return {}
+    arguments = [
+        (index, name, value)
+        for index, tool, fields in case.steps
+        if tool.rank >= _NETWORK
+        for name, value in fields["args"].items()
+    ]
+    found = ConfinedContent(items).found_in({name: value} for _, name, value in arguments)
+    leaks: dict[int, tuple[str, str]] = {}
+    for (index, name, _), ref in zip(arguments, found, strict=True):
+        if ref is not None:
+            leaks.setdefault(index, (name, ref))
+    return leaks
 
 
 def _schema_violations(
     index: int, args: dict[str, Any], validator: CompiledSchema
-) -> Iterator[Violation]:
+) -> Iterator[Found]:
     for error in schema_faults(validator, args):
-        place = escape_name(pointer(*error.path)) or "their root"
+        place = escape_name(pointer(*error.path))
+        where = f" at {place}" if place else ""
         keywords = escape_name(", ".join(error.keywords))
-        reason = f"step {index} args do not satisfy the args_schema at {place} ({keywords})"
-        path = pointer("steps", index, "args", *error.path)
-        yield violation_of("surface", "violates_decision_spec", reason, index, path)
+        reason = f"step {index} args do not match the args_schema{where} ({keywords})"
+        yield _surface_violation(index, reason, pointer("steps", index, "args", *error.path))
+
+
+def _surface_violation(index: int, reason: str, path: str) -> Found:
+    return violation_of("surface", "violates_decision_spec", reason, index, path)

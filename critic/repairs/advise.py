@@ -1,6 +1,6 @@
 """advise: suggest what would repair a refused plan, and say whether the planner can do it.
 
-Rule 1: advice to replan is a proof: the repairs were applied, and `verify` accepted the outcome.
+Rule 1: advice to replan is a proof: the repairs were applied, and the checks accept the outcome.
 Rule 2: what only an approver or an operator can do is never left to the planner to try.
 Rule 3: a repair follows from the facts at the place of a violation, never from its wording.
 """
@@ -9,14 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, Literal, assert_never
 
-from critic.checks.coverage import unlisted_outputs
+from critic.checks.coverage import unproduced_outputs
 from critic.checks.loop import planned_tokens
-from critic.prepared import PreparedPlan, prepare_plan
+from critic.checks.violation import Found
+from critic.prepared import PreparedPlan
 from critic.repairs.apply import RepairedPlan, apply
 from critic.repairs.evidence import EvidenceRepairs
 from critic.repairs.kinds import (
     Advice,
-    AskApproval,
+    AllowTool,
     CorrectArgs,
     DeclareOutput,
     DropDependency,
@@ -40,16 +41,15 @@ from critic.repairs.places import (
     StepPlace,
     parse_place,
 )
-from critic.surface import PRODUCES_ANYTHING, surface_of
-from critic.verdicts import Check, Refused, Verified, Violation
-from critic.verify import verify
-from evals.approval import approved_steps
+from critic.repairs.stand_ins import approvals_to_ask, repaired_case
+from critic.surface import surface_of
+from critic.verdicts import Check
+from critic.verify import found_in, verify
 from evals.context import RunContext
-from evals.envelope import MODE_RANK, ApprovalMode
 from evals.escaping import pointer
 from evals.json_value import SAFE_INTEGER
 from evals.manifest import CompiledContext
-from evals.plan import Plan
+from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 
 # Repairs have consequences: a dropped step takes its outputs and pins with it, and producing them
@@ -65,7 +65,8 @@ def advise(
 
     The repairs fix every violation that `verify` finds, and those that a repair brings about.
 
-    `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts.
+    `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts, once the
+    planner has written the calls that its new reason steps stand for.
     `reject`: somebody else has to act as well. A plan that changes loses its approvals.
 
     Pure. Linear in the plan, the manifests and the violations; candidates are cut after five.
@@ -73,29 +74,28 @@ def advise(
     Raises:
         TypeError: an argument is not exactly the envelope it should be, as for `verify`.
     """
-    outcome = verify(ctx, compiled, spec, plan)
-    if isinstance(outcome, Verified):
+    if verify(ctx, compiled, spec, plan):
         return None
+    proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
     options = RepairOptions(ctx, surface_of(compiled), spec)
     repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
     for _ in range(_PASSES):
-        case = prepare_plan(ctx, options.surface, spec, repaired.plan)
-        current = _RepairRound(options, case, repaired.origins)
-        new = current.repairs(outcome.violations, repairs) if isinstance(outcome, Refused) else []
+        case = repaired_case(proposal, repaired, repairs)
+        new = _RepairRound(options, case, repaired.origins).repairs(found_in(case), repairs)
         if not new:
             break
         repairs += new
         repaired = apply(plan, repairs)
-        outcome = verify(ctx, compiled, spec, repaired.plan)
-    case, kept = prepare_plan(ctx, options.surface, spec, plan), set(repaired.origins)
+    kept = set(repaired.origins)
     # Ask nobody to act for a step that has been dropped.
     needed = [
         repair for repair in repairs if repair.by == "planner" or _step_of(repair) in {None, *kept}
     ]
-    if len(needed) < len(repairs):
-        repairs, outcome = needed, verify(ctx, compiled, spec, apply(plan, needed).plan)
-    repairs = [*_folded(repairs), *_approvals(options, case, repairs, kept)]
-    fixable = bool(outcome) and all(repair.by == "planner" for repair in repairs)
+    case = repaired_case(proposal, apply(plan, needed), needed)
+    asked = approvals_to_ask(proposal, needed, kept, options.approved_from)
+    repairs = [*_folded(needed), *asked]
+    passes = next(found_in(case), None) is None
+    fixable = passes and all(repair.by == "planner" for repair in repairs)
     return Advice(disposition="replan" if fixable else "reject", repairs=tuple(repairs))
 
 
@@ -106,20 +106,6 @@ def _folded(repairs: list[Repair]) -> list[Repair]:
     if steps:
         folded.append(Shorten(steps=steps))
     return folded
-
-
-def _approvals(
-    options: RepairOptions, case: PreparedPlan, repairs: Iterable[Repair], kept: set[int]
-) -> Iterator[AskApproval]:
-    """Yield the approvals that the kept steps need. Any change of the plan voids those it has."""
-    changed = any(repair.by == "planner" for repair in repairs)
-    held = () if changed else approved_steps(options.ctx, case.plan)
-    asked: dict[ApprovalMode, list[int]] = {}
-    for index, tool, _ in case.steps:
-        if tool.rank >= options.approved_from and index in kept and index not in held:
-            asked.setdefault(tool.mode, []).append(index)
-    for mode in sorted(asked, key=MODE_RANK.__getitem__):
-        yield AskApproval(tier=mode, steps=tuple(asked[mode]))
 
 
 class _RepairRound:
@@ -133,9 +119,14 @@ class _RepairRound:
         self._origins = origins
         self._evidence = EvidenceRepairs(options, case, origins)
 
-    def repairs(self, violations: Iterable[Violation], earlier: Iterable[Repair]) -> list[Repair]:
-        """Return the repairs that are new. The plan's size comes last: other repairs change it."""
-        places = dict.fromkeys((each.check, parse_place(each.path or "")) for each in violations)
+    def repairs(self, findings: Iterable[Found], earlier: Iterable[Repair]) -> list[Repair]:
+        """Return the repairs that are new. The plan's size comes last: other repairs change it.
+
+        What an approval clears is left to the approver: see `approvals_to_ask`.
+        """
+        places = dict.fromkeys(
+            (each.check, parse_place(each.path)) for each in findings if not each.approvable
+        )
         repairs = dict.fromkeys(chain.from_iterable(self._at(*place) for place in places))
         dropped = {repair.step for repair in repairs if isinstance(repair, DropStep)}
         before = set(earlier)
@@ -188,20 +179,24 @@ class _RepairRound:
     def _outputs(self) -> Iterator[Repair]:
         case, required = self._case, dict.fromkeys(self._case.spec.required_outputs)
         undeclared = set(required).difference(case.plan.declared_outputs)
-        unlisted = (
-            set() if case.traits & PRODUCES_ANYTHING else unlisted_outputs(case, set(required))
-        )
+        unproduced = unproduced_outputs(case, set(required))
         for output in required:
             if output in undeclared:
                 yield DeclareOutput(output=output)
-            if output in unlisted:
-                yield ProduceOutput(output=output, candidates=self._options.producers(output))
+            if output in unproduced:
+                yield self._producing(output, unproduced)
+
+    def _producing(self, output: str, wanted: set[str]) -> ProduceOutput | AllowTool:
+        options = self._options
+        candidates = options.producers(output, wanted)
+        if candidates or output not in options.surface.listed:
+            return ProduceOutput(output=output, candidates=candidates)
+        return AllowTool(output=output, candidates=options.forbidden_producers(output))
 
     def _step(self, check: Check, index: int) -> Iterator[Repair]:
         if check == "evidence":
             yield from self._evidence.of_step(index)
-        # A step within the bounds lacks an approval only: see `_approvals`.
-        elif check != "approval" or self._case.steps[index][1].rank > self._options.highest_rank:
+        else:
             yield DropStep(step=self._origins[index])
 
     def _args(self, check: Check, place: ArgsPlace) -> Iterator[Repair]:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, assert_never
 
 from critic.repairs.kinds import (
+    AllowTool,
     AskApproval,
     BackArgument,
+    Capability,
     CorrectArgs,
     DeclareOutput,
     DropClaim,
@@ -42,8 +44,9 @@ class RepairedPlan(NamedTuple):
 def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
     """Return the plan with every repair that the planner can make.
 
-    A step whose args only the planner can correct is replaced by a reason step. An output that
-    nothing can produce gets a reason step at the end. Of evidence, the first candidate is pinned.
+    A step whose args only the planner can correct is replaced by a reason step, which stands for
+    it. Outputs that no step can produce get a reason step at the end, which stands for a call of
+    the first candidate; one for each such tool. Of evidence, the first candidate is pinned.
     To shorten the plan, repeated calls are dropped first, then reason steps, then others; the last
     of each kind first. Dependencies on dropped steps are removed.
 
@@ -55,7 +58,8 @@ def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
 
 def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
     """Do as `apply_repairs` does, and say which index each kept step had."""
-    changes = _Changes(list(plan.declared_outputs), plan.trace_id)
+    repairs = list(repairs)
+    changes = _Changes(list(plan.declared_outputs), plan.trace_id, len(added_tools(repairs)))
     for repair in repairs:
         changes.note(repair)
     kept = [index for index in range(len(plan.steps)) if index not in changes.dropped]
@@ -73,6 +77,13 @@ def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
         **{name: value for name, value in named.items() if value is not None},
     )
     return RepairedPlan(repaired, tuple(kept))
+
+
+def added_tools(repairs: Iterable[Repair]) -> list[Capability | None]:
+    """Return the tools of the calls that the repairs add, in order; None for a reason step."""
+    produced = (repair for repair in repairs if isinstance(repair, ProduceOutput))
+    tools = (repair.candidates[0] if repair.candidates else None for repair in produced)
+    return list(dict.fromkeys(tools))
 
 
 @dataclass(slots=True)
@@ -93,16 +104,16 @@ class _Changes:
 
     declared: list[str]
     trace_id: str | None
+    added: int
     dropped: set[int] = field(default_factory=set)
     shorten_by: int = 0
-    produces: bool = False
     pins: list[str] = field(default_factory=list)
     edits: dict[int, _Edit] = field(default_factory=dict)
 
     def note(self, repair: Repair) -> None:
         """Add what a repair changes. A repair that is not the planner's changes nothing."""
         match repair:
-            case AskApproval() | ObtainEvidence() | GrantBudget():
+            case AskApproval() | ObtainEvidence() | AllowTool() | GrantBudget():
                 pass
             case DeclareOutput() | ProduceOutput() | SetTrace() | Shorten() | SaveTokens():
                 self._note_plan(repair)
@@ -114,7 +125,7 @@ class _Changes:
             case DeclareOutput():
                 self.declared.append(repair.output)
             case ProduceOutput():
-                self.produces = True
+                pass  # they are counted in `added`
             case SetTrace():
                 self.trace_id = repair.trace_id
             case Shorten():
@@ -164,8 +175,9 @@ class _Changes:
 
     def completed(self, steps: list[Step]) -> tuple[Step, ...]:
         """Return the steps, with what the whole plan still needs added to the last one."""
-        if self.produces or (self.pins and not steps):
-            steps = [*steps, ReasonStep()]
+        steps = [*steps, *[ReasonStep()] * self.added]
+        if self.pins and not steps:
+            steps = [ReasonStep()]
         if self.pins:
             last = steps[-1]
             refs = tuple(dict.fromkeys((*(last.evidence_refs or ()), *self.pins)))

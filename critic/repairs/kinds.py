@@ -121,7 +121,10 @@ class DeclareOutput(_ByPlanner):
 
 
 class ProduceOutput(_ByPlanner):
-    """Add a step that can produce the output: a call of a candidate, or a reason step."""
+    """Add a step that can produce the output: a call of a candidate.
+
+    Without candidates no tool lists the output, and a reason step will do.
+    """
 
     kind: Literal["produce_output"] = "produce_output"
     output: Identifier
@@ -151,7 +154,10 @@ class SaveTokens(_ByPlanner):
 
 
 class AskApproval(Envelope):
-    """Have a person approve the repaired plan for these steps, which have the mode `tier`."""
+    """Have a person approve the repaired plan for these steps, which have the mode `tier`.
+
+    Steps that the planner is to add count on after those of the refused plan.
+    """
 
     kind: Literal["ask_approval"] = "ask_approval"
     by: Literal["approver"] = "approver"
@@ -170,6 +176,14 @@ class ObtainEvidence(_ByOperator):
     step: Annotated[Count | None, OPTIONAL] = None
     classifications: Annotated[tuple[Identifier, ...], ARRAY, Field(min_length=1)]
     content: Annotated[Text | None, OPTIONAL] = None
+
+
+class AllowTool(_ByOperator):
+    """Let the plan call a tool that lists the output: none that it may call does, even approved."""
+
+    kind: Literal["allow_tool"] = "allow_tool"
+    output: Identifier
+    candidates: Annotated[tuple[Capability, ...], ARRAY, Field(min_length=1)]
 
 
 class GrantBudget(_ByOperator):
@@ -191,7 +205,7 @@ StepRepair = (
     | DropDependency
 )
 PlanRepair = DeclareOutput | ProduceOutput | SetTrace | Shorten | SaveTokens
-OthersRepair = AskApproval | ObtainEvidence | GrantBudget
+OthersRepair = AskApproval | ObtainEvidence | AllowTool | GrantBudget
 Repair = Annotated[StepRepair | PlanRepair | OthersRepair, Field(discriminator="kind")]
 """One repair, of any kind. `by` says who can do it."""
 

@@ -67,18 +67,35 @@ class RepairOptions:
         return tuple(item.id for item in self.fresh.get(name, ())[:MOST_CANDIDATES])
 
     @cached_property
-    def _producers(self) -> dict[str, list[Capability]]:
-        producers: dict[str, list[Capability]] = {}
-        highest = min(self.highest_rank, self.approved_from - 1)
+    def _listing(self) -> dict[str, dict[ToolEntry, Capability]]:
+        """The tools that list an output, by the output, in the order of the manifest."""
+        listing: dict[str, dict[ToolEntry, Capability]] = {}
         for (adapter, capability), tool in self.surface.tools.items():
-            for output in tool.produces if tool.rank <= highest else ():
-                if len(listed := producers.setdefault(output, [])) < MOST_CANDIDATES:
-                    listed.append(Capability(adapter_id=adapter, capability_id=capability))
-        return producers
+            for output in tool.produces:
+                named = Capability(adapter_id=adapter, capability_id=capability)
+                listing.setdefault(output, {})[tool] = named
+        return listing
 
-    def producers(self, output: str) -> tuple[Capability, ...]:
-        """Return tools that list the output and that a plan may call without an approval."""
-        return tuple(self._producers.get(output, ()))
+    def producers(self, output: str, wanted: set[str]) -> tuple[Capability, ...]:
+        """Return tools that list the output and that a plan may call, at most `MOST_CANDIDATES`.
+
+        Those that list most of the `wanted` outputs come first. Those that need an approval are
+        returned only where there are no others.
+        """
+        highest = min(self.highest_rank, self.approved_from - 1)
+        return self._listed(output, wanted, highest) or self._listed(
+            output, wanted, self.highest_rank
+        )
+
+    def forbidden_producers(self, output: str) -> tuple[Capability, ...]:
+        """Return tools that list the output, whether a plan may call them or not."""
+        return self._listed(output, set(), _UNLIMITED)
+
+    def _listed(self, output: str, wanted: set[str], highest: int) -> tuple[Capability, ...]:
+        tools = self._listing.get(output, {})
+        within = [tool for tool in tools if tool.rank <= highest]
+        within.sort(key=lambda tool: len(tool.produces & wanted), reverse=True)
+        return tuple(tools[tool] for tool in within[:MOST_CANDIDATES])
 
     def allowed(self, tool: ToolEntry, argument: str) -> list[EvidenceItem]:
         """Return fresh evidence of the classes that may back an argument of the tool."""

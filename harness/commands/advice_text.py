@@ -4,6 +4,7 @@ from typing import assert_never
 
 from critic import Advice, Repair
 from critic.repairs.kinds import (
+    AllowTool,
     AskApproval,
     BackArgument,
     CorrectArgs,
@@ -36,7 +37,7 @@ def describe_advice(advice: Advice) -> str:
 
 def _describe(repair: Repair) -> str:
     match repair:
-        case AskApproval() | ObtainEvidence() | GrantBudget():
+        case AskApproval() | ObtainEvidence() | AllowTool() | GrantBudget():
             return f"{repair.by}: {_for_others(repair)}"
         case DeclareOutput() | ProduceOutput() | SetTrace() | Shorten() | SaveTokens():
             return _of_plan(repair)
@@ -97,6 +98,9 @@ def _for_others(repair: OthersRepair) -> str:
             where = "" if repair.step is None else f" for step {repair.step}"
             what = f"fresh evidence of class {' or '.join(repair.classifications)}{where}"
             return f"obtain {what}" + (f" whose content {repair.content}" if repair.content else "")
+        case AllowTool():
+            tools = [f"{tool.adapter_id}.{tool.capability_id}" for tool in repair.candidates]
+            return f"allow {' or '.join(tools)} to produce {repair.output}"
         case GrantBudget():
             return f"grant {repair.by_how_much} more {repair.of}"
         case _:

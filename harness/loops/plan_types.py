@@ -14,7 +14,7 @@ from critic import (
     Verified,
     Violation,
 )
-from critic.repairs.kinds import Advice, AskApproval, GrantBudget, ObtainEvidence
+from critic.repairs.kinds import Advice, AllowTool, AskApproval, GrantBudget, ObtainEvidence
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
 from evals.timestamps import Time
@@ -168,7 +168,7 @@ class PlanRevision:
     usage: Usage
 
     @property
-    def outstanding(self) -> tuple[AskApproval | ObtainEvidence | GrantBudget, ...]:
+    def outstanding(self) -> tuple[AskApproval | ObtainEvidence | AllowTool | GrantBudget, ...]:
         """Return the repairs of the last plan that the planner cannot make, approvals first."""
         judgement = self.attempts[-1].judgement if self.attempts else None
         advice = judgement.critique.advice if judgement is not None else None

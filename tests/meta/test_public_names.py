@@ -21,14 +21,14 @@ from tests.support.paths import ROOT
 
 EVALUATION = "EVALUATORS EVALUATOR_VERSIONS score_run"
 FACTS = """
-    MODE_RANK Approval ApprovalMode CompiledContext DecisionSpec
+    MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext DecisionSpec Demand
     EvaluatorVerdict EvidenceItem Finding Manifests Plan Proposal ReasonStep Run RunBudget
-    RunContext Scorecard Scores Spent Step ToolCall ToolCapability ToolStep digest
-    ApprovedValue Binding Demand SessionFacts Source SpentCall ToolName ToolResult
+    RunContext Scorecard Scores SessionFacts Source Spent SpentCall Step ToolCall ToolCapability
+    ToolName ToolResult ToolStep digest
 """
 VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
-    VerifyVerdict Violation consolidate score verify verify_proposal
+    VerifyVerdict Violation consolidate context_digest score verify verify_proposal
 """
 ADVICE = "Advice Disposition Repair advise apply_repairs"
 MODES = ("read_only", "local_write", "network", "delegated", "destructive")

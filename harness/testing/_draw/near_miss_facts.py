@@ -17,10 +17,10 @@ from harness.testing._draw.near_miss import (
     opened_plan,
     opening_steps,
     other,
+    plan_with_step,
     usable,
     with_one_of,
     with_pin,
-    plan_with_step,
 )
 from harness.testing._draw.near_miss_scope import STRANGE
 from harness.testing._draw.plans import Drafter, reason_step

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from critic import Proposal, advise, apply_repairs
-from critic.repairs.kinds import Advice, AskApproval
+from critic import Proposal, ToolStep, advise, apply_repairs
+from critic.repairs.kinds import Advice, AskApproval, CorrectArgs, ProduceOutput
 from tests.support.examples import proposal_of
 from tests.support.judging import with_changes, with_manifest, with_step
 from tests.support.model.facts import Json
@@ -30,6 +30,26 @@ def said(proposal: Proposal) -> tuple[str, list[Json]]:
 
 def repaired(proposal: Proposal, advice: Advice) -> Proposal:
     return proposal.model_copy(update={"plan": apply_repairs(proposal.plan, advice.repairs)})
+
+
+def completed(proposal: Proposal, advice: Advice) -> Proposal:
+    """Return the repaired proposal, without the outputs of the calls that reason steps stand for.
+
+    Only the planner can write the args of those calls, so no plan can be made here that has them.
+    """
+    better = repaired(proposal, advice)
+    tools, outputs = proposal.compiled.manifests.tools, set[str]()
+    assert {*proposal.spec.required_outputs} <= {*better.plan.declared_outputs}
+    for repair in advice.repairs:
+        if isinstance(repair, ProduceOutput) and repair.candidates:
+            outputs.add(repair.output)
+        elif isinstance(repair, CorrectArgs):
+            step = proposal.plan.steps[repair.step]
+            assert isinstance(step, ToolStep)
+            outputs.update(tools[step.adapter_id, step.capability_id].produces or ())
+    left = [name for name in proposal.spec.required_outputs if name not in outputs]
+    spec = proposal.spec.model_copy(update={"required_outputs": left})
+    return better.model_copy(update={"spec": spec})
 
 
 def approvals_in(advice: Advice) -> list[AskApproval]:

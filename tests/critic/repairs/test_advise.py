@@ -20,10 +20,12 @@ from tests.critic.repairs.advising import (
     REASON,
     advice_on,
     approvals_in,
+    call,
+    completed,
     lookup_with,
     more_steps,
-    repaired,
     said,
+    small,
 )
 from tests.support.examples import good_proposal, proposal_of
 from tests.support.generate.strategies import PATIENT, proposals
@@ -41,7 +43,7 @@ def require_law(proposal: Proposal) -> None:
     assert advice.repairs, "a refusal without advice on how to fix it"
     assert (advice.disposition == "reject") == bool(others)
     if advice.disposition == "replan":
-        assert judge_proposal(repaired(proposal, advice))
+        assert judge_proposal(completed(proposal, advice))
 
 
 @LAW
@@ -99,16 +101,16 @@ def test_any_candidate_will_do(miss: NearMiss, data: st.DataObject) -> None:
         for repair in advice.repairs
         for refs in [getattr(repair, "candidates", ())]
     ]
-    changed = apply_repairs(miss.proposal.plan, chosen)
-    verdict = judge_proposal(miss.proposal.model_copy(update={"plan": changed}))
-    assert verdict or advice.disposition == "reject"
+    chosen_advice = advice.model_copy(update={"repairs": tuple(chosen)})
+    if advice.disposition == "replan":
+        assert judge_proposal(completed(miss.proposal, chosen_advice))
 
 
 @settings(PATIENT, max_examples=100)
 @given(labelled_near_misses())
 def test_the_repaired_plan_lacks_nothing_but_the_approvals_asked_for(miss: NearMiss) -> None:
     advice = advice_on(miss.proposal)
-    better = repaired(miss.proposal, advice)
+    better = completed(miss.proposal, advice)
     yes = {"approval_id": "a", "approver": "someone", "plan_digest": digest(better.plan)}
     wire = with_changes(better.wire(), "ctx", approvals=[yes])
     assert judge_proposal(proposal_of(wire))
@@ -127,6 +129,7 @@ def test_kinds_and_powers_are_closed() -> None:
     powers = {one.model_fields["kind"].default: one.model_fields["by"].default for one in kinds}
     others = {name: by for name, by in powers.items() if by != "planner"}
     assert others == {
+        "allow_tool": "operator",
         "ask_approval": "approver",
         "obtain_evidence": "operator",
         "grant_budget": "operator",
@@ -211,7 +214,16 @@ def test_of_many_tools_that_produce_an_output_five_are_named() -> None:
 
 
 def test_advice_that_did_not_settle_is_not_a_promise(monkeypatch: pytest.MonkeyPatch) -> None:
-    proposal = proposal_of(with_changes(good_proposal(), "ctx", safety_mode="network"))
+    """The step is dropped first, and then another tool has to produce what it produced."""
+    tools = [{"approval_mode": mode, "produces": ["o"]} for mode in ("destructive", "network")]
+    proposal = small(
+        ctx={"safety_mode": "network"},
+        tools=tools,
+        steps=[call(0)],
+        declares=["o"],
+        required_outputs=["o"],
+    )
+    assert [one.kind for one in advice_on(proposal).repairs] == ["drop_step", "produce_output"]
     assert advice_on(proposal).disposition == "replan"
     monkeypatch.setattr(repair, "_PASSES", 1)
     assert [one.kind for one in advice_on(proposal).repairs] == ["drop_step"]

@@ -11,12 +11,12 @@ from tests.critic.repairs.advising import (
     REASON,
     WINDOW,
     advice_on,
+    completed,
     ctx_with,
     evidence_with,
     lookup_with,
     more_steps,
     plan_with,
-    repaired,
     said,
     spec_with,
     step_with,
@@ -59,8 +59,8 @@ def test_a_step_that_is_dropped_asks_for_nothing_else() -> None:
     wire = step_with(1, evidence_refs=["forged"], args={"id": 1})(good_proposal())
     wire = spec_with(approval_required_from="destructive")(ctx_with(safety_mode="network")(wire))
     disposition, repairs = said(proposal_of(wire))
-    assert disposition == "replan"
-    assert [one["kind"] for one in repairs] == ["drop_step", "produce_output", "produce_output"]
+    assert disposition == "reject"
+    assert [one["kind"] for one in repairs] == ["drop_step", "allow_tool", "allow_tool"]
 
 
 def test_what_depends_on_a_dropped_step_no_longer_does() -> None:
@@ -87,7 +87,7 @@ def test_room_is_made_for_the_step_that_produces_what_was_lost() -> None:
     wire = ctx_with(run_budget={"max_steps": 1})(good_proposal())
     disposition, repairs = said(proposal_of(wire))
     assert (disposition, repairs[-1]) == ("replan", {"kind": "shorten", "steps": 2})
-    assert judge_proposal(repaired(proposal_of(wire), advice_on(proposal_of(wire))))
+    assert judge_proposal(completed(proposal_of(wire), advice_on(proposal_of(wire))))
 
 
 def test_a_step_with_args_to_correct_keeps_its_place_and_what_it_gives() -> None:
@@ -170,7 +170,7 @@ def test_a_look_that_nothing_needs_and_no_evidence_allows_is_left_out(
 ) -> None:
     proposal = with_profile(calls, **changes)
     assert said(proposal) == ("replan", [{"kind": "drop_step", "step": 1}])
-    assert judge_proposal(repaired(proposal, advice_on(proposal)))
+    assert judge_proposal(completed(proposal, advice_on(proposal)))
 
 
 @pytest.mark.parametrize(

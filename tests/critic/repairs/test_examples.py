@@ -1,19 +1,23 @@
 """Every repair by example: what each refusal of the refund plan is answered with."""
 
+import hashlib
+
 import pytest
 
+from evals.canonical import canonical_json
 from tests.critic.repairs.advising import (
     ORDER,
+    PAYS,
     PRODUCE_BOTH,
     REASON,
     WINDOW,
     Change,
     advice_on,
+    completed,
     ctx_with,
     evidence_with,
     more_steps,
     plan_with,
-    repaired,
     said,
     spec_with,
     step_with,
@@ -45,14 +49,6 @@ PLANNERS: dict[str, tuple[Change, list[Json]]] = {
             {"kind": "correct_args", "step": 0, "path": "/steps/0/args"},
             {"kind": "correct_args", "step": 0, "path": "/steps/0/args/id"},
         ],
-    ),
-    "above the safety mode": (
-        ctx_with(safety_mode="network"),
-        [{"kind": "drop_step", "step": 1}, *({**one, "candidates": []} for one in PRODUCE_BOTH)],
-    ),
-    "above the ceiling": (
-        spec_with(approval_mode="network"),
-        [{"kind": "drop_step", "step": 1}, *({**one, "candidates": []} for one in PRODUCE_BOTH)],
     ),
     "unpinned class": (
         step_with(1, evidence_refs=[ORDER]),
@@ -112,10 +108,44 @@ def test_the_planner_gets_its_own_repairs(name: str) -> None:
     change, repairs = PLANNERS[name]
     proposal = proposal_of(change(good_proposal()))
     assert said(proposal) == ("replan", repairs)
-    assert judge_proposal(repaired(proposal, advice_on(proposal)))
+    assert judge_proposal(completed(proposal, advice_on(proposal)))
 
+
+def args_digest(args: Json) -> str:
+    return hashlib.sha256(canonical_json(args)).hexdigest()
+
+
+ALLOW_BOTH = [{**one, "kind": "allow_tool"} for one in PRODUCE_BOTH]
 
 OTHERS: dict[str, tuple[Change, list[Json]]] = {
+    "a tool above the safety mode that alone lists what is required": (
+        ctx_with(safety_mode="network"),
+        [{"kind": "drop_step", "step": 1}, *ALLOW_BOTH],
+    ),
+    "a tool above the ceiling that alone lists what is required": (
+        spec_with(approval_mode="network"),
+        [{"kind": "drop_step", "step": 1}, *ALLOW_BOTH],
+    ),
+    "a call to add that needs approval": (
+        lambda wire: plan_with(steps=wire["plan"]["steps"][:1])(
+            spec_with(approval_required_from="destructive")(wire)
+        ),
+        [*PRODUCE_BOTH, {"kind": "ask_approval", "tier": "destructive", "steps": [1]}],
+    ),
+    "a destructive call that an earlier plan made": (
+        lambda wire: ctx_with(
+            spent={
+                "calls": [
+                    {
+                        "adapter_id": "adp_payments",
+                        "capability_id": PAYS,
+                        "args_digest": args_digest(wire["plan"]["steps"][1]["args"]),
+                    }
+                ]
+            }
+        )(wire),
+        [{"kind": "ask_approval", "tier": "destructive", "steps": [1]}],
+    ),
     "approval never given": (
         spec_with(approval_required_from="read_only"),
         [
@@ -175,4 +205,4 @@ def test_plan_a_is_repaired_into_a_plan_that_passes() -> None:
     proposal = proposal_of(refused_proposal())
     advice = advice_on(proposal)
     assert advice.disposition == "replan"
-    assert judge_proposal(repaired(proposal, advice))
+    assert judge_proposal(completed(proposal, advice))

@@ -46,9 +46,26 @@ MODES = ("read_only", "local_write", "network", "delegated", "destructive")
 def test_a_tool_produces_where_it_may_run_without_asking(limit: str, mode: str) -> None:
     tools = [{"approval_mode": one, "produces": ["o"]} for one in MODES]
     bounds: Json = {"ctx": {limit: mode}} if limit == "safety_mode" else {limit: mode}
-    named = [one.capability_id for one in means_of(tools=tools, **bounds).producers("o")]
+    named = [one.capability_id for one in means_of(tools=tools, **bounds).producers("o", set())]
     count = MODES.index(mode) + (limit != "approval_required_from")
-    assert named == [f"c{at}" for at in range(count)]
+    assert named == [f"c{at}" for at in range(count or len(MODES))]
+
+
+def test_a_tool_that_needs_approval_produces_only_where_no_other_does() -> None:
+    tools = [{"approval_mode": "delegated", "produces": ["o", "p"]}]
+    tools += [{"approval_mode": "read_only", "produces": ["p"]}]
+    having = means_of(tools=tools, approval_required_from="network")
+    assert [one.capability_id for one in having.producers("o", set())] == ["c0"]
+    assert [one.capability_id for one in having.producers("p", set())] == ["c1"]
+    assert [one.capability_id for one in having.forbidden_producers("p")] == ["c0", "c1"]
+    assert means_of(tools=tools, approval_mode="local_write").producers("o", set()) == ()
+
+
+def test_the_tool_that_produces_most_of_what_is_wanted_comes_first() -> None:
+    tools = [{"produces": ["o"]}, {"produces": ["o", "p"]}, {"produces": ["o", "q", "r"]}]
+    having = means_of(tools=tools)
+    named = [one.capability_id for one in having.producers("o", {"o", "p"})]
+    assert named == ["c1", "c0", "c2"]
 
 
 def test_what_has_expired_is_not_an_option() -> None:
@@ -70,7 +87,9 @@ def test_five_of_many_are_named_and_the_first_are() -> None:
     first = tuple(f"e{at}" for at in range(5))
     assert having.evidence_for("k") == first
     assert having.evidence_backing(tool_of(having), "x", "v") == first
-    assert [one.capability_id for one in having.producers("o")] == [f"c{at}" for at in range(5)]
+    assert [one.capability_id for one in having.producers("o", set())] == [
+        f"c{at}" for at in range(5)
+    ]
 
 
 def test_what_may_back_an_argument_depends_on_the_tool_and_on_the_argument() -> None:

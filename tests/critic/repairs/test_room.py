@@ -1,14 +1,16 @@
 """Advice where room or a person's yes is short: by exactly how much, and for which steps."""
 
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from critic import Refused, advise, verify
+from critic import advise
+from critic.checks.violation import Found
+from critic.prepared import PreparedPlan, prepare_plan
 from critic.repairs import advise as repair
 from critic.repairs.kinds import Advice, DropStep
+from critic.verify import found_in
 from tests.critic.repairs.advising import REASON, call, said, small
-from tests.support.judging import Verdict, judge_proposal
 from tests.support.model.facts import Json
 
 
@@ -74,24 +76,24 @@ def test_what_the_planner_corrects_is_still_for_a_person_to_approve() -> None:
     assert said(proposal) == ("reject", [corrected, ask("network", 0)])
 
 
-def test_what_is_repaired_at_once_is_judged_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_repaired_at_once_is_judged_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is, as repaired, and once more as the proof."""
     judged = [0]
 
-    def counted(*case: Any) -> Verdict:
+    def counted(case: PreparedPlan) -> Iterator[Found]:
         judged[0] += 1
-        return verify(*case)
+        return found_in(case)
 
-    monkeypatch.setattr(repair, "verify", counted)
+    monkeypatch.setattr(repair, "found_in", counted)
     assert said(small(steps=[REASON] * 13))[0] == "replan"
-    assert judged == [2]
+    assert judged == [3]
 
 
 def test_advice_that_never_settles_ends_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """After any repair, the first step is still outside the surface."""
     it = small(ctx={"run_budget": {"max_steps": 20}}, steps=[call(), *[REASON] * 19])
-    refusal = judge_proposal(it)
-    assert isinstance(refusal, Refused)
-    monkeypatch.setattr(repair, "verify", lambda *_: refusal)
+    found = [*found_in(prepare_plan(it.ctx, it.compiled, it.spec, it.plan))]
+    monkeypatch.setattr(repair, "found_in", lambda _case: iter(found))
     advice = advise(it.ctx, it.compiled, it.spec, it.plan)
     repairs = tuple(DropStep(step=at) for at in range(12))
     assert advice == Advice(disposition="reject", repairs=repairs)
