@@ -74,7 +74,8 @@ def _describe_verdict(verdict: AnyVerdict) -> str:
             notes = [f"\n  caveat: {caveat}" for caveat in verdict.caveats]
             return f"ok: {'; '.join(verdict.reasons)}" + "".join(notes)
         case Refused():
-            head = f"refused: {verdict.kind}: {'; '.join(verdict.reasons)}"
+            refused = "refused, needs approval" if verdict.approvable else "refused"
+            head = f"{refused}: {verdict.kind}: {'; '.join(verdict.reasons)}"
             return head + "".join(map(_further, verdict.violations[1:]))
         case _:
             raise TypeError(f"not a verdict of verify: {type(verdict).__name__}")

@@ -21,7 +21,7 @@ from tests.support.examples import (
     run_of,
 )
 from tests.support.generate.strategies import seeded_proposal, seeded_run
-from tests.support.judging import judge_proposal
+from tests.support.judging import judge_proposal, with_changes
 
 
 def spelled(wire: Any) -> str:
@@ -45,6 +45,24 @@ def test_a_plan_that_is_refused_with_everything_against_it(critic: Critic) -> No
         *(f"  also {one['kind']}: {one['reason']}" for one in more),
     ]
     assert len(more) == 2
+
+
+@pytest.mark.parametrize(
+    ("evidence", "head"),
+    [
+        ([], "refused, needs approval: approval_mode_mismatch: step 1 mode destructive needs"),
+        (["nothing_such"], "refused: approval_mode_mismatch: step 1 mode destructive needs"),
+    ],
+)
+def test_a_refusal_that_a_person_can_clear_says_so(
+    critic: Critic, tmp_path: Path, evidence: list[str], head: str
+) -> None:
+    tiers = {"approval_required_from": "destructive", "required_evidence": evidence}
+    wire = with_changes(good_proposal(), "spec", **tiers)
+    (tmp_path / "p.json").write_text(json.dumps(wire))
+    said = critic("verify", tmp_path / "p.json")
+    assert said.status == 1
+    assert said.lines[0].startswith(f"{tmp_path / 'p.json'}: {head} approval")
 
 
 def test_caveats_stand_under_the_verdict(critic: Critic, tmp_path: Path) -> None:
