@@ -118,13 +118,15 @@ def test_every_status_of_a_report_is_shown() -> None:
 REASONS = (
     r"plan does not produce required output \S+",
     r"no step can produce required output \S+",
-    r"plan belongs to trace \S+, not to \S+",
+    r"no step calls a tool that lists required output \S+ in produces",
+    r"plan is for trace \S+, not for trace \S+",
     r"plan step \d+ calls \S+ which is not in the surface",
-    r"step \d+ args do not satisfy the args_schema at /.+ \(.+\)",
-    r"step \d+ args do not satisfy the args_schema at their root \(.+\)",
+    r"step \d+ args do not match the args_schema at /.+ \(.+\)",
+    r"step \d+ args do not match the args_schema \(.+\)",
+    r"step \d+ sends content of confined evidence \S+ in argument .+",
     r"step \d+ mode \w+ > safety_mode \w+",
     r"step \d+ mode \w+ > spec approval_mode \w+",
-    r"step \d+ mode \w+ needs an unexpired approval of this plan, none given",
+    r"step \d+ mode \w+ needs approval: no valid approval of this plan covers it",
     r"step \d+ requires evidence class \S+, none pinned",
     r"step \d+ pins evidence \S+, which is not in the evidence manifest",
     r"step \d+ pins evidence \S+, which has expired",
@@ -139,12 +141,16 @@ REASONS = (
     r"step \d+ argument .+ is not backed by pinned evidence at .+",
     r"step \d+ arguments .+ are not backed by one and the same pinned item",
     r"plan pins no fresh evidence of required class \S+",
+    r"plan has 1 step, exceeds max_steps",
     r"plan has \d+ steps, exceeds max_steps",
     r"plan has \d+ steps after \d+ already spent, exceeds max_steps",
-    r"step \d+ has the id \S+ of an earlier step",
-    r"step \d+ depends on \S+, which is no earlier step",
-    r"step \d+ repeats the destructive call \S+ with the same args",
+    r"step \d+ repeats the id \S+ of an earlier step",
+    r"step \d+ depends on \S+, which is not the id of an earlier step",
+    r"step \d+ repeats the destructive call \S+ of an earlier step with the same args",
+    r"step \d+ repeats the destructive call \S+ of an earlier plan with the same args"
+    r": needs approval",
     r"plan exceeds bucket_tokens",
+    r"and 1 more violation",
 )
 CAVEATS = (
     r"args not checked, no args_schema: step \d+",
@@ -153,6 +159,8 @@ CAVEATS = (
     r"outputs not traced to a step that lists them: .+",
     r"declared outputs that no step can produce: .+",
     r"bound arguments without a value: steps? .+",
+    r"confined evidence without content to look for: .+",
+    r"approvals not bound to this context, no context_digest: steps? .+",
     r"keys of bound object arguments not checked: steps? .+",
 )
 FINDINGS = (
@@ -189,9 +197,9 @@ FINDINGS = (
     r"call \d+ of step \d+ sent arguments .+ that no one pinned item backs together",
     r"call \d+ of step \d+ retries a call of unknown effect without its idempotency key",
     r"call \d+ of step \d+ sends content of \S+",
-    r"outputs hold content of \S+",
+    r"output \S+ holds content of \S+",
     r"confined evidence \S+ has no content to look for",
-    r"confined evidence \S+ has no text of 6 characters to look for",
+    r"confined evidence \S+ has no text of 8 characters or number of 6 digits to look for",
 )
 RATIONALES = (
     r"verify failed: \w+ — .+",
