@@ -113,8 +113,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "approval-only-above-tier",
         _APPROVAL,
         "a step at the tier itself needs no approval",
-        "if tool.rank >= tier_rank and index not in approved:",
-        "if tool.rank > tier_rank and index not in approved:",
+        "if tool.rank >= tier_rank and not case.approved(index):",
+        "if tool.rank > tier_rank and not case.approved(index):",
     ),
     slip(
         "one-rank-above-passes",
@@ -274,8 +274,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "first-violation-only",
         "critic/verify.py",
         "only the first violation is collected",
-        "return Refused.because(tuple(violations))",
-        "return Refused.because(tuple(violations)[:1])",
+        "return Refused.because(tuple(listed))",
+        "return Refused.because(tuple(listed)[:1])",
     ),
     slip(
         "refusal-is-truthy",
