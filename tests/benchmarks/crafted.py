@@ -1,5 +1,6 @@
 """The most expensive plans: small on the wire, costly to judge."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import orjson
@@ -69,6 +70,24 @@ def tiny_outrages() -> Crafted:
     tool = _tool("destructive", requires_evidence=[CLASS])
     spec = {"approval_mode": "read_only", "approval_required_from": "local_write"}
     return _crafted([_call()] * TINY_STEPS, [tool], [], ctx=_generous(), spec=spec)
+
+
+def confined_resembled() -> Crafted:
+    """4,000 confined texts, and 4,000 calls that each send one but for a character: accepted."""
+    return _sending(lambda number: f"https://intern.example/keys/{number:04}x/value")
+
+
+def confined_sent() -> Crafted:
+    """4,000 confined texts, and 4,000 calls that each send one: as many violations."""
+    return _sending(lambda number: f"https://intern.example/keys/{number:04}/value")
+
+
+def _sending(sent: Callable[[int], str]) -> Crafted:
+    texts = [f"https://intern.example/keys/{number:04}/value" for number in range(CLASSES)]
+    item = {"id": "e", "classification": CLASS, "content": texts}
+    steps = [_call(args={"x": sent(number)}) for number in range(CLASSES)]
+    spec = {"confined_evidence": [CLASS]}
+    return _crafted(steps, [_tool("network")], [item], ctx=_generous("network"), spec=spec)
 
 
 def _items(count: int, **more: Any) -> list[Json]:

@@ -136,6 +136,8 @@ CRAFTED: tuple[tuple[str, Callable[[], Crafted], float | None], ...] = (
     ("4,000 classes of the step x 4,000 refs", crafted.classes_demanded_by_step, 10.0),
     ("4,000 classes unmet x 4,000 refs", crafted.classes_unmet, 10.0),
     ("4,000 classes x 4,000 forged refs", crafted.classes_forged, 10.0),
+    ("4,000 confined texts x 4,000 calls", crafted.confined_sent, None),
+    ("4,000 confined texts x 4,000 calls that resemble them", crafted.confined_resembled, None),
     ("4,000 bound values x 4,000 texts", crafted.values_in_texts, None),
     ("2,000 bound values in one large text", crafted.values_in_text, None),
     ("200 bound phrases in one large text", crafted.phrases_in_text, None),

@@ -148,15 +148,16 @@ def test_what_is_not_listed_is_not_built() -> None:
 
 
 def test_only_kinds_that_an_approval_can_clear_are_approvable() -> None:
+    marked: Json = {"reason": "r", "approvable": True}
     for check, kind in (("approval", "approval_mode_mismatch"), ("loop", "loop_guard")):
-        assert Violation(check=check, kind=kind, reason="r", approvable=True).approvable
+        assert Violation(**marked | {"check": check, "kind": kind}).approvable
     for check, kind in (
         ("coverage", "violates_decision_spec"),
         ("evidence", "missing_evidence"),
         ("loop", "budget_exceeded"),
     ):
         with pytest.raises(ValidationError, match=f"no approval clears {kind}"):
-            Violation(check=check, kind=kind, reason="r", approvable=True)
+            Violation(**marked | {"check": check, "kind": kind})
 
 
 @pytest.mark.parametrize("value", [False, None, 1, 1.0, "true"])
