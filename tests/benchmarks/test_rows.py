@@ -7,6 +7,7 @@ import orjson
 import pytest
 
 from critic import CompiledContext, Plan, Refused, Verified, verify
+from critic.verdicts import MOST_LISTED
 from harness.wire import parse, verify_bytes
 from tests.benchmarks import crafted, field, plans
 from tests.benchmarks.crafted import CLASSES, TINY_STEPS, Crafted
@@ -26,7 +27,13 @@ def judged(case: Crafted) -> Verified | Refused:
 
 
 def violations(verdict: Verified | Refused) -> int:
-    return 0 if verdict.ok else len(verdict.violations)
+    """Return how many violations there are, with those that are counted and not listed."""
+    if verdict.ok:
+        return 0
+    listed = len(verdict.violations)
+    if listed <= MOST_LISTED:
+        return listed
+    return MOST_LISTED + int(verdict.violations[-1].reason.split()[1].replace(",", ""))
 
 
 def desk_verdict(steps: int, size: int, compiled: CompiledContext) -> Verified | Refused:
@@ -89,6 +96,7 @@ def test_uneven_plans_have_caveats_of_their_own() -> None:
         crafted.classes_met,
         crafted.values_in_texts,
         crafted.classes_met_by_expiring,
+        crafted.confined_resembled,
         crafted.classes_demanded_by_step,
         crafted.values_in_text,
         crafted.phrases_in_text,
@@ -103,6 +111,7 @@ def test_crafted_plans_that_pass(make: Callable[[], Crafted]) -> None:
     [
         (crafted.tiny_strangers, TINY_STEPS),
         (crafted.tiny_outrages, 5 * TINY_STEPS - 1),  # the first call repeats nothing
+        (crafted.confined_sent, CLASSES),
         (crafted.classes_unmet, CLASSES),
         (crafted.classes_forged, 2 * CLASSES),
     ],
@@ -117,7 +126,8 @@ def test_crafted_plans_are_as_large_as_they_are_named(
 ) -> None:
     plan = orjson.loads(make().plan)
     first = plan["steps"][0]
-    size = len(plan["steps"]) if "steps" in name else len(first["evidence_refs"])
+    of_steps = "steps" in name or "calls" in name
+    size = len(plan["steps"]) if of_steps else len(first["evidence_refs"])
     if "bound" in name:
         size = len(first["args"]["x"])
     assert name.startswith(f"{size:,} ")
