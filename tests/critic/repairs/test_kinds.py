@@ -3,6 +3,7 @@
 import pytest
 
 from critic import Advice
+from critic.repairs.places import parse_place
 from evals.canonical import canonical_bytes
 from harness.wire import build, parse
 from tests.support.examples import refused_at
@@ -27,6 +28,7 @@ PLANNERS: dict[str, Json] = {
     "save_tokens": {"tokens": 1, "steps": [0, 1, 2]},
 }
 OTHERS: dict[str, tuple[str, Json]] = {
+    "allow_tool": ("operator", {"output": "o", "candidates": [CALL]}),
     "ask_approval": ("approver", {"tier": "network", "steps": [0, 1, 2]}),
     "obtain_evidence": ("operator", {"step": 8, "classifications": ["k", "l", "m"]}),
     "grant_budget": ("operator", {"of": "tokens", "by_how_much": 1}),
@@ -111,3 +113,10 @@ def test_no_other_kind_of_repair_exists(kind: object) -> None:
 
 def test_a_repair_without_its_kind_is_none() -> None:
     assert refused_at(Advice, advice({"by": "planner", "step": 0})).path.startswith("/repairs/0")
+
+
+@pytest.mark.parametrize("path", ["", "/", "/plan", "/steps/0/args_schema", "/steps/0/id/x"])
+def test_a_path_that_no_check_names_is_an_error(path: str) -> None:
+    """The last entry of a capped refusal has the path "", and is never advised on."""
+    with pytest.raises(ValueError, match="no check names the path"):
+        parse_place(path)
