@@ -129,7 +129,8 @@ def test_an_option_that_is_misspelt_is_an_error(name: str) -> None:
 
 def test_plan_truncate_too_many_steps_are_refused_and_never_cut() -> None:
     wire = with_changes(good_proposal(), "ctx", run_budget={"max_steps": 8})
-    proposal = proposal_of(with_changes(wire, "plan", steps=[{"kind": "reason"}] * 12))
+    steps = [*wire["plan"]["steps"], *[{"kind": "reason"}] * 10]
+    proposal = proposal_of(with_changes(wire, "plan", steps=steps))
     revision = revised(ScriptedPlanner(proposal.plan), ctx=proposal.ctx, max_rounds=1)
     assert revision.best_attempt is not None
     assert revision.best_attempt.judgement is not None
