@@ -1,4 +1,6 @@
-"""One decision as the log keeps it, and how its hash is computed. Pure.
+"""One decision as the log keeps it, and how its hash is computed.
+
+Pure, but for the digest of the rules, which is read from disk once per process.
 
 Rule 1: a record and the inputs it names are all that is needed to derive its verdict again.
 Rule 2: a record is one RFC 8785 JSON object, and `hash` is the SHA-256 of that object without

@@ -1,4 +1,6 @@
-"""Derive one record again from itself and its inputs, and compare byte for byte. Pure.
+"""Derive one record again from itself and its inputs, and compare byte for byte.
+
+Pure, but for the digest of the rules, which is read from disk once per process.
 
 Rule 1: a record that its own bytes contradict is tampered, even if more is wrong.
 Rule 2: what is missing is named, and the record is incomplete.
