@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from evals.approval import Approvals
 from evals.canonical import canonical_json
@@ -9,6 +10,9 @@ from evals.envelope import MODE_RANK
 from evals.plan import Plan, ReasonStep, ToolStep
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
+
+MOST_RETRIES: Final = 10
+"""How often a step may be tried again: as often as patient client libraries do by default."""
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
@@ -44,12 +48,16 @@ class _PlanConformance:
         self._tools = proposal.compiled.manifests.tools
         self._approvals = Approvals(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
         self._latest: dict[int, ToolCall] = {}
+        self._made = Counter[int]()
+        self._planned_args: dict[int, bytes] = {}
+        self._met = Counter[int]()
         self._completed = _CompletedSteps(self._plan)
 
     def fault(self, call: ToolCall) -> str | None:
         """Return why this call is outside the plan, or None. Ask once per call, in order."""
         fault = self._planned(call) or self._bounded(call) or self._in_order(call)
         self._latest[call.step] = call
+        self._made[call.step] += 1
         if call.status == "completed":
             self._completed.add(call.step)
         return fault
@@ -61,7 +69,9 @@ class _PlanConformance:
             return "belongs to no tool step of the plan"
         if (call.adapter_id, call.capability_id) != (step.adapter_id, step.capability_id):
             return f"is {call.adapter_id}.{call.capability_id}, not the tool of its step"
-        if canonical_json(call.args) != canonical_json(step.args):
+        if call.step not in self._planned_args:
+            self._planned_args[call.step] = canonical_json(step.args)
+        if canonical_json(call.args) != self._planned_args[call.step]:
             return "has other args than its step"
         return None
 
@@ -82,14 +92,28 @@ class _PlanConformance:
         return None
 
     def _in_order(self, call: ToolCall) -> str | None:
-        for needed in self._plan.steps[call.step].depends_on or ():
-            if needed not in self._completed:
-                return f"came before {needed}, which it depends on"
+        needed = self._unmet(call.step)
+        if needed is not None:
+            return f"came before {needed}, which it depends on"
         earlier = self._latest.get(call.step)
-        if earlier is None:
-            return None
-        retry = earlier.status != "completed" and call.attempt > earlier.attempt
-        return None if retry else "repeats its step and is no retry"
+        if earlier is not None and earlier.status == "completed":
+            return "repeats its step and is no retry"
+        attempt = self._made[call.step] + 1
+        if call.attempt != attempt:
+            return f"has attempt {call.attempt}, but is attempt {attempt} of its step"
+        if attempt > 1 + MOST_RETRIES:
+            return f"is retry {attempt - 1} of its step, over the limit of {MOST_RETRIES}"
+        return None
+
+    def _unmet(self, index: int) -> str | None:
+        """Return the first id that the step depends on and that has not completed, or None.
+
+        What has completed stays so: no retry asks again about the ids before it.
+        """
+        needed = self._plan.steps[index].depends_on or ()
+        while self._met[index] < len(needed) and needed[self._met[index]] in self._completed:
+            self._met[index] += 1
+        return needed[self._met[index]] if self._met[index] < len(needed) else None
 
 
 class _CompletedSteps:
