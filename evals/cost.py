@@ -1,5 +1,6 @@
 """cost: did the run stay within its tokens and its money?"""
 
+from evals.context import RunBudget
 from evals.measure import Measured, against_budget, no_budget
 from evals.run import Run
 from evals.verdict import EvaluatorVerdict, make_verdict
@@ -8,7 +9,8 @@ from evals.verdict import EvaluatorVerdict, make_verdict
 def evaluate(run: Run) -> EvaluatorVerdict:
     """Return the lower score of tokens and money, each 1 within its budget, else budget / used.
 
-    Tokens are counted together with those that the trace had spent before this plan.
+    Tokens are counted together with those that the trace had spent before this plan. Where no
+    budget is declared, `verify` applies the default one, so measured tokens over it count as over.
     """
     measures = [_tokens(run), _money(run)]
     findings = [measure.finding for measure in measures if measure.finding]
@@ -16,13 +18,16 @@ def evaluate(run: Run) -> EvaluatorVerdict:
 
 
 def _tokens(run: Run) -> Measured:
-    budget = run.proposal.ctx.run_budget
-    if budget is None:
+    ctx = run.proposal.ctx
+    budget = (ctx.run_budget or RunBudget()).bucket_tokens
+    before = (ctx.spent.tokens if ctx.spent else None) or 0
+    used = _total(run.tokens, [call.tokens for call in run.calls], budget - before)
+    total = None if used is None else before + used
+    if ctx.run_budget is not None:
+        return against_budget("tokens", total, budget)
+    if total is None or total <= budget:
         return no_budget("tokens")
-    spent = run.proposal.ctx.spent
-    before = (spent.tokens if spent else None) or 0
-    used = _total(run.tokens, [call.tokens for call in run.calls], budget.bucket_tokens - before)
-    return against_budget("tokens", None if used is None else before + used, budget.bucket_tokens)
+    return against_budget("tokens", total, budget, "default budget")
 
 
 def _money(run: Run) -> Measured:

@@ -12,17 +12,18 @@ class Measured(NamedTuple):
     finding: Finding | None
 
 
-def against_budget(name: str, used: int | None, budget: int) -> Measured:
+def against_budget(name: str, used: int | None, budget: int, limit: str = "budget") -> Measured:
     """Return 1 within the budget, else budget / used, with a warning, or an error over twice it.
 
-    What was not measured scores 0 with a warning: the unknown never passes.
+    What was not measured scores 0 with a warning: the unknown never passes. `limit` is what the
+    message calls the budget.
     """
     if used is None:
         message = f"{name} has a budget of {budget} but was not measured"
         return Measured(0.0, Finding(severity="warn", message=message))
     if used <= budget:
         return Measured(1.0, None)
-    message = f"{name} is {used}, over the budget of {budget}"
+    message = f"{name} is {used}, over the {limit} of {budget}"
     severity: Severity = "error" if used > 2 * budget else "warn"
     return Measured(budget / used, Finding(severity=severity, message=message))
 

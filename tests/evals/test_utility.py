@@ -22,6 +22,7 @@ def judged(
     steps: list[Json],
     called: list[int],
     outputs: Json,
+    *,
     required: tuple[str, ...] = (),
     declared: tuple[str, ...] = (),
     schemas: Json | None = None,
