@@ -56,8 +56,12 @@ def _executed(score: ScoreVerdict | None) -> str:
         failed = [hard for hard in (scores.policy, scores.safety) if hard.status == "fail"]
         share = LONGEST_RATIONALE // len(failed) - len("; ")
         return "; ".join(_failure(verdict, share) for verdict in failed)
-    soft = [f"{name} {verdict.score:.2f}" for name, verdict in scores if verdict.status != "pass"]
-    return "verify and score passed" + (f"; warn: {', '.join(soft)}" if soft else "")
+    soft = [
+        f"{name} {verdict.status} {verdict.score:.2f}"
+        for name, verdict in scores
+        if verdict.status != "pass"
+    ]
+    return "verify and score passed" + (f"; {', '.join(soft)}" if soft else "")
 
 
 def _failure(verdict: EvaluatorVerdict, longest: int) -> str:
