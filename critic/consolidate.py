@@ -22,10 +22,11 @@ def consolidate(
     """Pack the verdicts into a report. `decided_at` is the caller's clock, with a zone.
 
     Raises:
-        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed.
+        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed; or the
+            score is of another trace and its policy did not fail, as it does for a foreign run.
         pydantic.ValidationError: an id is not an Identifier, or `decided_at` has no zone.
     """
-    status, refused_at = outcome(verify, score)
+    status, refused_at = outcome(trace_id, verify, score)
     optional: dict[str, Any] = {"score": score, "refused_at": refused_at}
     return CriticReport(
         trace_id=trace_id,

@@ -190,18 +190,19 @@ class CriticReport(Envelope):
 
     @model_validator(mode="after")
     def _status_follows_verdicts(self) -> Self:
-        if (self.status, self.refused_at) != outcome(self.verify, self.score):
+        if (self.status, self.refused_at) != outcome(self.trace_id, self.verify, self.score):
             raise _contradiction("status and refused_at do not follow from verify and score")
         return self
 
 
 def outcome(
-    verify: Verified | Refused, score: ScoreVerdict | None
+    trace_id: str, verify: Verified | Refused, score: ScoreVerdict | None
 ) -> tuple[ReportStatus, Phase | None]:
     """Return the status of a report with these verdicts, and the phase that refused, if one did.
 
     Raises:
-        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed.
+        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed; or the
+            score is of another trace and its policy did not fail, as it does for a foreign run.
     """
     if not verify.ok:
         if score is not None:
@@ -209,6 +210,9 @@ def outcome(
         return "refused_by_critic", "verify"
     if score is None:
         return "partial", None
+    card = score.scorecard
+    if card.trace_id != trace_id and card.scores.policy.status != "fail":
+        raise _contradiction(f"the score is of trace {card.trace_id}, not of the report's")
     return ("completed", None) if score.ok else ("refused_by_critic", "score")
 
 

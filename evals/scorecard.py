@@ -54,6 +54,17 @@ class Scorecard(Envelope):
     intent: Annotated[Text | None, OPTIONAL] = None
     scores: Scores
 
+    @model_validator(mode="after")
+    def _of_one_trace(self) -> Self:
+        for name, verdict in self.scores:
+            if verdict.trace_id != self.trace_id:
+                raise PydanticCustomError(
+                    "contradiction",
+                    "the verdict of {name} is of trace {other}, not of the scorecard's",
+                    {"name": name, "other": verdict.trace_id},
+                )
+        return self
+
 
 def run_evaluator(evaluator_id: EvaluatorId, evaluator: Evaluator, run: Run) -> EvaluatorVerdict:
     """Return the evaluator's verdict. If it raises, the verdict is a failure with score 0."""

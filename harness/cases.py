@@ -60,7 +60,7 @@ class ConsolidateInput(Envelope):
 
     @model_validator(mode="after")
     def _representable(self) -> Self:
-        outcome(self.verify, self.score)
+        outcome(self.trace_id, self.verify, self.score)
         return self
 
 

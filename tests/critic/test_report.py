@@ -31,6 +31,7 @@ from tests.support.model.facts import Json
 
 LAW = settings(PATIENT, max_examples=60)
 NOON = parse_time("2026-05-09T12:00:00Z")
+VERIFIED = Verified(reasons=("r",))
 FIRST = Violation(check="evidence", kind="missing_evidence", reason="first", offending_step=1)
 
 
@@ -38,9 +39,17 @@ def scored() -> ScoreVerdict:
     return score(run_of(good_run()))
 
 
-def report(verdict: Verified | Refused, judged: ScoreVerdict | None = None) -> CriticReport:
+def report(
+    verdict: Verified | Refused, judged: ScoreVerdict | None = None, trace_id: str | None = None
+) -> CriticReport:
+    """Return the report of these verdicts, by default of the trace that was scored."""
+    scored_trace = "t" if judged is None else judged.scorecard.trace_id
     return consolidate(
-        trace_id="t", decision_key="d", verify=verdict, score=judged, decided_at=NOON
+        trace_id=trace_id or scored_trace,
+        decision_key="d",
+        verify=verdict,
+        score=judged,
+        decided_at=NOON,
     )
 
 
@@ -144,6 +153,48 @@ def test_a_refused_plan_has_no_score() -> None:
     assert "has no score" in refused_at(CriticReport, wire).message
 
 
+@pytest.mark.parametrize("failed", [None, "utility", "safety"])
+def test_a_score_of_another_trace_is_no_score_of_this_one(failed: str | None) -> None:
+    card = build(Scorecard, with_scores(**({failed: FAILS} if failed else {})))
+    judged = ScoreVerdict(ok=failed != "safety", scorecard=card)
+    fine = report(VERIFIED, judged)
+    with pytest.raises(PydanticCustomError, match="of trace trace_refund_881, not of"):
+        report(VERIFIED, judged, "another")
+    foreign = {**fine.wire(), "trace_id": "another"}
+    assert "not of the report's" in refused_at(CriticReport, foreign).message
+
+
+def test_a_run_of_another_trace_that_policy_failed_is_reported_as_refused() -> None:
+    facts = good_run()
+    judged = score(run_of({**facts, "trace_id": "another"}))
+    said = report(VERIFIED, judged, facts["trace_id"])
+    assert (said.status, said.refused_at) == ("refused_by_critic", "score")
+    assert said.rationale.startswith("policy fail: run of trace another is scored under trace ")
+    assert build(CriticReport, said.wire()) == said
+
+
+@pytest.mark.parametrize("name", ["policy", "utility", "latency", "safety", "cost"])
+def test_the_verdicts_of_a_scorecard_are_of_its_trace(name: str) -> None:
+    wire = with_scores(**{name: {"trace_id": "another"}})
+    found = refused_at(Scorecard, wire)
+    assert found.message == f"the verdict of {name} is of trace another, not of the scorecard's"
+
+
+def test_a_rationale_names_how_each_evaluator_ended_and_is_quiet_about_information() -> None:
+    warned = {"status": "warn", "score": 0.4, "findings": [{"severity": "warn", "message": "m"}]}
+    told = {"status": "pass", "score": 1.0, "findings": [{"severity": "info", "message": "m"}]}
+    for changes, tail in (
+        ({"utility": told, "safety": told}, ""),
+        (
+            {"utility": FAILS, "latency": told, "cost": warned},
+            "; utility fail 0.00, cost warn 0.40",
+        ),
+        ({"safety": warned}, "; safety warn 0.40"),
+    ):
+        judged = ScoreVerdict(ok=True, scorecard=build(Scorecard, with_scores(**changes)))
+        assert report(VERIFIED, judged).rationale == "verify and score passed" + tail
+
+
 @pytest.mark.parametrize("status", ["completed", "refused_by_critic", "partial", "COMPLETED", ""])
 @pytest.mark.parametrize("refused_at_phase", ["verify", "score", None])
 def test_status_and_phase_follow_from_the_verdicts(
@@ -187,7 +238,7 @@ def test_a_report_has_a_time_with_a_zone() -> None:
 @given(runs())
 def test_the_rationale_is_one_safe_line_of_500_characters_at_most(run: Run) -> None:
     verdict = judge_proposal(run.proposal)
-    said = report(verdict, score(run) if verdict else None)
+    said = report(verdict, score(run) if verdict else None, run.proposal.ctx.trace_id)
     assert 0 < len(said.rationale) <= 500
     assert said.rationale.isprintable()
     assert not set(said.rationale) & set("<&")
