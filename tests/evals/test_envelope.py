@@ -41,7 +41,7 @@ def report_of(refused: bool) -> CriticReport:
     run = run_of(good_run())
     proposal = proposal_of(refused_proposal()) if refused else run.proposal
     return consolidate(
-        trace_id="t",
+        trace_id=proposal.ctx.trace_id,
         decision_key="d",
         verify=judge_proposal(proposal),
         score=None if refused else score(run),

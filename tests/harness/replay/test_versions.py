@@ -43,9 +43,9 @@ def test_another_ruleset_is_drift_even_without_a_difference(path: Path, version:
 @pytest.mark.parametrize(
     ("versions", "reason"),
     [
-        ({"policy": "2"}, "evaluator policy: written under version 2, checked under 1"),
+        ({"policy": "1"}, "evaluator policy: written under version 1, checked under 2"),
         ({"tone": "1"}, "evaluator tone: written under version 1, checked under none"),
-        ({"cost": None}, "evaluator cost: written under version none, checked under 1"),
+        ({"cost": None}, "evaluator cost: written under version none, checked under 2"),
     ],
 )
 def test_other_evaluators_are_drift(
