@@ -33,7 +33,7 @@ _ADDED: Final = "the plan added a requirement to itself: all that others demand 
 _DEFAULT: Final = "absent means the published default of 12 steps and 8,000 tokens"
 _UNLIMITED: Final = "no such budget is declared then; an info finding says so"
 _UNSPENT: Final = "the caller has authority: absent means that nothing was spent before"
-_UNMEASURED: Final = "not measured is a warning with score 0, and over twice the budget a failure"
+_UNMEASURED: Final = "not measured warns with score 0 and never fails; without a budget it is quiet"
 
 LIFTS: Final = _named(
     ("both", f"{_TOOL}.requires_evidence", "delete", _DEMAND),
@@ -80,6 +80,8 @@ LIFTS: Final = _named(
     ("verify", "plan.steps[].id", "delete", "the id of an earlier step is taken back"),
     ("both", "plan.steps[].requires_evidence", "delete", _ADDED),
     ("both", "plan.trace_id", "delete", _ADDED),
+    ("score", "calls[].attempt", "delete", "the first attempt: absent means 1"),
+    ("score", "calls[].duration_ms", "delete", "a call that was not measured contradicts nothing"),
     ("score", "calls[].tokens", "delete", "the run's own total is there, and is believed"),
     ("score", "tokens", "delete", _UNMEASURED),
     ("score", "cost_micros", "delete", _UNMEASURED),
@@ -134,7 +136,6 @@ STAYS: Final = _named(
         "delete",
         "absent means {}: another call, which nothing forbids",
     ),
-    ("score", "plan.steps[].args", "delete", "no call was made of this step, or one without args"),
     ("both", "plan.steps[].depends_on", "delete", _MET),
     ("verify", "plan.steps[].estimated_tokens", "delete", f"{_MET}; a caveat says so"),
     ("score", "plan.steps[].estimated_tokens", "delete", _OTHER_USES),
@@ -144,7 +145,7 @@ STAYS: Final = _named(
     ("verify", "plan.steps[].summary", "delete", _RECORDED),
     ("score", "calls[].attempt", "delete", "the first attempt: absent means 1"),
     ("score", "calls[].cost_micros", "delete", "the run's own total is there"),
-    ("score", "calls[].duration_ms", "delete", _RECORDED),
+    ("score", "calls[].duration_ms", "delete", "no longer than the run, or no budget asks for it"),
     ("score", "calls[].error", "delete", _RECORDED),
     ("score", "calls[].idempotency_key", "delete", "no retry needs it"),
     ("score", "calls[].output", "delete", _RECORDED),
