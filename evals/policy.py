@@ -2,17 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
 from evals.approval import Approvals
 from evals.canonical import canonical_json
 from evals.envelope import MODE_RANK
 from evals.plan import Plan, ReasonStep, ToolStep
+from evals.retries import MOST_RETRIES
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
-
-MOST_RETRIES: Final = 10
-"""How often a step may be tried again: as often as patient client libraries do by default."""
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:

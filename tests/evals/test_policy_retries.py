@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import Run
-from evals.policy import MOST_RETRIES, evaluate
+from evals.policy import evaluate
+from evals.retries import MOST_RETRIES
 from tests.support.agreement import ONE_FAILURE
 from tests.support.model.facts import Json
 
