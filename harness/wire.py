@@ -4,7 +4,7 @@ Refused before a model sees them: duplicate keys, a byte-order mark, trailing te
 surrogates, invalid UTF-8, nesting that is too deep, documents over the size limit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -185,27 +185,39 @@ def _null_options(model: type[Envelope], errors: list[ErrorDetails], value: Any)
     nulls = {error["loc"] for error in errors if error["input"] is None}
     if not nulls:
         return set()
-    for location in nulls:
-        value = _without(value, location)
     try:
-        model.__pydantic_validator__.validate_python(value)
+        model.__pydantic_validator__.validate_python(_without(value, nulls))
     except ValidationError as remaining:
         return nulls - {error["loc"] for error in remaining.errors(include_url=False)}
     return nulls
 
 
-def _without(value: Any, location: _Location) -> Any:
-    """Return the JSON value without the object member at the location, sharing the rest."""
-    if not location:
+def _without(value: Any, locations: Iterable[_Location]) -> Any:
+    """Return the JSON value without the object members at the locations, sharing the rest.
+
+    Linear in the locations and in the objects and arrays that they pass through.
+    """
+    below: dict[int | str, list[_Location]] = {}
+    for location in locations:
+        # A part that is not there is the name of a choice, which is not a place.
+        depth = next((at for at, part in enumerate(location) if _holds(value, part)), None)
+        if depth is not None:
+            below.setdefault(location[depth], []).append(location[depth + 1 :])
+    if not below:
         return value
-    part, *rest = location
-    if isinstance(value, dict) and part in value:
-        if rest:
-            return {**value, part: _without(value[part], tuple(rest))}
-        return {name: item for name, item in value.items() if name != part}
-    if isinstance(value, list) and isinstance(part, int) and part < len(value):
-        return [*value[:part], _without(value[part], tuple(rest)), *value[part + 1 :]]
-    return _without(value, tuple(rest))  # the name of a choice, which is not a place
+    if isinstance(value, list):
+        return [_without(item, below.get(at, ())) for at, item in enumerate(value)]
+    return {
+        name: _without(item, below.get(name, ()))
+        for name, item in value.items()
+        if () not in below.get(name, ())
+    }
+
+
+def _holds(value: Any, part: int | str) -> bool:
+    if isinstance(value, dict):
+        return part in value
+    return isinstance(value, list) and isinstance(part, int) and part < len(value)
 
 
 def _place(location: tuple[int | str, ...], value: Any) -> str:
