@@ -1,7 +1,7 @@
 """cost: did the run stay within its tokens and its money?"""
 
-from evals.context import RunBudget
-from evals.measure import Measured, against_budget, no_budget
+from evals.context import DEFAULT_BUCKET_TOKENS, RunBudget
+from evals.measure import Measured, against_budget, default_budget, no_budget
 from evals.run import Run
 from evals.verdict import EvaluatorVerdict, make_verdict
 
@@ -9,8 +9,9 @@ from evals.verdict import EvaluatorVerdict, make_verdict
 def evaluate(run: Run) -> EvaluatorVerdict:
     """Return the lower score of tokens and money, each 1 within its budget, else budget / used.
 
-    Tokens are counted together with those that the trace had spent before this plan. Where no
-    budget is declared, `verify` applies the default one, so measured tokens over it count as over.
+    Tokens are counted together with those that the trace had spent before this plan. The default
+    budget is nobody's demand for a measure, so what was not measured against it is information;
+    measured tokens over it are over, since `verify` applies it where none is declared.
     """
     measures = [_tokens(run), _money(run)]
     findings = [measure.finding for measure in measures if measure.finding]
@@ -23,10 +24,12 @@ def _tokens(run: Run) -> Measured:
     before = (ctx.spent.tokens if ctx.spent else None) or 0
     used = _total(run.tokens, [call.tokens for call in run.calls], budget - before)
     total = None if used is None else before + used
-    if ctx.run_budget is not None:
+    if budget != DEFAULT_BUCKET_TOKENS:
         return against_budget("tokens", total, budget)
-    if total is None or total <= budget:
+    if ctx.run_budget is None and (total is None or total <= budget):
         return no_budget("tokens")
+    if total is None:
+        return default_budget("tokens", budget)
     return against_budget("tokens", total, budget, "default budget")
 
 

@@ -31,3 +31,9 @@ def against_budget(name: str, used: int | None, budget: int, limit: str = "budge
 def no_budget(name: str) -> Measured:
     """Return a pass whose finding says that there is no budget."""
     return Measured(1.0, Finding(severity="info", message=f"no budget declared for {name}"))
+
+
+def default_budget(name: str, budget: int) -> Measured:
+    """Return a pass whose finding says that nobody chose the budget, and nothing was measured."""
+    message = f"{name} has the default budget of {budget} and was not measured"
+    return Measured(1.0, Finding(severity="info", message=message))

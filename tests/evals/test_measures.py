@@ -117,10 +117,24 @@ def test_the_default_budget_judges_as_the_same_budget_does_when_it_is_declared()
 
 
 def test_what_was_not_measured_warns_where_a_budget_asks_and_is_quiet_where_none_does() -> None:
-    run = run_of([{}], {"run_budget": {"wall_ms": 1, "cost_micros": 1}})
+    asked = {"wall_ms": 1, "cost_micros": 1, "bucket_tokens": 1}
+    run = run_of([{}], {"run_budget": asked})
     for verdict in (latency.evaluate(run), cost.evaluate(run)):
         assert (verdict.status, verdict.score) == ("warn", 0.0)
         assert {severity for severity, _ in found(verdict)} == {"warn"}
-    for verdict in (latency.evaluate(run_of([{}], {})), cost.evaluate(run_of([{}], {}))):
-        assert (verdict.status, verdict.score) == ("pass", 1.0)
-        assert {severity for severity, _ in found(verdict)} == {"info"}
+    unasked_for: tuple[Json, ...] = ({}, {"run_budget": {}}, {"run_budget": {"max_steps": 3}})
+    for unasked in unasked_for:
+        run = run_of([{}], unasked)
+        for verdict in (latency.evaluate(run), cost.evaluate(run)):
+            assert (verdict.status, verdict.score) == ("pass", 1.0)
+            assert {severity for severity, _ in found(verdict)} == {"info"}
+
+
+def test_a_default_budget_that_is_written_judges_as_one_that_is_left_out() -> None:
+    """Both have one digest, so a record cannot say which it was."""
+    for measures in ({}, {"tokens": 8000}, {"tokens": 8001}, {"tokens": 16_001}):
+        left_out, written = (
+            cost.evaluate(run_of([{}], {"run_budget": {"max_steps": 12, **bucket}}, **measures))
+            for bucket in ({}, {"bucket_tokens": DEFAULT_BUCKET_TOKENS})
+        )
+        assert left_out == written

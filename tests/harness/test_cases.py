@@ -191,6 +191,7 @@ FINDINGS = (
     r"(wall_ms|tokens|cost_micros) has a budget of \d+ but was not measured",
     r"(wall_ms|tokens|cost_micros|the longest call) is \d+, over the budget of \d+",
     r"tokens is \d+, over the default budget of \d+",
+    r"tokens has the default budget of \d+ and was not measured",
     r"wall_ms is \d+, shorter than call \d+, which took \d+",
     r"call \d+ of step \d+ required evidence class \S+, none pinned",
     r"call \d+ of step \d+ relied on evidence \S+, which is not in the evidence manifest",
