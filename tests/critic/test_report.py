@@ -195,6 +195,16 @@ def test_a_rationale_names_how_each_evaluator_ended_and_is_quiet_about_informati
         assert report(VERIFIED, judged).rationale == "verify and score passed" + tail
 
 
+def test_a_run_that_called_nothing_is_not_reported_as_good_whatever_it_claims() -> None:
+    facts = good_run()
+    assert facts["outputs"]
+    judged = score(run_of({**facts, "calls": []}))
+    assert "; utility fail 0.00" in report(VERIFIED, judged).rationale
+    raised = {**facts["calls"][-1], "status": "failed", "error": "refund service is down"}
+    judged = score(run_of({**facts, "calls": [*facts["calls"][:-1], raised], "outputs": {}}))
+    assert "; utility fail 0.00" in report(VERIFIED, judged).rationale
+
+
 @pytest.mark.parametrize("status", ["completed", "refused_by_critic", "partial", "COMPLETED", ""])
 @pytest.mark.parametrize("refused_at_phase", ["verify", "score", None])
 def test_status_and_phase_follow_from_the_verdicts(
