@@ -60,8 +60,8 @@ class _SafetyTracker:
             item for item in manifests.evidence_manifest if item.classification in confined
         ]
         self._content = ConfinedContent(self._confined)
-        self._repeated = RepeatedCalls()
         self._uncertain: dict[int, set[str | None]] = {}
+        self._repeated = RepeatedCalls()
 
     def faults(self, call: ToolCall, sent: str | None) -> Iterator[str]:
         """Everything unsafe in this call, which sent content of `sent`. Call it once, in order."""
