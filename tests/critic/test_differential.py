@@ -24,14 +24,15 @@ verify_module = import_module("critic.verify")
 
 # What reads differently as a token, a joiner, a sign, a digit, a mark or a plain border.
 TEXT_ALPHABET = "112ab_.,-+:/ (\u0301\u200d\u00e9\u6f22"
-FIELDS = ("check", "kind", "offending_step")
+LEAD = ("ok", "kind", "offending_step")
+FIELDS = ("check", "kind", "offending_step", "path", "approvable")
 SHOWN = ["broken", "case", "engine", "model"]
 
 
 def engine(proposal: Proposal) -> Json:
     """Return the engine's verdict in the shape of the model's."""
     verdict = verify_proposal(proposal).wire()
-    kept: Json = {name: verdict[name] for name in ("ok", *FIELDS[1:]) if name in verdict}
+    kept: Json = {name: verdict[name] for name in LEAD if name in verdict}
     if verdict["ok"]:
         return {**kept, "reasons": verdict["reasons"]}
     violations = [

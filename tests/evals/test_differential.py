@@ -12,7 +12,7 @@ from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.generate.strategies import runs, seeded_run
 from tests.support.model.facts import Json
-from tests.support.model.verify import score_model
+from tests.support.model.score import score_model
 
 EVERY_STATUS = {
     "policy": ("pass", "fail"),

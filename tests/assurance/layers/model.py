@@ -21,10 +21,11 @@ from tests.support.generate.proposals import make_proposal
 from tests.support.generate.runs import make_run, make_verdicts
 from tests.support.model.facts import Json
 from tests.support.model.report import consolidate_model
-from tests.support.model.verify import score_model, verify_model
+from tests.support.model.score import score_model
+from tests.support.model.verify import verify_model
 
 LEAD: Final[tuple[str, ...]] = ("ok", "kind", "offending_step")
-FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step")
+FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step", "path", "approvable")
 CHUNK: Final = 500
 QUICK: Final = {"verify": 25_000, "score": 15_000, "consolidate": 20_000}
 FULL: Final = {"verify": 450_000, "score": 250_000, "consolidate": 300_000}

@@ -77,7 +77,7 @@ def score_model(count: int) -> str:
     """Engine and model over seeded runs."""
     ours, theirs = (
         import_module("tests.evals.test_differential"),
-        import_module("tests.support.model.verify"),
+        import_module("tests.support.model.score"),
     )
     strategies = import_module("tests.support.generate.strategies")
     for seed in range(count):

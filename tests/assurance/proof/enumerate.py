@@ -61,6 +61,8 @@ _ITEMS: Final[list[Json]] = [
     {"id": "e1", "classification": "k"},
     {"id": "e2", "classification": "K", "expires_at": _EXPIRY},
 ]
+LEAD: Final = ("kind", "offending_step")
+VIOLATION: Final = ("check", "kind", "offending_step", "path", "approvable")
 _SPEC: Final[Json] = {"id": "d", "required_outputs": ["o"]}
 _BUDGETS: Final[Json] = {
     "network": {"max_steps": 2, "bucket_tokens": 8},
@@ -108,13 +110,13 @@ def _engine(ctx: RunContext, setting: _Setting, plan: Plan) -> Json:
     verdict = verify(ctx, setting.compiled, setting.spec, plan)
     if verdict.ok:
         return {"ok": True, "reasons": list(verdict.reasons)}
-    named: list[Json] = [_named(one) for one in verdict.violations]
-    return {"ok": False, **_named(verdict), "violations": named}
+    named: list[Json] = [_named(one, VIOLATION) for one in verdict.violations]
+    return {"ok": False, **_named(verdict, LEAD), "violations": named}
 
 
-def _named(one: Any) -> Json:
-    """Return check, kind and offending step, as far as they are set."""
-    fields = {name: getattr(one, name, None) for name in ("check", "kind", "offending_step")}
+def _named(one: Any, names: tuple[str, ...]) -> Json:
+    """Return these fields, as far as they are set."""
+    fields = {name: getattr(one, name, None) for name in names}
     return {name: value for name, value in fields.items() if value is not None}
 
 

@@ -43,13 +43,33 @@ def scalars(value: Any) -> list[Any]:
     return [value]
 
 
-def strings_and_keys(value: Any) -> list[str]:
+def pointed(value: Any, pointer: str, *, star: bool) -> list[tuple[list[str | int], Any]]:
+    """Return the places that a JSON pointer leads to, each with its value.
+
+    With `star`, the segment `*` leads to every member or element.
+    """
+    found: list[tuple[list[str | int], Any]] = [([], value)]
+    for segment in pointer.split("/")[1:]:
+        key = segment.replace("~1", "/").replace("~0", "~")
+        inside = [(place, *one) for place, outer in found for one in members(outer)]
+        found = [
+            ([*place, name], inner)
+            for place, name, inner in inside
+            if str(name) == key or (star and segment == "*")
+        ]
+    return found
+
+
+def members(value: Any) -> list[tuple[str | int, Any]]:
+    """Return the members of an object in order of their names, or the elements of an array."""
     if isinstance(value, dict):
-        inside = [text for item in value.values() for text in strings_and_keys(item)]
-        return list(value) + inside
-    if isinstance(value, list):
-        return [text for item in value for text in strings_and_keys(item)]
-    return [value] if isinstance(value, str) else []
+        return sorted(value.items())
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
+def joined(*parts: str | int) -> str:
+    """Return the JSON pointer to that place."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 def json_type(value: Any) -> str:
@@ -57,11 +77,17 @@ def json_type(value: Any) -> str:
         return "null"
     if value is True or value is False:
         return "boolean"
-    return "string" if isinstance(value, str) else "number"
+    if isinstance(value, str):
+        return "string"
+    return "container" if isinstance(value, (dict, list)) else "number"
 
 
 def same_scalar(one: Any, other: Any) -> bool:
     return json_type(one) == json_type(other) and bool(one == other)
+
+
+def same_json(one: Any, other: Any) -> bool:
+    return spelled(one) == spelled(other)
 
 
 SIGNS = "-+.\u2010\u2011\u2012\u2013\u2212\uff0b\uff0d"
@@ -169,38 +195,6 @@ def unexpired(p: Json, thing: Json) -> bool:
     return as_of < datetime.fromisoformat(thing["expires_at"])
 
 
-def pinned_fresh(p: Json, step: Json) -> list[Json]:
-    """Return the items that the step pins, that exist, and that have not expired."""
-    items = [find_evidence(p, ref) for ref in step.get("evidence_refs", [])]
-    return [item for item in items if item is not None and unexpired(p, item)]
-
-
-def has_class(p: Json, step: Json, name: str) -> bool:
-    return any(item["classification"] == name for item in pinned_fresh(p, step))
-
-
-def bad_refs(p: Json, step: Json) -> list[str]:
-    good = [item["id"] for item in pinned_fresh(p, step)]
-    return [ref for ref in distinct(step.get("evidence_refs", [])) if ref not in good]
-
-
-def unbacked_args(p: Json, tool: Json, step: Json, args: Json) -> list[str]:
-    """Return the bound arguments, in order of name, that hold a value without evidence."""
-    unbacked = []
-    for name in sorted(tool.get("bound_args", {})):
-        allowed = tool["bound_args"][name]
-        contents = [
-            item["content"]
-            for item in pinned_fresh(p, step)
-            if item["classification"] in allowed and "content" in item
-        ]
-        for value in scalars(args[name]) if name in args else []:
-            if not any(backs(content, value) for content in contents):
-                unbacked.append(name)
-                break
-    return unbacked
-
-
 def same_pair(one: Json, other: Json) -> bool:
     if one.get("adapter_id") != other.get("adapter_id"):
         return False
@@ -211,14 +205,25 @@ def same_args(one: Json, other: Json) -> bool:
     return spelled(one["args"]) == spelled(other["args"])
 
 
+def digest_of(value: Any) -> str:
+    return hashlib.sha256(rfc8785.dumps(value)).hexdigest()
+
+
 def plan_digest(plan: Json) -> str:
-    return hashlib.sha256(rfc8785.dumps(plan)).hexdigest()
+    return digest_of(plan)
+
+
+def is_digest_of(named: str, value: Any) -> bool:
+    return named in (digest_of(value), "sha256:" + digest_of(value))
 
 
 def approved(p: Json, step: int) -> bool:
+    """Return whether a person approved the step of exactly this plan, unexpired."""
+    context = {"compiled": p["compiled"], "spec": p["spec"], "trace_id": p["ctx"]["trace_id"]}
     for approval in p["ctx"].get("approvals", []):
-        right = plan_digest(p["plan"])
-        if approval["plan_digest"] not in (right, "sha256:" + right):
+        if not is_digest_of(approval["plan_digest"], p["plan"]):
+            continue
+        if "context_digest" in approval and not is_digest_of(approval["context_digest"], context):
             continue
         if step in approval.get("steps", [step]) and unexpired(p, approval):
             return True
@@ -239,6 +244,7 @@ def tier_faults(p: Json, tool: Json, step: int) -> list[str]:
 
 
 def wrong_places(schema: Any, value: Any) -> list[list[str | int]]:
-    """Return every place in the value that does not satisfy the schema, once."""
+    """Return every place in the value that does not satisfy the schema, once, in order."""
     validator = Draft202012Validator(schema, pattern_options=RegexOptions())
-    return distinct([list(error.instance_path) for error in validator.iter_errors(value)])
+    places = distinct([list(error.instance_path) for error in validator.iter_errors(value)])
+    return sorted(places, key=lambda place: [(isinstance(part, str), part) for part in place])

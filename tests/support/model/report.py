@@ -37,12 +37,14 @@ def outcome(verify: Json, score: Json | None) -> tuple[str, str | None, str]:
     failed = [name for name in ("policy", "safety") if scores[name]["status"] == "fail"]
     if failed:
         room = LONGEST // len(failed) - 2
-        told = [cut(f"{name} fail: ", messages(scores[name]), ", ", room) for name in failed]
-        return "refused_by_critic", "score", "; ".join(told)
+        parts = [cut(f"{name} fail: ", messages(scores[name]), ", ", room) for name in failed]
+        return "refused_by_critic", "score", "; ".join(parts)
     order = ("policy", "utility", "latency", "safety", "cost")
     soft = [name for name in order if scores[name]["status"] != "pass"]
-    shares = ", ".join(f"{name} {float(scores[name]['score']):.2f}" for name in soft)
-    return "completed", None, "verify and score passed" + ("; warn: " + shares if soft else "")
+    shares = [
+        f"{name} {scores[name]['status']} {float(scores[name]['score']):.2f}" for name in soft
+    ]
+    return "completed", None, "verify and score passed" + ("; " + ", ".join(shares) if soft else "")
 
 
 def messages(verdict: Json) -> list[str]:

@@ -1,27 +1,28 @@
-"""A slow, obvious second statement of `verify` and `score`, over plain JSON values.
+"""A slow, obvious second statement of `verify`, over plain JSON values.
 
 Written from the design alone, so that it can disagree with the engine: it shares no code with the
-checks or the evaluators, builds no index, and says each rule once with a loop over everything.
-Input is the wire form of a Proposal or a Run (`envelope.wire()`), which is taken to be valid.
+checks, builds no index, and says each rule once with a loop over everything. Input is the wire form
+of a Proposal (`envelope.wire()`), which is taken to be valid.
 """
 
 from collections.abc import Callable, Iterator
 
+from tests.support.model.confinement import leaks
+from tests.support.model.evidence import bad_refs, has_class, torn_groups, unbacked_args, unmet
 from tests.support.model.facts import (
     RANKS,
     Json,
-    bad_refs,
+    approved,
+    digest_of,
     distinct,
     find_tool,
-    has_class,
+    joined,
     same_args,
     same_pair,
-    scalars,
-    strings_and_keys,
     tier_faults,
-    unbacked_args,
     wrong_places,
 )
+from tests.support.model.provenance import doubts, refused_values, tool_is_refused
 
 KINDS = {
     "coverage": "violates_decision_spec",
@@ -30,78 +31,122 @@ KINDS = {
     "evidence": "missing_evidence",
     "loop": "loop_guard",
 }
+LISTED = 1000
+
+Found = tuple[int | None, str, bool]
+"""The offending step (None: the whole), the place in the plan, and whether a person may clear it"""
 
 
-# --- the five checks: each yields the offending step (None: the whole) once per violation ------
+def at(index: int, *place: str | int) -> Found:
+    """Return a violation of a step, that no approval clears, at a place in it."""
+    return index, joined("steps", index, *place), False
 
 
-def coverage(p: Json) -> Iterator[int | None]:
+# --- the five checks: each yields once per violation -------------------------------------------
+
+
+def coverage(p: Json) -> Iterator[Found]:
     for output in distinct(p["spec"]["required_outputs"]):
         if output not in p["plan"]["declared_outputs"]:
-            yield None
+            yield None, "/declared_outputs", False
         if not any(can_produce(p, step, output) for step in p["plan"]["steps"]):
-            yield None
+            yield None, "/declared_outputs", False
     if "trace_id" in p["plan"] and p["plan"]["trace_id"] != p["ctx"]["trace_id"]:
-        yield None
+        yield None, "/trace_id", False
 
 
 def can_produce(p: Json, step: Json, output: str) -> bool:
+    """Return whether the step's tool lists the output; if no tool does, whether it may make it."""
+    tools = p["compiled"]["manifests"]["tool_manifest"]
     tool = find_tool(p, step)
-    return tool is None or "produces" not in tool or output in tool["produces"]
+    if any(output in one.get("produces", []) for one in tools):
+        return tool is not None and output in tool.get("produces", [])
+    return tool is None or "produces" not in tool
 
 
-def surface(p: Json) -> Iterator[int | None]:
+def surface(p: Json) -> Iterator[Found]:
     for index, step in enumerate(p["plan"]["steps"]):
         tool = find_tool(p, step)
         if step["kind"] == "tool" and tool is None:
-            yield index
-        if tool is not None and "args_schema" in tool:
-            for _ in wrong_places(tool["args_schema"], step["args"]):
-                yield index
+            yield at(index)
+        if tool is None:
+            continue
+        for place in wrong_places(tool.get("args_schema", True), step["args"]):
+            yield at(index, "args", *place)
+        if RANKS.index(tool["approval_mode"]) >= RANKS.index("network"):
+            for _ in leaks(p, step["args"]):
+                yield at(index, "args")
+        if tool_is_refused(p, step):
+            yield at(index)
 
 
-def approval(p: Json) -> Iterator[int | None]:
+def approval(p: Json) -> Iterator[Found]:
     for index, step in enumerate(p["plan"]["steps"]):
         tool = find_tool(p, step)
-        for _ in tier_faults(p, tool, index) if tool is not None else []:
-            yield index
+        if tool is None:
+            continue
+        for fault in tier_faults(p, tool, index):
+            yield (*at(index)[:2], fault == "approval_required_from")
+        for place, clearable in doubts(p, index):
+            yield index, joined("steps", index) + place, clearable
 
 
-def evidence(p: Json) -> Iterator[int | None]:
+def evidence(p: Json) -> Iterator[Found]:
     steps = p["plan"]["steps"]
     for index, step in enumerate(steps):
-        tool = find_tool(p, step) or {}
-        required = tool.get("requires_evidence", []) + step.get("requires_evidence", [])
-        for name in distinct(required):
-            if not has_class(p, step, name):
-                yield index
-        for _ in bad_refs(p, step):
-            yield index
-        for _ in unbacked_args(p, tool, step, step.get("args", {})):
-            yield index
+        tool, args = find_tool(p, step) or {}, step.get("args", {})
+        for _ in unmet(p, tool, step, args):
+            yield at(index)
+        for ref in bad_refs(p, step):
+            yield at(index, "evidence_refs", step["evidence_refs"].index(ref))
+        for name in unbacked_args(p, tool, step, args):
+            yield at(index, "args", name)
+        for _ in torn_groups(p, tool, step, args):
+            yield at(index, "args")
+        for place in refused_values(p, step):
+            yield index, joined("steps", index) + place, False
     for name in distinct(p["spec"].get("required_evidence", [])):
         if not any(has_class(p, step, name) for step in steps):
-            yield None
+            yield None, "/steps", False
 
 
-def loop(p: Json) -> Iterator[int | None]:
+def loop(p: Json) -> Iterator[Found]:
     steps = p["plan"]["steps"]
     spent, budget = p["ctx"].get("spent", {}), p["ctx"].get("run_budget", {})
     if spent.get("steps", 0) + len(steps) > budget.get("max_steps", 12):
-        yield None
+        yield None, "/steps", False
     for index, step in enumerate(steps):
         earlier_ids = [earlier["id"] for earlier in steps[:index] if "id" in earlier]
         if step.get("id") in earlier_ids:
-            yield index
+            yield at(index, "id")
         for name in distinct(step.get("depends_on", [])):
             if name not in earlier_ids:
-                yield index
-        tool = find_tool(p, step)
-        if tool is None or tool["approval_mode"] != "destructive":
-            continue
-        same_tool = [earlier for earlier in steps[:index] if same_pair(earlier, step)]
-        if any(same_args(earlier, step) for earlier in same_tool):
-            yield index
+                yield at(index, "depends_on", step["depends_on"].index(name))
+        if is_repeat(p, index):
+            yield at(index)
+        elif is_repeat_over_turns(p, step) and not approved(p, index):
+            yield (*at(index)[:2], True)
+
+
+def is_destructive(p: Json, step: Json) -> bool:
+    tool = find_tool(p, step)
+    return tool is not None and tool["approval_mode"] == "destructive"
+
+
+def is_repeat(p: Json, index: int) -> bool:
+    """Return whether an earlier step of the plan makes the same destructive call."""
+    step = p["plan"]["steps"][index]
+    same_tool = [one for one in p["plan"]["steps"][:index] if same_pair(one, step)]
+    return is_destructive(p, step) and any(same_args(one, step) for one in same_tool)
+
+
+def is_repeat_over_turns(p: Json, step: Json) -> bool:
+    """Return whether an earlier plan of the trace made the same destructive call."""
+    if not is_destructive(p, step):
+        return False
+    made = [one for one in p["ctx"].get("spent", {}).get("calls", []) if same_pair(one, step)]
+    digest = digest_of(step["args"])
+    return any(one["args_digest"] in (digest, "sha256:" + digest) for one in made)
 
 
 def plan_tokens(p: Json) -> int:
@@ -118,7 +163,7 @@ def over_token_budget(p: Json) -> bool:
     return bool(spent.get("tokens", 0) + plan_tokens(p) > budget.get("bucket_tokens", 8000))
 
 
-CHECKS: list[tuple[str, Callable[[Json], Iterator[int | None]]]] = [
+CHECKS: list[tuple[str, Callable[[Json], Iterator[Found]]]] = [
     ("coverage", coverage),
     ("surface", surface),
     ("approval", approval),
@@ -127,223 +172,47 @@ CHECKS: list[tuple[str, Callable[[Json], Iterator[int | None]]]] = [
 ]
 
 
-def violation(check: str, kind: str, step: int | None) -> Json:
-    where = {} if step is None else {"offending_step": step}
-    return {"check": check, "kind": kind, **where}
+def violation(check: str, kind: str, found: Found) -> Json:
+    step, path, approvable = found
+    said: Json = {"check": check, "kind": kind, "path": path}
+    if step is not None:
+        said["offending_step"] = step
+    if approvable:
+        said["approvable"] = True
+    return said
+
+
+def capped(violations: list[Json]) -> list[Json]:
+    """Return the first 1,000, and one that speaks for all that are left out."""
+    left = violations[LISTED:]
+    if not left:
+        return violations
+    last = {"check": left[0]["check"], "kind": left[0]["kind"], "path": ""}
+    if all("approvable" in one for one in left):
+        last["approvable"] = True
+    return [*violations[:LISTED], last]
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def verify_model(proposal: Json) -> Json:
-    """Return `{"ok": True, "reasons"}`, or the refusal with all violations in check order."""
+    """Return `{"ok": True, "reasons"}`, or the refusal with its violations in check order."""
     violations: list[Json] = []
     for name, check in CHECKS:
-        violations += [violation(name, KINDS[name], step) for step in check(proposal)]
+        violations += [violation(name, KINDS[name], found) for found in check(proposal)]
     if over_token_budget(proposal):
-        violations.append(violation("loop", "budget_exceeded", None))
+        violations.append(violation("loop", "budget_exceeded", (None, "/steps", False)))
     if violations:
-        first = {name: value for name, value in violations[0].items() if name != "check"}
-        return {"ok": False, **first, "violations": violations}
-    steps = len(proposal["plan"]["steps"])
-    outputs = len(distinct(proposal["spec"]["required_outputs"]))
-    return {"ok": True, "reasons": [f"{steps} steps, {outputs} required outputs covered"]}
+        lead = ("kind", "offending_step")
+        first = {name: violations[0][name] for name in lead if name in violations[0]}
+        return {"ok": False, **first, "violations": capped(violations)}
+    steps = counted(len(proposal["plan"]["steps"]), "step")
+    outputs = counted(len(distinct(proposal["spec"]["required_outputs"])), "required output")
+    return {"ok": True, "reasons": [f"{steps}, {outputs} covered"]}
 
 
-# --- the five evaluators ----------------------------------------------------------------------
-
-WORST = ["pass", "warn", "fail"]
-
-
-def judged(status: str, score: float) -> Json:
-    return {"status": status, "score": float(score)}
-
-
-def share(good: int, of: int) -> float:
-    return good / of if of else 1.0
-
-
-def step_of(run: Json, call: Json) -> Json:
-    """Return the tool step that the call names, or an empty step if it does not exist."""
-    steps = run["proposal"]["plan"]["steps"]
-    if call["step"] >= len(steps) or steps[call["step"]]["kind"] != "tool":
-        return {}
-    return dict(steps[call["step"]])
-
-
-def earlier_calls(run: Json, position: int, step: int) -> list[Json]:
-    return [call for call in run["calls"][:position] if call["step"] == step]
-
-
-def policy(run: Json) -> Json:
-    ctx, plan = run["proposal"]["ctx"], run["proposal"]["plan"]
-    ids_match = (
-        run["trace_id"] == ctx["trace_id"]
-        and plan.get("trace_id", ctx["trace_id"]) == ctx["trace_id"]
-        and ctx.get("run_id", run["run_id"]) == run["run_id"]
-    )
-    good = [n for n, call in enumerate(run["calls"]) if within_plan(run, n, call)]
-    if not ids_match:
-        return judged("fail", 0)
-    clean = len(good) == len(run["calls"])
-    return judged("pass" if clean else "fail", share(len(good), len(run["calls"])))
-
-
-def within_plan(run: Json, position: int, call: Json) -> bool:
-    proposal, step = run["proposal"], step_of(run, call)
-    tool = find_tool(proposal, call)
-    return (
-        same_pair(step, call)
-        and same_args(step, call)
-        and tool is not None
-        and not tier_faults(proposal, tool, call["step"])
-        and all(already_done(run, position, name) for name in step.get("depends_on", []))
-        and (not earlier_calls(run, position, call["step"]) or is_retry(run, position, call))
-    )
-
-
-def already_done(run: Json, position: int, name: str, above: tuple[int, ...] = ()) -> bool:
-    """Return whether every step of that id completed; of a reason step, its dependencies."""
-    steps = run["proposal"]["plan"]["steps"]
-    named = [index for index, step in enumerate(steps) if step.get("id") == name]
-    return bool(named) and all(settled(run, position, index, above) for index in named)
-
-
-def settled(run: Json, position: int, index: int, above: tuple[int, ...]) -> bool:
-    """Return whether a step is not in a cycle, and completed or only depends on such steps."""
-    step = run["proposal"]["plan"]["steps"][index]
-    if step["kind"] == "tool":
-        return any(call["status"] == "completed" for call in earlier_calls(run, position, index))
-    needed = step.get("depends_on", [])
-    below = (*above, index)
-    return index not in above and all(already_done(run, position, one, below) for one in needed)
-
-
-def is_retry(run: Json, position: int, call: Json) -> bool:
-    latest = earlier_calls(run, position, call["step"])[-1]
-    return bool(latest["status"] != "completed" and call["attempt"] > latest["attempt"])
-
-
-def utility(run: Json) -> Json:
-    spec, calls = run["proposal"]["spec"], run["calls"]
-    required = distinct(spec["required_outputs"])
-    satisfied = [name for name in required if output_is_good(run, name)]
-    worst = "pass" if len(satisfied) == len(required) else "fail"
-    for position, call in enumerate(calls):
-        later = [one for one in calls[position + 1 :] if one["step"] == call["step"]]
-        saved = any(one["status"] == "completed" for one in later)
-        if call["status"] != "completed" and not saved:
-            worst = max(worst, "warn", key=WORST.index)
-    for index, step in enumerate(run["proposal"]["plan"]["steps"]):
-        if step["kind"] == "tool" and not earlier_calls(run, len(calls), index):
-            worst = max(worst, "warn", key=WORST.index)
-    return judged(worst, share(len(satisfied), len(required)))
-
-
-def output_is_good(run: Json, name: str) -> bool:
-    value = run["outputs"].get(name)
-    schema = run["proposal"]["spec"].get("output_schemas", {}).get(name, True)
-    return value is not None and not wrong_places(schema, value)
-
-
-def against(budget: int, used: int | None) -> Json:
-    """Within the budget, over it, over twice it, or not measured."""
-    if used is None:
-        return judged("warn", 0)
-    if used <= budget:
-        return judged("pass", 1)
-    return judged("fail" if used > 2 * budget else "warn", budget / used)
-
-
-def latency(run: Json) -> Json:
-    budget = run["proposal"]["ctx"].get("run_budget", {})
-    if "wall_ms" not in budget:
-        return judged("pass", 1)
-    return against(budget["wall_ms"], run.get("wall_ms"))
-
-
-def cost(run: Json) -> Json:
-    ctx = run["proposal"]["ctx"]
-    if "run_budget" not in ctx:
-        return judged("pass", 1)
-    tokens = ctx["run_budget"]["bucket_tokens"]
-    found = [against(tokens, used(run, "tokens", ctx.get("spent", {}).get("tokens", 0), tokens))]
-    if "cost_micros" in ctx["run_budget"]:
-        micros = ctx["run_budget"]["cost_micros"]
-        found.append(against(micros, used(run, "cost_micros", 0, micros)))
-    worst = max([one["status"] for one in found], key=WORST.index)
-    return judged(worst, min(one["score"] for one in found))
-
-
-def used(run: Json, measure: str, spent: int, budget: int) -> int | None:
-    """Return what was spent before and in this run; None if that was not measured."""
-    parts = [call[measure] for call in run["calls"] if measure in call]
-    if measure in run:
-        return int(spent + max(run[measure], sum(parts)))
-    complete = len(parts) == len(run["calls"]) > 0
-    return spent + sum(parts) if complete or spent + sum(parts) > budget else None
-
-
-def safety(run: Json) -> Json:
-    good = [n for n, call in enumerate(run["calls"]) if is_safe(run, n, call)]
-    leaked = leaks(run, run["outputs"])
-    if leaked or len(good) < len(run["calls"]):
-        return judged("fail", 0 if leaked else share(len(good), len(run["calls"])))
-    unknown = [item for item in confined(run) if "content" not in item]
-    return judged("warn" if unknown else "pass", 1)
-
-
-def is_safe(run: Json, position: int, call: Json) -> bool:
-    proposal, step = run["proposal"], step_of(run, call)
-    tool = find_tool(proposal, call)
-    required = (tool or {}).get("requires_evidence", []) + step.get("requires_evidence", [])
-    return (
-        all(has_class(proposal, step, name) for name in required)
-        and not bad_refs(proposal, step)
-        and not unbacked_args(proposal, tool or {}, step, call["args"])
-        and not any(
-            repeats_effect(proposal, one, call)
-            for one in earlier_calls(run, position, call["step"])
-        )
-        and not (reaches(proposal, call, "network") and leaks(run, call["args"]))
-    )
-
-
-def reaches(proposal: Json, call: Json, tier: str) -> bool:
-    """Return whether the call may have effects of that tier; an undeclared tool may do anything."""
-    tool = find_tool(proposal, call)
-    return tool is None or RANKS.index(tool["approval_mode"]) >= RANKS.index(tier)
-
-
-def repeats_effect(proposal: Json, earlier: Json, call: Json) -> bool:
-    """Return whether the earlier call may have taken effect and has another key."""
-    if earlier["status"] not in ("unknown", "timed_out"):
-        return False
-    if not reaches(proposal, earlier, "local_write"):
-        return False
-    key = earlier.get("idempotency_key")
-    return key is None or call.get("idempotency_key") != key
-
-
-def confined(run: Json) -> list[Json]:
-    classes = run["proposal"]["spec"].get("confined_evidence", [])
-    manifest = run["proposal"]["compiled"]["manifests"]["evidence_manifest"]
-    return [item for item in manifest if item["classification"] in classes]
-
-
-def leaks(run: Json, value: object) -> bool:
-    for item in confined(run):
-        for leaf in scalars(item.get("content")):
-            if not isinstance(leaf, str) or len(leaf) < 6:
-                continue
-            if any(leaf in text for text in strings_and_keys(value)):
-                return True
-    return False
-
-
-def score_model(run: Json) -> Json:
-    """Return status and score of each evaluator."""
-    return {
-        "policy": policy(run),
-        "utility": utility(run),
-        "latency": latency(run),
-        "safety": safety(run),
-        "cost": cost(run),
-    }
+def is_approvable(verdict: Json) -> bool:
+    """Return whether a person can clear a refusal: then the answer is to ask."""
+    return all(one.get("approvable", False) for one in verdict["violations"])

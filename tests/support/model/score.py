@@ -1,0 +1,197 @@
+"""A slow, obvious second statement of `score`, over the wire form of a Run."""
+
+from tests.support.model.confinement import confined, leaks
+from tests.support.model.evidence import evidence_is_good
+from tests.support.model.facts import (
+    RANKS,
+    Json,
+    distinct,
+    find_tool,
+    same_args,
+    same_pair,
+    tier_faults,
+    wrong_places,
+)
+
+WORST = ["pass", "warn", "fail"]
+
+
+def judged(status: str, score: float) -> Json:
+    return {"status": status, "score": float(score)}
+
+
+def share(good: int, of: int) -> float:
+    return good / of if of else 1.0
+
+
+def step_of(run: Json, call: Json) -> Json:
+    """Return the tool step that the call names, or an empty step if it does not exist."""
+    steps = run["proposal"]["plan"]["steps"]
+    if call["step"] >= len(steps) or steps[call["step"]]["kind"] != "tool":
+        return {}
+    return dict(steps[call["step"]])
+
+
+def earlier_calls(run: Json, position: int, step: int) -> list[Json]:
+    return [call for call in run["calls"][:position] if call["step"] == step]
+
+
+def policy(run: Json) -> Json:
+    ctx, plan = run["proposal"]["ctx"], run["proposal"]["plan"]
+    ids_match = (
+        run["trace_id"] == ctx["trace_id"]
+        and plan.get("trace_id", ctx["trace_id"]) == ctx["trace_id"]
+        and ctx.get("run_id", run["run_id"]) == run["run_id"]
+    )
+    good = [n for n, call in enumerate(run["calls"]) if within_plan(run, n, call)]
+    if not ids_match:
+        return judged("fail", 0)
+    clean = len(good) == len(run["calls"])
+    return judged("pass" if clean else "fail", share(len(good), len(run["calls"])))
+
+
+def within_plan(run: Json, position: int, call: Json) -> bool:
+    proposal, step = run["proposal"], step_of(run, call)
+    tool = find_tool(proposal, call)
+    return (
+        same_pair(step, call)
+        and same_args(step, call)
+        and tool is not None
+        and not tier_faults(proposal, tool, call["step"])
+        and all(already_done(run, position, name) for name in step.get("depends_on", []))
+        and (not earlier_calls(run, position, call["step"]) or is_retry(run, position, call))
+    )
+
+
+def already_done(run: Json, position: int, name: str, above: tuple[int, ...] = ()) -> bool:
+    """Return whether every step of that id completed; of a reason step, its dependencies."""
+    steps = run["proposal"]["plan"]["steps"]
+    named = [index for index, step in enumerate(steps) if step.get("id") == name]
+    return bool(named) and all(settled(run, position, index, above) for index in named)
+
+
+def settled(run: Json, position: int, index: int, above: tuple[int, ...]) -> bool:
+    """Return whether a step is not in a cycle, and completed or only depends on such steps."""
+    step = run["proposal"]["plan"]["steps"][index]
+    if step["kind"] == "tool":
+        return any(call["status"] == "completed" for call in earlier_calls(run, position, index))
+    needed = step.get("depends_on", [])
+    below = (*above, index)
+    return index not in above and all(already_done(run, position, one, below) for one in needed)
+
+
+def is_retry(run: Json, position: int, call: Json) -> bool:
+    latest = earlier_calls(run, position, call["step"])[-1]
+    return bool(latest["status"] != "completed" and call["attempt"] > latest["attempt"])
+
+
+def utility(run: Json) -> Json:
+    spec, calls = run["proposal"]["spec"], run["calls"]
+    required = distinct(spec["required_outputs"])
+    satisfied = [name for name in required if output_is_good(run, name)]
+    steps = run["proposal"]["plan"]["steps"]
+    planned = [index for index, step in enumerate(steps) if step["kind"] == "tool"]
+    called = [index for index in planned if earlier_calls(run, len(calls), index)]
+    if planned and not called:
+        return judged("fail", 0)
+    complete = len(satisfied) == len(required) and called == planned
+    worst = "pass" if complete else "fail"
+    for position, call in enumerate(calls):
+        later = [one for one in calls[position + 1 :] if one["step"] == call["step"]]
+        saved = any(one["status"] == "completed" for one in later)
+        if call["status"] != "completed" and not saved:
+            worst = max(worst, "warn", key=WORST.index)
+    return judged(worst, share(len(satisfied), len(required)))
+
+
+def output_is_good(run: Json, name: str) -> bool:
+    value = run["outputs"].get(name)
+    schema = run["proposal"]["spec"].get("output_schemas", {}).get(name, True)
+    return value is not None and not wrong_places(schema, value)
+
+
+def against(budget: int, used: int | None) -> Json:
+    """Within the budget, over it, over twice it, or not measured."""
+    if used is None:
+        return judged("warn", 0)
+    if used <= budget:
+        return judged("pass", 1)
+    return judged("fail" if used > 2 * budget else "warn", budget / used)
+
+
+def latency(run: Json) -> Json:
+    budget = run["proposal"]["ctx"].get("run_budget", {})
+    if "wall_ms" not in budget:
+        return judged("pass", 1)
+    return against(budget["wall_ms"], run.get("wall_ms"))
+
+
+def cost(run: Json) -> Json:
+    ctx = run["proposal"]["ctx"]
+    if "run_budget" not in ctx:
+        return judged("pass", 1)
+    tokens = ctx["run_budget"]["bucket_tokens"]
+    found = [against(tokens, used(run, "tokens", ctx.get("spent", {}).get("tokens", 0), tokens))]
+    if "cost_micros" in ctx["run_budget"]:
+        micros = ctx["run_budget"]["cost_micros"]
+        found.append(against(micros, used(run, "cost_micros", 0, micros)))
+    worst = max([one["status"] for one in found], key=WORST.index)
+    return judged(worst, min(one["score"] for one in found))
+
+
+def used(run: Json, measure: str, spent: int, budget: int) -> int | None:
+    """Return what was spent before and in this run; None if that was not measured."""
+    parts = [call[measure] for call in run["calls"] if measure in call]
+    if measure in run:
+        return int(spent + max(run[measure], sum(parts)))
+    complete = len(parts) == len(run["calls"]) > 0
+    return spent + sum(parts) if complete or spent + sum(parts) > budget else None
+
+
+def safety(run: Json) -> Json:
+    good = [n for n, call in enumerate(run["calls"]) if is_safe(run, n, call)]
+    leaked = leaks(run["proposal"], run["outputs"])
+    if leaked or len(good) < len(run["calls"]):
+        return judged("fail", 0 if leaked else share(len(good), len(run["calls"])))
+    unknown = [item for item in confined(run["proposal"]) if "content" not in item]
+    return judged("warn" if unknown else "pass", 1)
+
+
+def is_safe(run: Json, position: int, call: Json) -> bool:
+    proposal, step = run["proposal"], step_of(run, call)
+    tool = find_tool(proposal, call)
+    return (
+        evidence_is_good(proposal, tool or {}, step, call["args"])
+        and not any(
+            repeats_effect(proposal, one, call)
+            for one in earlier_calls(run, position, call["step"])
+        )
+        and not (reaches(proposal, call, "network") and leaks(proposal, call["args"]))
+    )
+
+
+def reaches(proposal: Json, call: Json, tier: str) -> bool:
+    """Return whether the call may have effects of that tier; an undeclared tool may do anything."""
+    tool = find_tool(proposal, call)
+    return tool is None or RANKS.index(tool["approval_mode"]) >= RANKS.index(tier)
+
+
+def repeats_effect(proposal: Json, earlier: Json, call: Json) -> bool:
+    """Return whether the earlier call may have taken effect and has another key."""
+    if earlier["status"] not in ("unknown", "timed_out"):
+        return False
+    if not reaches(proposal, earlier, "local_write"):
+        return False
+    key = earlier.get("idempotency_key")
+    return key is None or call.get("idempotency_key") != key
+
+
+def score_model(run: Json) -> Json:
+    """Return status and score of each evaluator."""
+    return {
+        "policy": policy(run),
+        "utility": utility(run),
+        "latency": latency(run),
+        "safety": safety(run),
+        "cost": cost(run),
+    }
