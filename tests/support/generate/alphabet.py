@@ -30,7 +30,10 @@ EXPIRIES = (
     "2027-01-01T00:00:00Z",
 )
 
-NUMBERS = (1, 1.0, True, "1", 0, -0.0, False, None, "null", 24500, 24500.0, "24500", 0.1, -1, "-1")
+NUMBERS = (
+    *(1, 1.0, True, "1", 0, -0.0, False, None, "null"),
+    *(24500, 24500.0, "24500", 244500, "244500", 0.1, -1, "-1"),
+)
 WORDS = (
     "pay_1",
     "pay",
@@ -44,7 +47,8 @@ WORDS = (
     "pay_1.",
     "1e+21",
 )
-SECRETS = ("abcdef", "xxabcdefxx", "abcde", "Abcdef")
+SECRETS = ("abcdefgh", "xxabcdefghxx", "abcdefg", "Abcdefgh")
+"""Strings of eight characters and of seven, around what is confined."""
 SCALARS = NUMBERS + WORDS + SECRETS + (1e21,)
 SHAPES: tuple[Any, ...] = (
     *SCALARS,
@@ -52,7 +56,8 @@ SHAPES: tuple[Any, ...] = (
     {},
     [1, "pay_1"],
     {"1": "pay_1"},
-    {"abcdef": [True, 1.0]},
+    {"abcdefgh": [True, 1.0]},
+    {"n": "no 244500!"},
     [[None, {"deep": [24500]}]],
     ["24500", 24500],
 )
@@ -81,8 +86,10 @@ CONTENTS = (
     {},
     {"n": 1, "id": "pay_1", "no": None},
     ["24500", {"x": None, "y": [True, 0.1]}],
-    {"1": "k", "abcdef": "pay_1"},
-    {"s": ["abcdef", -0.0], "t": "Abcdef"},
+    {"1": "k", "abcdefgh": "pay_1"},
+    {"s": ["abcdefgh", -0.0], "t": "Abcdefg"},
+    {"x": "k", "n": [244500, 24500]},
+    {"x": {"id": "pay_1"}, "y": ["k", {"id": 1.0}], "a/b": "pay_1", "0": "1", "*": "a b"},
     [24500.0, "1", "a b", ""],
 )
 SCHEMAS = (
@@ -96,29 +103,72 @@ SCHEMAS = (
 )
 OUTPUT_SCHEMAS = ({"type": "integer"}, {"minLength": 3}, {"const": 1}, True, False)
 
+OPEN = {"required": ["open"], "properties": {"open": {"const": True}}}
+DEMANDS: tuple[dict[str, Any], ...] = (
+    {"class": "k"},
+    {"class": "k", "content_schema": {"type": "object"}},
+    {"class": "k", "content_schema": {"required": ["n"]}},
+    {"class": "K", "content_schema": True},
+    {"class": "k", "content_schema": OPEN},
+    {"class": "k", "about": {"x": ""}},
+    {"class": "k", "about": {"x": "/id"}},
+    {"class": "k", "about": {"x": "/1", "y": "/s"}},
+    {"class": "K", "content_schema": {"type": "array"}, "about": {"y": ""}},
+)
+POINTERS: tuple[list[str], ...] = (
+    *([], [""], ["/id"], ["/n"], ["/*"], ["/0", "/1"], ["/n/*", "/x"]),
+    *(["/y/*/id", "/x/id"], ["/a~1b"], ["/x/*"], ["/01", "/-"]),
+)
 CLASS_LISTS: tuple[list[str], ...] = ([], ["k"], ["k"], ["K"], ["k", "k.x"], ["k", "K", "k"])
 OUTPUT_LISTS: tuple[list[str], ...] = ([], ["o1"], ["o1"], ["o1", "O1"], ["o1", "o2", "o1"])
 COUNTS = (0, 1, 3, 3999, 4000, 4001, 8001, 2**53 - 1)
 
+ROLE_NAMES = (
+    *("recipient", "object", "attribute", "locator", "secret", "code", "content", "time"),
+)
+ROLES: tuple[dict[str, str], ...] = tuple({"x": role} for role in ROLE_NAMES)
+TOOLS = tuple({"adapter_id": adapter, "capability_id": name} for adapter, name in PAIRS)
+SOURCES: tuple[dict[str, Any], ...] = (
+    {"author": "user", "standing": "named"},
+    {"author": "operator", "standing": "ambient"},
+    {"author": "system", "standing": "ambient"},
+    {"author": "system", "standing": "reached"},
+    *(
+        {"author": author, "standing": standing}
+        for author in ("member", "public")
+        for standing in ("named", "reached", "led", "ambient")
+    ),
+    *({"author": "public", "standing": one, "web": True} for one in ("named", "reached")),
+    {"author": "member", "standing": "ambient", "web": True},
+)
+
 TOOL: Table = {
     "approval_mode": MODES,
-    "requires_evidence": (_, _, _, *CLASS_LISTS),
-    "bound_args": (
-        _,
-        _,
-        {"x": ["k"]},
-        {"y": ["K"], "x": ["k", "K"]},
-        {"y": []},
-        {"z": ["k"], HOSTILE: ["k"]},
+    "requires_evidence": (
+        *(_, _, _, *CLASS_LISTS, *([demand] for demand in DEMANDS)),
+        *(["k", DEMANDS[1], "K", "k"], [DEMANDS[3], DEMANDS[3]]),
     ),
+    "bound_args": (
+        *(_, _, {"x": ["k"]}, {"y": ["K"], "x": ["k", "K"]}, {"y": []}),
+        {"z": ["k"], HOSTILE: ["k"]},
+        *({"x": {"from": ["k"], "at": pointers}} for pointers in POINTERS),
+        {"x": {"from": ["k", "K"]}, "y": {"from": ["k"], "optional": True}},
+        {"x": {"from": ["k"], "optional": True, "at": ["/*"]}, "y": ["k", "K"]},
+        {"x": ["k"], "y": {"from": ["K", "k"], "at": ["", "/*", "/*/*"]}},
+    ),
+    "bound_together": (_, _, _, [["x"]], [["x", "y"]], [["y", "x"], ["x", "y"]], [["z", HOSTILE]]),
     "args_schema": (_, _, _, _, _, *SCHEMAS),
     "produces": (_, _, *OUTPUT_LISTS),
     "min_tokens": (_, _, _, *COUNTS[:5]),
+    "arg_roles": (_, _, *ROLES, {"x": "content", "y": "attribute"}, {"/y/1": "object"}),
+    "result": (_, _, {"author": "public", "web": True}, {"author": "system", "makes": True}),
+    "follows": (_, _, [TOOLS[0]], [TOOLS[3], TOOLS[1]]),
 }
 ITEM: Table = {
     "classification": ("k", "k", "K", "k.x"),
     "content": CONTENTS,
     "expires_at": (_, _, _, *EXPIRIES),
+    "source": (_, _, *SOURCES),
 }
 STEP: Table = {
     "id": (_, "s1", "s2", "s3"),
@@ -138,6 +188,8 @@ SPEC: Table = {
     "approval_required_from": (_, _, _, *MODES),
     "output_schemas": (_, *({"o1": schema} for schema in OUTPUT_SCHEMAS)),
     "confined_evidence": (_, _, [], ["k"], ["K", "k"]),
+    "provenance": (_, _, _, _, "closed", "open"),
+    "field_recipients": (_, _, "allow", "ask"),
 }
 BUDGET: Table = {
     "max_steps": (_, _, 0, 2, 3, 12),
@@ -145,12 +197,25 @@ BUDGET: Table = {
     "wall_ms": (_, 0, 100),
     "cost_micros": (_, 0, 100),
 }
-SPENT: Table = {"steps": (_, 0, 1, 9, 2**53 - 1), "tokens": (_, 0, 1, 4000, 2**53 - 1)}
+SPENT: Table = {
+    "steps": (_, 0, 1, 9, 2**53 - 1),
+    "tokens": (_, 0, 1, 4000, 2**53 - 1),
+    "calls": (_, _, [], [{"step": 0}], [{"step": 1}, {"step": 2, "prefix": "sha256:"}], [{}]),
+}
+"""A spent call names a step of the plan until `settle.settled` gives it that call's digest."""
+SESSIONS: tuple[dict[str, Any], ...] = (
+    {"id": "s", "turn": 1},
+    {"id": "s", "turn": 2, "ran": [TOOLS[0], TOOLS[3]], "own": ["pay_1", "k"]},
+    {"id": "s", "turn": 2, "approved": [{"value": "PAY_1"}, {"value": 24500}]},
+    {"id": "s", "turn": 3, "approved": [{"value": 1, "expires_at": AS_OF}], "scope_waived": True},
+)
 CTX: Table = {
     "trace_id": ("t", "t", "t", "T"),
     "safety_mode": (*MODES, "destructive"),
     "run_id": (_, "r", "r", "R"),
     "as_of": (_, AS_OF, AS_OF, AS_OF),
+    "scope": (_, _, _, [], [TOOLS[0]], [TOOLS[1], TOOLS[2]]),
+    "session": (_, _, _, *SESSIONS),
 }
 APPROVAL: Table = {
     "approval_id": ("ap",),
@@ -158,6 +223,7 @@ APPROVAL: Table = {
     "steps": (_, _, [], [0], [0, 1, 2, 3], [1, 1]),
     "approver": ("someone",),
     "expires_at": (_, _, _, *EXPIRIES),
+    "context_digest": (_, _, _, "right", "sha256:right", "wrong"),
 }
 PLAN: Table = {
     "declared_outputs": OUTPUT_LISTS[1:],
@@ -179,4 +245,4 @@ RUN: Table = {
     "tokens": (_, _, *COUNTS),
     "cost_micros": MEASURES,
 }
-OUTPUTS: Table = {"o1": (_, *SHAPES), "o2": (_, 1, None, ["abcdefg"]), "abcdef": (_, _, _, 1)}
+OUTPUTS: Table = {"o1": (_, *SHAPES), "o2": (_, 1, None, ["abcdefghi"]), "abcdefgh": (_, _, _, 1)}

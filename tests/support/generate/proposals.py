@@ -8,16 +8,25 @@ Plain dicts, and every choice made by one `Pick`: see `drawing`.
 
 from typing import Any, Final
 
+from tests.support.generate import orders
 from tests.support.generate.alphabet import ABSENT, AS_OF, MODES, PAIRS
 from tests.support.generate.drawing import Pick, optional
+from tests.support.generate.seen import seen_case
+from tests.support.generate.settle import settled
 from tests.support.generate.violations import FAULTS
-from tests.support.generate.wild import altered, settled, wild_proposal
+from tests.support.generate.wild import altered, wild_proposal
 from tests.support.model.facts import Json
 
 _ = ABSENT
 
 KINDS: Final = tuple(FAULTS)
-STYLES: Final = ("sound",) * 6 + ("violation",) * 14 + ("near",) * 3 + ("wild",) * 2
+STYLES: Final = (
+    *("sound",) * 6,
+    *("violation",) * 11,
+    *("near",) * 2,
+    *("seen",) * 8,
+    *("wild",) * 2,
+)
 
 # Content beside values that it backs; a violation or a new draw makes most of them unbacked.
 BACKED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
@@ -30,7 +39,8 @@ BACKED: Final[tuple[tuple[Any, tuple[Any, ...]], ...]] = (
     (["24500", {"x": None, "y": [True, 0.1]}], ("24500", True, 0.1, None)),
     ([24500.0, "1", "a b", ""], (24500, "1", "a b", "")),
     (0, (0, -0.0)),
-    ({"s": ["abcdef", -0.0]}, ("abcdef", 0)),
+    ({"s": ["abcdefg", -0.0]}, ("abcdefg", 0)),
+    ({"s": ["abcdefgh"], "n": 244500}, ("abcdefgh", 244500.0)),
     (1e21, (1e21,)),
     ("e\u0301 pay_1\u200dx", ("e\u0301", "pay_1\u200dx")),
 )
@@ -40,7 +50,7 @@ LATER: Final = (
     "2027-01-01T00:00:00Z",
 )
 CLASSES: Final[tuple[list[str], ...]] = (["k"], ["k"], ["k", "K"], ["K"], [])
-EXTRA: Final = (1, "1", True, "pay_1", [1, "pay_1"], {"1": "pay_1"}, None, 0.1, "abcdef")
+EXTRA: Final = (1, "1", True, "pay_1", [1, "pay_1"], {"1": "pay_1"}, None, 0.1, "abcdefgh", 244500)
 SCHEMAS: Final[tuple[Any, ...]] = (
     {"type": "object"},
     {"properties": {"x": {}}},
@@ -54,13 +64,19 @@ def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
     """Return a proposal, with its approvals bound to its final plan."""
     style = pick(styles)
     if style == "wild":
-        return filled(settled(wild_proposal(pick)))
-    proposal = sound(pick)
-    if style == "violation":
+        return settled(wild_proposal(pick))
+    if style == "seen":
+        proposal = seen_case(pick)
+        return settled(altered(pick, proposal) if pick((False,) * 9 + (True,)) else proposal)
+    refund = pick((False, False, True))
+    proposal = sound_refund(pick) if refund else sound(pick)
+    if style == "violation" and refund and pick((True, True, False)):
+        pick(orders.FAULTS)(pick, proposal)
+    elif style == "violation":
         pick(FAULTS[pick(KINDS)])(pick, proposal)
     if style == "near":
         proposal = altered(pick, proposal)
-    return filled(settled(proposal))
+    return settled(proposal)
 
 
 def sound(pick: Pick) -> Json:
@@ -80,6 +96,18 @@ def sound(pick: Pick) -> Json:
     }
     declared = proposal["spec"]["required_outputs"] + pick(([], [], ["o9"]))
     proposal["plan"].update(declared_outputs=declared, **optional("trace_id", pick((_, _, "t"))))
+    tiers(pick, proposal)
+    budgets(pick, proposal)
+    return proposal
+
+
+def sound_refund(pick: Pick) -> Json:
+    """Return a refund that passes, within limits like those of all sound proposals."""
+    proposal = orders.order_case(pick)
+    manifests, plan = proposal["compiled"]["manifests"], proposal["plan"]
+    tools, items = manifests["tool_manifest"], manifests["evidence_manifest"]
+    proposal["spec"] = a_spec(pick, tools, plan["steps"], items)
+    plan["declared_outputs"] = list(proposal["spec"]["required_outputs"])
     tiers(pick, proposal)
     budgets(pick, proposal)
     return proposal
@@ -175,11 +203,11 @@ def without_repeats(steps: list[Json], tools: list[Json]) -> None:
 
 def a_spec(pick: Pick, tools: list[Json], steps: list[Json], items: list[Json]) -> Json:
     called = [tool_of(tools, step) for step in steps]
+    listed = [name for tool in tools for name in tool.get("produces", [])]
+    made = [name for tool in called for name in tool.get("produces", [])]
     if any("produces" not in tool for tool in called):
-        required = pick((["o1"], ["o1", "O1"], ["o2", "o1", "o2"], []))
-    else:
-        listed = [name for tool in called for name in tool["produces"]]
-        required = listed[: pick((0, 1, 2, 9))]
+        made += [name for name in ("o1", "O1", "o2", "o2") if name not in listed]
+    required = made[: pick((0, 1, 2, 9))]
     pinned = {ref for step in steps for ref in step.get("evidence_refs", ())}
     classes = sorted({item["classification"] for item in items if item["id"] in pinned})
     return {
@@ -248,14 +276,3 @@ def tokens_of(proposal: Json) -> int:
         max(step.get("estimated_tokens", 0), tool_of(tools, step).get("min_tokens", 0))
         for step in proposal["plan"]["steps"]
     )
-
-
-def filled(proposal: Json) -> Json:
-    """Return the proposal with its defaults written, as `wire()` does, so that both sides agree."""
-    budget = proposal["ctx"].get("run_budget")
-    if budget is not None:
-        proposal["ctx"]["run_budget"] = {"max_steps": 12, "bucket_tokens": 8000, **budget}
-    for step in proposal["plan"]["steps"]:
-        if step["kind"] == "tool":
-            step.setdefault("args", {})
-    return proposal

@@ -25,6 +25,8 @@ def make_run(pick: Pick) -> Json:
         calls = [one for call in calls for one in retried(pick, call)]
     for _time in range(pick((0, 0, 0, 0, 1, 1, 2))):
         calls = disturbed(pick, proposal, calls)
+    if pick((False,) * 15 + (True,)):
+        calls = []
     for call in calls:
         call.setdefault("attempt", 1)
     budget = proposal["ctx"].get("run_budget")
@@ -115,7 +117,7 @@ def retried(pick: Pick, call: Json) -> list[Json]:
 
 
 def outputs(pick: Pick, required: list[str]) -> Json:
-    delivered: Json = {name: pick((1, 1, 1, 1, "xxabcdefxx")) for name in required}
+    delivered: Json = {name: pick((1, 1, 1, 1, "xxabcdefghxx")) for name in required}
     if required and pick((False, False, False, True)):
         name, value = pick(required), pick((_, None, "1", 1.0, [], {"refund 24500 for pay_1.": 0}))
         delivered.pop(name, None)

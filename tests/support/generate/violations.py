@@ -1,38 +1,14 @@
 """Violations of each kind, put into a sound proposal that is near a limit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
-from tests.support.generate.alphabet import AS_OF, FORGED, HOSTILE, MODES
+from tests.support.generate.alphabet import AS_OF, MODES
 from tests.support.generate.drawing import Pick
-from tests.support.generate.wild import twin
+from tests.support.generate.missing import FAULTS_OF_EVIDENCE
+from tests.support.generate.parts import Fault, items, some_step, tool_step, tools
+from tests.support.generate.wild import retyped, twin
 from tests.support.model.facts import Json
-
-Fault = Callable[[Pick, Json], None]
-
-
-def _some_step(pick: Pick, p: Json) -> Json:
-    """Return a step of the plan, which is added to an empty plan."""
-    if not p["plan"]["steps"]:
-        p["plan"]["steps"] = [{"kind": "reason"}]
-    found: Json = pick(p["plan"]["steps"])
-    return found
-
-
-def _tool_step(pick: Pick, p: Json) -> Json:
-    steps = [step for step in p["plan"]["steps"] if step["kind"] == "tool"]
-    return pick(steps) if steps else _some_step(pick, p)
-
-
-def _tools(p: Json) -> list[Json]:
-    found: list[Json] = p["compiled"]["manifests"]["tool_manifest"]
-    return found
-
-
-def _items(p: Json) -> list[Json]:
-    found: list[Json] = p["compiled"]["manifests"]["evidence_manifest"]
-    return found
-
 
 # --- violates_decision_spec -------------------------------------------------------------------
 
@@ -47,7 +23,7 @@ def near_name(pick: Pick, p: Json) -> None:
 
 
 def unproducible(pick: Pick, p: Json) -> None:
-    for tool in _tools(p):
+    for tool in tools(p):
         tool["produces"] = pick(([], ["O1"]))
     p["spec"]["required_outputs"] = ["o1"]
     p["plan"]["declared_outputs"] = ["o1", *p["plan"]["declared_outputs"]]
@@ -64,8 +40,56 @@ def not_surfaced(pick: Pick, p: Json) -> None:
     p["plan"]["steps"] = [*steps[:at], {"kind": "tool", "args": {}, **named}, *steps[at + 1 :]]
 
 
+def thought_up(pick: Pick, p: Json) -> None:
+    """Nothing but a reason step, or a tool without a list, for what another tool lists."""
+    first, *others = tools(p)
+    first["produces"] = ["o1", *first.get("produces", [])]
+    for tool in others:
+        tool.update(produces=["o2"])
+        if pick((True, False)):
+            tool.pop("produces")
+    p["plan"]["steps"] = [*p["plan"]["steps"][:1], {"kind": "reason"}]
+    p["spec"]["required_outputs"] = ["o1"]
+    p["plan"]["declared_outputs"] = ["o1", *p["plan"]["declared_outputs"]]
+
+
+CONFINED: Sequence[tuple[Any, Any]] = (
+    ("abcdefgh", "abcdefgh"),
+    ("abcdefgh", ["no", {"w": "xxabcdefghxx"}]),
+    ("abcdefg", "abcdefg"),
+    ("abcdefgh", {"abcdefgh": 1}),
+    ({"x": ["Abcdefgh"]}, "abcdefgh"),
+    ({"x": ["note abcdefgh", 244500]}, "abcdefgh"),
+    ({"x": ["note abcdefgh", 244500]}, 244500.0),
+    ({"x": 244500}, "pin 244500!"),
+    ({"x": 24500}, 24500),
+    (-244500, {"n": [-244500]}),
+    ("244500", 244500),
+    ({"244500": 1, "abcdefgh": True}, "abcdefgh"),
+)
+"""Content and an argument: some of it is too short, or only close to what is confined."""
+
+
+def sent_out(pick: Pick, p: Json) -> None:
+    """Confined content in an argument; most tools would send it away."""
+    content, sent = pick(CONFINED)
+    step = tool_step(pick, p)
+    if step["kind"] == "tool":
+        step["args"] = {**step["args"], "z": sent}
+    for ref in pick((("s1",), ("s1", "s2"))):
+        expiry = pick(({}, {"expires_at": AS_OF}))
+        items(p).append({"id": ref, "classification": "secret", "content": content, **expiry})
+    p["spec"]["confined_evidence"] = ["secret", *p["spec"].get("confined_evidence", [])]
+    for tool in tools(p):
+        tool["approval_mode"] = pick((tool["approval_mode"], "network"))
+        tool.pop("args_schema", None)
+    p["ctx"]["safety_mode"] = "destructive"
+    for name in ("approval_mode", "approval_required_from"):
+        p["spec"].pop(name, None)
+
+
 def against_schema(pick: Pick, p: Json) -> None:
-    for tool in _tools(p):
+    for tool in tools(p):
         tool["args_schema"] = pick((False, {"required": ["w"]}, {"maxProperties": 0}))
 
 
@@ -83,7 +107,7 @@ def lower_ceiling(pick: Pick, p: Json) -> None:
 
 def higher_tool(pick: Pick, p: Json) -> None:
     rank = MODES.index(p["ctx"]["safety_mode"])
-    for tool in _tools(p):
+    for tool in tools(p):
         tool["approval_mode"] = MODES[min(rank + 1, 4)]
 
 
@@ -113,81 +137,24 @@ def undated_approval(_pick: Pick, p: Json) -> None:
     p["ctx"].pop("as_of", None)
 
 
-# --- missing_evidence -------------------------------------------------------------------------
+def approved_elsewhere(pick: Pick, p: Json) -> None:
+    """An approval of this plan in another context, or in this one."""
+    p["spec"]["approval_required_from"] = "read_only"
+    signed = {"approval_id": "ap", "approver": "someone", "plan_digest": "right"}
+    p["ctx"]["approvals"] = [{**signed, "context_digest": pick(("wrong", "wrong", "right"))}]
 
 
-def unpinned(pick: Pick, p: Json) -> None:
-    step = _some_step(pick, p)
-    step["evidence_refs"] = step.get("evidence_refs", [])[1:]
-
-
-def forged(pick: Pick, p: Json) -> None:
-    step = _some_step(pick, p)
-    step["evidence_refs"] = [*step.get("evidence_refs", []), pick((FORGED, "E1"))]
-
-
-def expired(pick: Pick, p: Json) -> None:
-    items = _items(p)
-    items[0]["expires_at"] = pick(
-        (AS_OF, "2026-05-09T15:30:00+05:30", "2026-05-09T09:59:59.999999Z")
-    )
-
-
-def undated(_pick: Pick, p: Json) -> None:
-    p["ctx"].pop("as_of", None)
-
-
-def other_class(pick: Pick, p: Json) -> None:
-    pick(_items(p))["classification"] = pick(("K", "k.x", "k"))
-
-
-def demanded_by_step(pick: Pick, p: Json) -> None:
-    _some_step(pick, p)["requires_evidence"] = pick((["k", "k.x"], ["K"], ["nope", "nope"]))
-
-
-def demanded_by_spec(pick: Pick, p: Json) -> None:
-    p["spec"]["required_evidence"] = pick((["k.x"], ["k", "K", "k.x"]))
-
-
-def unbacked(pick: Pick, p: Json) -> None:
-    wrong: Sequence[Any] = (
-        "pay",
-        "24",
-        2,
-        False,
-        "24500.",
-        "1.00",
-        24500.5,
-        ["k"],
-        "",
-        "-",
-        "PAY_1",
-    )
-    for tool in _tools(p):
-        tool["bound_args"] = pick(({"x": ["k"]}, {"x": ["k"], HOSTILE: ["K"]}, {"x": []}))
-    step = _tool_step(pick, p)
-    if step["kind"] == "tool":
-        step["args"] = {**step["args"], "x": pick(wrong)}
-
-
-def backed_by_another_class(pick: Pick, p: Json) -> None:
-    """Fresh and pinned evidence holds the value, and is of a class that may not back it."""
-    step, item = _tool_step(pick, p), pick(_items(p))
-    if step["kind"] != "tool":
-        return
-    item["content"] = 24500
-    step["args"] = {**step["args"], "x": 24500}
-    step["evidence_refs"] = [*step.get("evidence_refs", []), item["id"]]
-    allowed = [name for name in ("k", "K", "nope") if name != item["classification"]]
-    for tool in _tools(p):
-        tool["bound_args"] = {"x": [pick(allowed)]}
-
-
-def other_content(pick: Pick, p: Json) -> None:
-    for item in _items(p):
-        item["content"] = pick(
-            (0, {"24500": "x"}, "PAY_1 refund", "24,500.5", [None], "pay_1\u0301")
-        )
+def crowded(pick: Pick, p: Json) -> None:
+    """Mostly one step without an approval; now and then about a thousand."""
+    unapproved(pick, p)
+    tool = tools(p)[0]
+    tool.update(approval_mode="network", produces=["o1"])
+    for name in ("requires_evidence", "bound_args", "bound_together", "args_schema"):
+        tool.pop(name, None)
+    step = {name: tool[name] for name in ("adapter_id", "capability_id")}
+    p["ctx"]["safety_mode"] = "destructive"
+    p["plan"]["steps"] = [{"kind": "tool", **step}] * pick((*(1,) * 30, 1000, 1001, 1002))
+    _roomy(p)
 
 
 # --- loop_guard and budget_exceeded -----------------------------------------------------------
@@ -204,7 +171,7 @@ def much_spent(pick: Pick, p: Json) -> None:
 
 
 def disordered(pick: Pick, p: Json) -> None:
-    _some_step(pick, p)["depends_on"] = pick((["s9"], ["s1", "s9", "s9"], ["s3"]))
+    some_step(pick, p)["depends_on"] = pick((["s9"], ["s1", "s9", "s9"], ["s3"]))
 
 
 def same_id(_pick: Pick, p: Json) -> None:
@@ -214,14 +181,33 @@ def same_id(_pick: Pick, p: Json) -> None:
 
 
 def repeated(pick: Pick, p: Json) -> None:
-    step = _tool_step(pick, p)
+    step = tool_step(pick, p)
     p["plan"]["steps"] = [*p["plan"]["steps"], {**twin(step)}]
-    for tool in _tools(p):
+    for tool in tools(p):
         tool["approval_mode"] = "destructive"
     p["ctx"]["safety_mode"] = "destructive"
     for name in ("approval_mode", "approval_required_from"):
         p["spec"].pop(name, None)
     _roomy(p)
+
+
+def made_before(pick: Pick, p: Json) -> None:
+    """A destructive call that an earlier plan made, approved or not, spelled in another way."""
+    step = tool_step(pick, p)
+    if step["kind"] == "tool":
+        again = {name: retyped(value) for name, value in reversed(step["args"].items())}
+        step["args"] = again
+    if pick((False, False, True)):
+        repeated(pick, p)
+    calls = ([{"step": 0}, {"step": 1}], [{"step": 0, "prefix": "sha256:"}], [{}, {"step": 2}])
+    p["ctx"]["spent"] = {**p["ctx"].get("spent", {}), "calls": pick(calls)}
+    for tool in tools(p):
+        tool["approval_mode"] = "destructive"
+    p["ctx"]["safety_mode"] = "destructive"
+    signed = {"approval_id": "ap", "approver": "someone", "plan_digest": "right"}
+    p["ctx"]["approvals"] = pick(([], [], [signed], [{**signed, "steps": [1]}]))
+    for name in ("approval_mode", "approval_required_from"):
+        p["spec"].pop(name, None)
 
 
 def _roomy(p: Json) -> None:
@@ -230,7 +216,7 @@ def _roomy(p: Json) -> None:
 
 def one_token_short(pick: Pick, p: Json) -> None:
     budget = p["ctx"].get("run_budget", {})
-    step = _some_step(pick, p)
+    step = some_step(pick, p)
     step["estimated_tokens"] = budget.get("bucket_tokens", 8000) + 1
     if budget:
         budget["max_steps"] += 1
@@ -256,6 +242,9 @@ FAULTS: Final[dict[str, tuple[Fault, ...]]] = {
         other_trace,
         not_surfaced,
         against_schema,
+        thought_up,
+        sent_out,
+        sent_out,
     ),
     "approval_mode_mismatch": (
         lower_safety_mode,
@@ -264,20 +253,11 @@ FAULTS: Final[dict[str, tuple[Fault, ...]]] = {
         unapproved,
         wrongly_approved,
         undated_approval,
+        approved_elsewhere,
+        crowded,
     ),
-    "missing_evidence": (
-        unpinned,
-        forged,
-        expired,
-        undated,
-        other_class,
-        demanded_by_step,
-        demanded_by_spec,
-        unbacked,
-        backed_by_another_class,
-        other_content,
-    ),
-    "loop_guard": (too_many_steps, much_spent, disordered, same_id, repeated),
+    "missing_evidence": FAULTS_OF_EVIDENCE,
+    "loop_guard": (too_many_steps, much_spent, disordered, same_id, repeated, made_before),
     "budget_exceeded": (one_token_short, many_tokens_spent, smaller_bucket),
 }
 """Most of what is put in is refused with that kind; some of it only just passes."""

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from critic import Plan, digest
 from tests.support.generate import alphabet
 from tests.support.generate.alphabet import ABSENT, PAIRS, REFS, Table
 from tests.support.generate.drawing import Pick, record
@@ -62,20 +61,6 @@ def a_context(pick: Pick) -> Json:
     if approvals is not ABSENT:
         context["approvals"] = [record(pick, alphabet.APPROVAL) for _ in range(approvals)]
     return context
-
-
-def settled(proposal: Json) -> Json:
-    """Return the proposal with every `right` of an approval replaced by the digest of the plan."""
-    approvals = proposal["ctx"].get("approvals")
-    if not approvals:
-        return proposal
-    right = digest(Plan(**proposal["plan"]))
-    spelling = {"right": right, "sha256:right": "sha256:" + right, "RIGHT": right.upper()}
-    signed = [
-        {**one, "plan_digest": spelling.get(one["plan_digest"], one["plan_digest"])}
-        for one in approvals
-    ]
-    return {**proposal, "ctx": {**proposal["ctx"], "approvals": signed}}
 
 
 def altered(pick: Pick, proposal: Json) -> Json:

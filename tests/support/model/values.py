@@ -16,7 +16,7 @@ from tests.support.model.facts import (
 )
 
 Placed = list[tuple[str, Any]]
-"""Values with the JSON pointer of each within the arguments."""
+"""Values with the JSON pointer of each within its step."""
 
 NFKC = unicodedata.ucd_3_2_0.normalize
 LONGEST_FIELD = 80
@@ -69,14 +69,14 @@ def arguments_with_roles(tool: Json, args: Json) -> list[tuple[str, str, Any]]:
     """Return role, place and value of each argument that is judged."""
     roles = tool.get("arg_roles", {})
     if not roles:
-        return [("recipient", joined(name), args[name]) for name in sorted(args)]
+        return [("recipient", joined("args", name), args[name]) for name in sorted(args)]
     found = []
     for name in sorted(roles):
         if name.startswith("/"):
             inside = pointed(args, name, star=True)
-            found += [(roles[name], joined(*place), value) for place, value in inside]
+            found += [(roles[name], joined("args", *place), value) for place, value in inside]
         elif name in args:
-            found.append((roles[name], joined(name), args[name]))
+            found.append((roles[name], joined("args", name), args[name]))
     return found
 
 

@@ -136,8 +136,10 @@ def is_destructive(p: Json, step: Json) -> bool:
 def is_repeat(p: Json, index: int) -> bool:
     """Return whether an earlier step of the plan makes the same destructive call."""
     step = p["plan"]["steps"][index]
+    if not is_destructive(p, step):
+        return False
     same_tool = [one for one in p["plan"]["steps"][:index] if same_pair(one, step)]
-    return is_destructive(p, step) and any(same_args(one, step) for one in same_tool)
+    return any(same_args(one, step) for one in same_tool)
 
 
 def is_repeat_over_turns(p: Json, step: Json) -> bool:
