@@ -5,6 +5,7 @@ few results of every author and standing, what the session did, and the args of 
 class of a value is met, and often two of them at once.
 """
 
+import json
 from typing import Any, Final
 
 from tests.support.generate.alphabet import ABSENT, AS_OF, EXPIRIES, ROLE_NAMES, SOURCES
@@ -107,7 +108,7 @@ def a_call(pick: Pick, tool: Json, values: list[str]) -> Json:
         args["x"] = pick(([first, other], {"to": first}, {"type": other, "to": [first]}))
     if shape == "listed":
         args["x"] = pick((f"['{first}', '{other}']", f" [{first!r}]", f"[{first}]", "[]"))
-        args["x"] = pick((args["x"], {"file_id": first, "n": other}, f"['{first}', null]"))
+        args["x"] = pick((args["x"], {"file_id": first, "n": other}, json.dumps([first, None])))
     if shape == "none":
         args = pick(({}, {"x": ""}, {"x": None}, {"x": [True, [], {}]}, {"w": first}))
     if values[0] in DAYS and pick((True, False)):

@@ -13,7 +13,7 @@ MONTHS = [
 NAMED_MONTH = "(?:" + "|".join(f"{name}|{name[:3]}" for name in MONTHS) + ")"
 ISO_DAY = r"\d{4}-\d\d-\d\d"
 ANY_DAY = (
-    rf"{ISO_DAY}|\b{NAMED_MONTH} \d{{1,2}}\b|\b\d{{1,2}} {NAMED_MONTH}\b"
+    rf"{ISO_DAY}(?!\d)|\b{NAMED_MONTH} \d{{1,2}}\b|\b\d{{1,2}} {NAMED_MONTH}\b"
     r"|\b\d{1,2}/\d{1,2}/\d{4}\b"
 )
 
@@ -57,5 +57,5 @@ def holds_day(texts: list[str], day: str) -> bool:
     forms = [day, f"{month}/{number}/{year}"]
     for name in MONTHS[month - 1 : month] if month else []:
         forms += [f"(?:{name}|{name[:3]}) 0?{number}", f"0?{number} (?:{name}|{name[:3]})"]
-    pattern = rf"(?<!\w)(?:{'|'.join(forms)})(?!\d)"
+    pattern = rf"(?<!\d)(?:{'|'.join(forms)})(?!\d)"
     return any(re.search(pattern, spelling(text)) for text in texts)

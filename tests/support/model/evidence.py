@@ -11,6 +11,7 @@ from tests.support.model.facts import (
     same_json,
     same_scalar,
     scalars,
+    spelled,
     unexpired,
     wrong_places,
 )
@@ -35,13 +36,16 @@ def bad_refs(p: Json, step: Json) -> list[str]:
 
 
 def unmet(p: Json, tool: Json, step: Json, args: Json) -> list[Any]:
-    """Return what is required and not pinned: each class once, and every demand on its own."""
+    """Return each class of which nothing is pinned, and each demand that no item of it meets."""
     required = tool.get("requires_evidence", []) + step.get("requires_evidence", [])
-    classes = distinct([one for one in required if isinstance(one, str)])
-    demands = [one for one in required if not isinstance(one, str)]
+    classes = distinct([one if isinstance(one, str) else one["class"] for one in required])
+    missing = [name for name in classes if not has_class(p, step, name)]
+    demands = {spelled(one): one for one in required if isinstance(one, dict)}
     items = pinned_fresh(p, step)
-    return [name for name in classes if not has_class(p, step, name)] + [
-        demand for demand in demands if not any(meets(item, demand, args) for item in items)
+    return missing + [
+        demand
+        for demand in demands.values()
+        if demand["class"] not in missing and not any(meets(item, demand, args) for item in items)
     ]
 
 
@@ -118,7 +122,7 @@ def unbacked_args(p: Json, tool: Json, step: Json, args: Json) -> list[str]:
 def torn_groups(p: Json, tool: Json, step: Json, args: Json) -> list[list[str]]:
     """Return the groups of arguments that no single item backs altogether."""
     torn = []
-    for group in tool.get("bound_together", []):
+    for group in distinct(tool.get("bound_together", [])):
         wanted = [
             (tool["bound_args"][name], value)
             for name in group

@@ -86,7 +86,9 @@ def is_approved(p: Json, value: str) -> bool:
     """Return whether a person approved the value, as a whole and until later than now."""
     approvals = p["ctx"].get("session", {}).get("approved", [])
     return any(
-        value in [spelling(one) for one in scalars(approval["value"])] and unexpired(p, approval)
+        value != ""
+        and value in [spelling(one) for one in scalars(approval["value"])]
+        and unexpired(p, approval)
         for approval in approvals
     )
 
@@ -98,7 +100,7 @@ def is_own(p: Json, seen: list[Seen], role: str, value: str) -> bool:
     if role == "locator" and host in [spelling(one) for one in session.get("hosts", [])]:
         return True
     made = [spelling(one) for one in session.get("own", [])]
-    return role in ("object", "attribute", "locator") and value in made
+    return role in ("object", "attribute", "locator") and value != "" and value in made
 
 
 # --- what a class is worth --------------------------------------------------------------------
@@ -138,10 +140,7 @@ def judged_values(p: Json, step: Json) -> list[Judged]:
         if role == "time":
             found += judged_days(p, place, value)
             continue
-        whole = not tool.get("arg_roles")
-        placed = addresses_in(place, value)
-        if role != "content":
-            placed = values_in(place, value, whole=whole)
+        placed = addresses_in(place, value) if role == "content" else values_in(place, value)
         found += [Judged(role, at, *judge(p, role, spelling(one))) for at, one in placed]
     return found
 
@@ -210,12 +209,11 @@ def is_connected(p: Json, tool: Json, step: Json) -> bool:
 
 def targets(tool: Json, step: Json) -> list[tuple[str, str]]:
     """Return the values that the call acts on or reads, with their roles."""
-    whole = not tool.get("arg_roles")
     return [
         (role, spelling(one))
         for role, place, value in arguments_with_roles(tool, step["args"])
         if role not in ("content", "time")
-        for _, one in values_in(place, value, whole=whole)
+        for _, one in values_in(place, value)
     ]
 
 
@@ -234,12 +232,14 @@ def refused_values(p: Json, step: Json) -> list[str]:
 def doubts(p: Json, index: int) -> list[tuple[str, bool]]:
     """Return the place of each doubt that asks ("": the tool), and whether a person may clear it.
 
-    In `closed` a doubt of the tool and one of a value together cannot be cleared.
+    In `closed` it cannot be cleared where both the tool and a value are in doubt or refused.
     """
     step = p["plan"]["steps"][index]
-    tool = [""] if tool_answer(p, step) == "ask" else []
-    values = [one.place for one in judged_values(p, step) if one.answer == "ask"]
-    both = bool(tool) and bool(values) and p["spec"].get("provenance") == "closed"
-    if approved(p, index) and not both:
+    tool, values = tool_answer(p, step), judged_values(p, step)
+    both = tool != "allow" and any(one.answer != "allow" for one in values)
+    clearable = not both or p["spec"]["provenance"] == "open"
+    if approved(p, index) and clearable:
         return []
-    return [(place, not both) for place in tool + values]
+    asked = [""] if tool == "ask" else []
+    asked += [one.place for one in values if one.answer == "ask"]
+    return [(place, clearable) for place in asked]

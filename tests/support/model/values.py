@@ -1,6 +1,7 @@
 """Values as provenance compares them: how they are spelled, and where they occur."""
 
 import ast
+import json
 import re
 import unicodedata
 from typing import Any
@@ -39,11 +40,11 @@ ENDINGS = "ations ation ings ing ions ion ers ies es ed s e"
 
 
 def spelling(value: Any) -> str:
-    """Return the spelling that all equal values share."""
+    """Return the spelling that all equal values share. What has none was never seen."""
     text = value if isinstance(value, str) else spelled(value)
     text = re.sub("https?://", "", NFKC("NFKC", text).casefold())
     text = re.sub(r"\s+", " ", text).strip(" \"'")
-    return text.rstrip("/.") or text
+    return text.rstrip("/.")
 
 
 def host_of(value: str) -> str | None:
@@ -80,17 +81,11 @@ def arguments_with_roles(tool: Json, args: Json) -> list[tuple[str, str, Any]]:
     return found
 
 
-def values_in(place: str, value: Any, *, whole: bool) -> Placed:
-    """Return the scalars of an argument; of a list that is written as a string, its elements.
-
-    Unless `whole`, an object that holds a `file_id` is that file, and its `type` is no value.
-    """
-    if isinstance(value, dict) and not whole:
-        kept = [name for name in sorted(value) if name != "type"]
-        value = {name: value[name] for name in (["file_id"] if "file_id" in value else kept)}
+def values_in(place: str, value: Any) -> Placed:
+    """Return the scalars of an argument; of a list that is written as a string, its elements."""
     if isinstance(value, (dict, list)):
         inside = [(place + joined(name), item) for name, item in members(value)]
-        return [one for at, item in inside for one in values_in(at, item, whole=whole)]
+        return [one for at, item in inside for one in values_in(at, item)]
     if value is None or isinstance(value, bool) or value == "":
         return []
     return [(place, one) for one in listed(value)]
@@ -101,12 +96,22 @@ def listed(value: Any) -> list[Any]:
     text = value.strip() if isinstance(value, str) else ""
     if not (text.startswith("[") and text.endswith("]")):
         return [value]
-    try:
-        read = ast.literal_eval(text)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return [value]
-    plain = isinstance(read, list) and all(type(one) in (str, int, float) for one in scalars(read))
-    return [one for _, one in values_in("", read, whole=True)] if plain else [value]
+    read = read_list(text)
+    plain = isinstance(read, list) and all(type(one) in PLAIN for one in scalars(read))
+    return [one for _, one in values_in("", read)] if plain else [value]
+
+
+PLAIN = (str, int, float, bool, type(None))
+
+
+def read_list(text: str) -> Any:
+    """Return the list that the text spells, in JSON or in Python; None if it spells none."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    return None
 
 
 def addresses_in(place: str, value: Any) -> Placed:
@@ -152,7 +157,7 @@ def leaf_of(value: Any, *, field: bool) -> tuple[list[str], list[str]]:
         return [], []
     text = value if isinstance(value, str) else spelled(value)
     short = len(text) <= LONGEST_FIELD and "\n" not in text and "\r" not in text
-    return ([spelling(text)], []) if field and short else ([], [text])
+    return ([spelling(text)] if spelling(text) else [], []) if field and short else ([], [text])
 
 
 def is_one_word(value: Any) -> bool:

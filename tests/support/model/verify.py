@@ -100,7 +100,7 @@ def evidence(p: Json) -> Iterator[Found]:
         for ref in bad_refs(p, step):
             yield at(index, "evidence_refs", step["evidence_refs"].index(ref))
         for name in unbacked_args(p, tool, step, args):
-            yield at(index, "args", name)
+            yield at(index, "args", *([name] if name in args else []))
         for _ in torn_groups(p, tool, step, args):
             yield at(index, "args")
         for place in refused_values(p, step):
