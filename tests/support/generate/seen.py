@@ -131,11 +131,10 @@ def a_request(pick: Pick, values: list[str]) -> Json:
     text = pick(("please", "do it", a_text(pick, values))) + pick((*WORDS[:1] * 3, *WORDS))
     text += pick((*("",) * 4, f" on {spelled(pick, pick(DAYS))}"))
     source = {"author": "user", "standing": pick(("named", "named", "ambient"))}
-    content = pick((*(text,) * 9, {"ask": [text]}))
     return {
         "id": "user/1",
         "classification": "request",
-        "content": content,
+        "content": text,
         "source": source,
         **optional("expires_at", pick((*(_,) * 9, *EXPIRIES))),
     }
@@ -149,13 +148,12 @@ def a_result(pick: Pick, ref: str, values: list[str]) -> Json:
         *({"sender": {values[0]: "rw"}}, {"from": value}, {"names": [value, text]}, [[text]]),
         *({"sender": f"{value}\nx"}, {"sender": f"{values[0]}{' ' * 72} "}, value, _),
     )
+    source = pick((_, *SOURCES[1:2] * 3, *SOURCES[2:], *SOURCES[4:], *SOURCES[4:]))
     return {
         "id": ref,
         "classification": "r",
-        **optional("content", pick(contents)),
-        **optional(
-            "source", pick((_, *SOURCES[1:2] * 3, *SOURCES[2:], *SOURCES[4:], *SOURCES[4:]))
-        ),
+        **optional("content", text if source is SOURCES[1] else pick(contents)),
+        **optional("source", source),
         **optional("expires_at", pick((*(_,) * 9, *EXPIRIES))),
     }
 

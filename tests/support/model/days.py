@@ -39,8 +39,9 @@ def day_class(p: Json, day: str) -> str:
 
 
 def is_elsewhere(one: Seen, day: str) -> bool:
-    """Return whether a source holds the day, and not only in text that nothing trusted led to."""
-    return one.author == "operator" or one.standing in NEAR or holds_day(one.fields, day)
+    """Return whether it holds the day in more than text that nothing trusted led to."""
+    a_field = one.standing == "ambient" and holds_day(one.fields, day)
+    return one.author == "operator" or one.standing in NEAR or a_field
 
 
 def names_a_day(p: Json) -> bool:

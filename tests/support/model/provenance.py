@@ -15,6 +15,7 @@ from tests.support.model.values import (
     addresses_in,
     arguments_with_roles,
     host_of,
+    hosts_in,
     spelling,
     stems_of_name,
     stems_of_text,
@@ -95,7 +96,8 @@ def is_approved(p: Json, value: str) -> bool:
 
 def is_own(p: Json, seen: list[Seen], role: str, value: str) -> bool:
     session, host = p["ctx"].get("session", {}), host_of(value)
-    if host is not None and requested(seen, host):
+    request = [text for one in by(seen, "user") for text in one.texts]
+    if host in [named for text in request for named in hosts_in(text)]:
         return True
     if role == "locator" and host in [spelling(one) for one in session.get("hosts", [])]:
         return True
@@ -150,8 +152,7 @@ def judged_days(p: Json, place: str, value: Any) -> list[Judged]:
     found = []
     for at, text in texts_in(place, value):
         for day in days_in(text):
-            known = is_approved(p, spelling(text)) or is_approved(p, day)
-            kind = "A" if known else day_class(p, day)
+            kind = "A" if is_approved(p, spelling(text)) else day_class(p, day)
             answer = "ask" if kind in ("ambient", "other") else "allow"
             found.append(Judged("time", at, kind, answer))
     return found

@@ -53,6 +53,12 @@ def host_of(value: str) -> str | None:
     return found.group() if found and "@" not in value else None
 
 
+def hosts_in(text: str) -> list[str]:
+    """Return the hosts that a text names, as words of their own."""
+    words = re.split(r"[^\w.@:/?#-]+", spelling(text))
+    return [host for word in words if (host := host_of(word.strip(".:/?#-")))]
+
+
 def occurs_in(value: str, text: str, *, longer: bool = False) -> bool:
     """Return whether the text holds the value as a word; `longer`: also inside an address."""
     before, after = (r"(?<!\w)", r"(?!\w)")
