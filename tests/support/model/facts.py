@@ -4,18 +4,17 @@ Plain JSON values in, plain values out; no index, no cache, nothing shared with 
 """
 
 import hashlib
-import unicodedata
 from datetime import datetime
 from typing import Any
 
 import rfc8785
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
+from tests.support.model.text import occurs, stated
+
 Json = dict[str, Any]
 
 RANKS = ["read_only", "local_write", "network", "delegated", "destructive"]
-JOINERS = ".:/#@+=~-"
-MARKS = {"Mn", "Mc", "Me", "Cf", "Pc", "Nd", "Nl", "No"}
 
 
 # --- values -----------------------------------------------------------------------------------
@@ -90,82 +89,11 @@ def same_json(one: Any, other: Any) -> bool:
     return spelled(one) == spelled(other)
 
 
-SIGNS = "-+.\u2010\u2011\u2012\u2013\u2212\uff0b\uff0d"
-
-
-MASKS = "*\u00b7\u2022\u2026\u2217"
-
-
-def is_token_character(char: str) -> bool:
-    return char.isalnum() or unicodedata.category(char) in MARKS
-
-
-def tokens(text: str) -> list[tuple[int, int]]:
-    """Return the start and the end of each token of the text."""
-    found: list[tuple[int, int]] = []
-    position = 0
-    while position < len(text):
-        if is_token_character(text[position]):
-            found.append((signs_start(text, position), token_end(text, position)))
-            position = found[-1][1]
-        position += 1
-    return found
-
-
-def signs_start(text: str, start: int) -> int:
-    """Return where the signs of a number start, or what masks its first digits."""
-    if not text[start].isdecimal():
-        return start
-    signed = start - len(text[:start]) + len(text[:start].rstrip(SIGNS))
-    if signed < start:
-        return signed
-    masked = len(text[:start].rstrip(MASKS))
-    return masked if start - masked >= 3 else start
-
-
-def token_end(text: str, start: int) -> int:
-    """Return the end of the token whose first character is at `start`."""
-    end = start
-    while True:
-        while end < len(text) and is_token_character(text[end]):
-            end += 1
-        after = join_end(text, end)
-        if after == end:
-            return end
-        end = after
-
-
-def join_end(text: str, end: int) -> int:
-    """Return where a token that paused at `end` goes on, or `end` if it does not."""
-    after = end
-    while after < len(text) and text[after] in JOINERS:
-        after += 1
-    if after < len(text) and is_token_character(text[after]):
-        return after
-    if not text[end - 1].isdecimal():
-        return end
-    if text[end : end + 1] in (",", "'", "\u2019") and text[end + 1 : end + 2].isdecimal():
-        return end + 1
-    masks = len(text[end:]) - len(text[end:].lstrip(MASKS))
-    return end + masks if masks >= 3 else end
-
-
-def occurs(value: str, text: str) -> bool:
-    """Return whether the text holds the value as a whole, without cutting a token in two."""
-    if not any(is_token_character(char) for char in value):
-        return value == text
-    spans = tokens(text)
-    for start in range(len(text) - len(value) + 1):
-        end = start + len(value)
-        cut = [one for one in spans if one[0] < start < one[1] or one[0] < end < one[1]]
-        if text[start:end] == value and not cut:
-            return True
-    return False
-
-
 def backs(content: Any, value: Any) -> bool:
     if isinstance(content, str):
-        return occurs(value if isinstance(value, str) else spelled(value), content)
+        text = value if isinstance(value, str) else spelled(value)
+        is_a_word_of_prose = isinstance(value, bool) or value is None
+        return stated(text, content) if is_a_word_of_prose else occurs(text, content)
     return any(same_scalar(leaf, value) for leaf in scalars(content))
 
 
