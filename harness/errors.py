@@ -17,6 +17,7 @@
         ExecutionEnded
         ExecutionFailed
         InvalidInput
+            InvalidPolicy
         InvalidTransition
         JournalError
             JournalDamaged

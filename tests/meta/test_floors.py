@@ -43,10 +43,12 @@ PURE = words("""
     harness.loops.self_refine harness.agents.invocation harness.loops.templates
     harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
     harness.codeloop.review
+    harness.policy.envelopes harness.policy.positions harness.policy.faults
 """)
 PURE_IMPORTS = words("""
-    calendar collections collections.abc contextlib copy dataclasses datetime functools hashlib
-    heapq itertools math operator re string types typing urllib.parse
+    bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib
+    functools hashlib heapq itertools json math operator re string tomllib types typing
+    urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for.

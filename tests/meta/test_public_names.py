@@ -233,3 +233,21 @@ def test_the_code_loop_loads_no_log_and_no_model() -> None:
     heavy = "{'sqlalchemy', 'pydantic_ai', 'hypothesis', 'harness.log', 'harness.agents'}"
     code = f"import sys, harness.codeloop; sys.exit(bool({heavy} & {{*sys.modules}}))"
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0
+
+
+POLICY = """
+    SESSION_BUDGET GuardSettings InvalidPolicy Policy PolicyDocument PolicyFault PolicyTool
+    parse_policy read_document read_policy
+"""
+
+
+def test_the_names_of_the_policy() -> None:
+    front = importlib.import_module("harness.policy")
+    assert sorted(front.__all__) == sorted(POLICY.split())
+    assert all(hasattr(front, name) for name in front.__all__)
+
+
+def test_the_front_of_the_policy_loads_nothing_heavy() -> None:
+    code = f"import sys, harness.policy; print(*{{*{HEAVY.split()}}} & {{*sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -1,0 +1,181 @@
+"""The policy of a team as one value: its tools, its spec, what is always known, how it is guarded.
+
+Every name is the one that the wire has. Two parts are the policy's own: the settings of the guard,
+and what a tool is called, what its results are as evidence, and how long they are fresh.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Self
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
+
+from critic import (
+    ApprovalMode,
+    CompiledContext,
+    DecisionSpec,
+    EvidenceItem,
+    Manifests,
+    RunBudget,
+    RunContext,
+    ToolCapability,
+)
+from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
+from evals.escaping import escape_name
+from evals.json_value import Text
+from harness.canonical import digest
+
+SESSION_BUDGET: Final = RunBudget(max_steps=100, bucket_tokens=1_000_000)
+"""What a session may spend whose policy has no budget: an hour of work of one agent, roughly."""
+
+RESERVED_IDS: Final = ("call/", "user/", "operator/")
+"""How the ids of evidence begin that a session makes itself."""
+
+
+class GuardSettings(Envelope):
+    """How a session is guarded.
+
+    `on_refusal`: the model is answered and may go on, or the run halts. `on_ask`: a person is
+    asked, or nobody is there and the answer is no. `shadow` allows everything and records what
+    would have been refused. `budget` is for a whole session.
+    """
+
+    safety_mode: ApprovalMode
+    on_refusal: Literal["answer", "halt"] = "answer"
+    on_ask: Literal["ask", "refuse"] = "ask"
+    max_questions: Count = 3
+    shadow: bool = False
+    budget: Annotated[RunBudget | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            safety_mode: ApprovalMode,
+            on_refusal: Literal["answer", "halt"] = ...,
+            on_ask: Literal["ask", "refuse"] = ...,
+            max_questions: int = ...,
+            shadow: bool = ...,
+            budget: RunBudget = ...,
+        ) -> None: ...
+
+
+class PolicyTool(ToolCapability):
+    """A tool as agents know it. `name` is its `capability_id` unless given.
+
+    `yields` is the class of its results as evidence, and `expires_after_s` how many seconds they
+    are fresh.
+    """
+
+    name: Annotated[Identifier | None, OPTIONAL] = None
+    yields: Annotated[Identifier | None, OPTIONAL] = None
+    expires_after_s: Annotated[Count | None, RESTRICTION] = None
+
+    if TYPE_CHECKING:  # fields as the wire has them: see rule 4 of `evals.envelope`
+
+        def __init__(self, **fields: object) -> None: ...
+
+    @property
+    def called(self) -> str:
+        """The name that agents call the tool by."""
+        return self.name or self.capability_id
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The name that plans call the tool by: adapter_id and capability_id."""
+        return self.adapter_id, self.capability_id
+
+    @property
+    def result_class(self) -> str:
+        """The class of its results as evidence: `yields`, or one made of its ids."""
+        return self.yields or f"result:{self.adapter_id}.{self.capability_id}"
+
+    @property
+    def capability(self) -> ToolCapability:
+        """The entry of the tool manifest."""
+        names = self.model_fields_set & ToolCapability.model_fields.keys()
+        return ToolCapability(**{name: getattr(self, name) for name in names})
+
+
+class Policy(Envelope):
+    """What a team writes once, reviews and tests.
+
+    No two tools have one name, or one pair of ids, and no two pieces of evidence have one id.
+    """
+
+    record_fields: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    guard: GuardSettings
+    spec: DecisionSpec
+    tool: Annotated[tuple[PolicyTool, ...], ARRAY] = ()
+    evidence: Annotated[tuple[EvidenceItem, ...], ARRAY] = ()
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            record_fields: Array[str] | None = None,
+            guard: GuardSettings,
+            spec: DecisionSpec,
+            tool: Array[PolicyTool] = ...,
+            evidence: Array[EvidenceItem] = ...,
+        ) -> None: ...
+
+    @property
+    def tools(self) -> Mapping[str, PolicyTool]:
+        """The tools by the name that agents call them by."""
+        return MappingProxyType({tool.called: tool for tool in self.tool})
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits."""
+        return digest(self)
+
+    def compiled(
+        self, names: Collection[str] | None = None, evidence: Iterable[EvidenceItem] = ()
+    ) -> CompiledContext:
+        """Return what a planner can see: the tools, and the evidence of the policy and more.
+
+        Args:
+            names: the names of the tools to include; all of them by default.
+            evidence: more items, such as what was seen in a session.
+
+        Raises:
+            pydantic.ValidationError: two items of evidence have one id.
+        """
+        manifests = Manifests(
+            tool_manifest=[
+                tool.capability for tool in self.tool if names is None or tool.called in names
+            ],
+            evidence_manifest=[*self.evidence, *evidence],
+            record_fields=self.record_fields,
+        )
+        return CompiledContext(manifests=manifests, pack_version=self.digest())
+
+    def context(self, trace_id: str, as_of: datetime | str | None = None) -> RunContext:
+        """Return the context of one plan: the safety mode and the budget are the guard's."""
+        mode, budget = self.guard.safety_mode, self.guard.budget
+        if budget is None:
+            return RunContext(trace_id=trace_id, safety_mode=mode, as_of=as_of)
+        return RunContext(trace_id=trace_id, safety_mode=mode, as_of=as_of, run_budget=budget)
+
+    @model_validator(mode="after")
+    def _unique(self) -> Self:
+        _require_unique((tool.called for tool in self.tool), "tools have the name")
+        _require_unique(("/".join(tool.pair) for tool in self.tool), "tools have the ids")
+        _require_unique((item.id for item in self.evidence), "pieces of evidence have the id")
+        return self
+
+
+def _require_unique(names: Iterable[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise PydanticCustomError(
+                "duplicate_entry",
+                "two {what} {name}: keep one",
+                {"what": what, "name": escape_name(name)},
+            )
+        seen.add(name)

@@ -1,0 +1,235 @@
+"""What is wrong with a policy, in more words than the wire has: near keys, clashes, lines of both.
+
+The wire judges each envelope by itself, and gives up on what it cannot read. This looks at the
+parsed text as it is, so that every mistake is found at once, wherever the others are.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date, datetime, time
+from difflib import get_close_matches
+from typing import Any, Final
+
+from jsonschema_rs import ValidationError, meta
+
+from critic import (
+    Binding,
+    DecisionSpec,
+    Demand,
+    EvidenceItem,
+    RunBudget,
+    Source,
+    ToolName,
+    ToolResult,
+)
+from evals.envelope import Envelope
+from evals.escaping import escape_line, escape_name, pointer
+from evals.pointers import is_pointer
+from harness.policy.envelopes import RESERVED_IDS, GuardSettings, Policy, PolicyTool
+from harness.policy.positions import Parts
+
+Fault = tuple[Parts, str]
+"""The place of a fault and what is wrong there; one line, safe to print."""
+
+LineOf = Callable[[str], int]
+
+TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
+    ((), Policy),
+    (("guard",), GuardSettings),
+    (("guard", "budget"), RunBudget),
+    (("spec",), DecisionSpec),
+    (("tool", "*"), PolicyTool),
+    (("tool", "*", "requires_evidence", "*"), Demand),
+    (("tool", "*", "bound_args", "*"), Binding),
+    (("tool", "*", "result"), ToolResult),
+    (("tool", "*", "follows", "*"), ToolName),
+    (("evidence", "*"), EvidenceItem),
+    (("evidence", "*", "source"), Source),
+)
+"""What each table of a policy is. `*` stands for every element or member."""
+
+_SCHEMAS: Final[tuple[Parts, ...]] = (
+    ("tool", "*", "args_schema"),
+    ("tool", "*", "requires_evidence", "*", "content_schema"),
+    ("spec", "output_schemas", "*"),
+)
+
+_CHOICES: Final[tuple[Parts, ...]] = (
+    ("tool", "*", "requires_evidence", "*"),
+    ("tool", "*", "bound_args", "*"),
+)
+"""Where the wire takes one of two forms."""
+
+_FORMS: Final[tuple[tuple[Parts, str], ...]] = (
+    (_CHOICES[0], 'a class, or a Demand: { class = "..." }'),
+    (_CHOICES[1], 'an array of classes, or a Binding: { from = ["..."] }'),
+    (("tool",), "an array: write [[tool]], not [tool]"),
+    (("evidence",), "an array: write [[evidence]], not [evidence]"),
+)
+"""What is expected at a place, in more words than the wire has."""
+
+_POINTERS: Final[tuple[Parts, ...]] = (
+    ("tool", "*", "requires_evidence", "*", "about", "*"),
+    ("tool", "*", "bound_args", "*", "at", "*"),
+)
+
+_QUOTED: Final = re.compile(r"'(\w+)'")
+
+
+def faults_of(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]:
+    """Yield the faults of a parsed policy that the wire does not see, or has few words for."""
+    yield from _unknown_keys(value)
+    yield from _clashes(value, line_of)
+    for path, tool in places(value, ("tool", "*")):
+        yield from _faults_of_tool(path, tool, has_time=has_time)
+    for path, reference in places(value, ("evidence", "*", "id")):
+        if isinstance(reference, str) and reference.startswith(RESERVED_IDS):
+            yield path, f"ids that begin with {', '.join(RESERVED_IDS)} are made by sessions"
+    for pattern in _SCHEMAS:
+        for path, schema in places(value, pattern):
+            yield from _faults_of_schema(path, schema)
+    yield from _dates(value)
+
+
+def _dates(value: Any) -> Iterator[Fault]:
+    """Yield each date and time of TOML that is not an expiry: JSON has none."""
+    waiting: list[tuple[Parts, Any]] = [((), value)]
+    while waiting:
+        path, current = waiting.pop()
+        waiting += [((*path, key), inner) for (key,), inner in _at(current, "*")]
+        is_expiry = path[:1] == ("evidence",) and path[2:] == ("expires_at",)
+        if isinstance(current, datetime | date | time) and not is_expiry:
+            yield path, "JSON has no dates and times: write it in quotes"
+
+
+def worded(message: str, value: Any, path: str) -> str:
+    """Return the wire's message, with the nearest choice where one of a few words is expected."""
+    for pattern, forms in _FORMS:
+        if _fits(path, pattern) and message.startswith("must be"):
+            return f"must be {forms}"
+    if any(_fits(path, pattern) for pattern in _POINTERS) and message.startswith("not an ident"):
+        return f"{escape_name(str(value))} is not a JSON pointer: begin each part with a slash"
+    if isinstance(value, str) and message.startswith("input should be"):
+        near = get_close_matches(value, _QUOTED.findall(message), 1, 0.5)
+        hint = f"did you mean {near[0]}? " if near else ""
+        return f"{escape_name(value)} is unknown: {hint}{message}"
+    return message
+
+
+def is_of_the_other_form(message: str, path: str, value_at: Callable[[str], Any]) -> bool:
+    """Whether a message is about the form that was not meant, of two that the wire takes.
+
+    Such a message is at the place itself, or below it at the name of a type.
+    """
+    outer, _, last = path.rpartition("/")
+    at_choice = any(_fits(path, pattern) for pattern in _CHOICES)
+    below = any(_fits(outer, pattern) for pattern in _CHOICES)
+    table = value_at(path if at_choice else outer)
+    named = below and isinstance(table, dict) and last not in table
+    return message.startswith("must be") and isinstance(table, dict) and (at_choice or named)
+
+
+def places(value: Any, pattern: Parts) -> Iterator[tuple[Parts, Any]]:
+    """Yield each place in a parsed text that a pattern leads to, and what is there."""
+    found: list[tuple[Parts, Any]] = [((), value)]
+    for part in pattern:
+        found = [(path + key, inner) for path, outer in found for key, inner in _at(outer, part)]
+    yield from found
+
+
+def _at(value: Any, part: str | int) -> Iterator[tuple[Parts, Any]]:
+    if part == "*" and isinstance(value, list):
+        yield from (((index,), item) for index, item in enumerate(value))
+    elif isinstance(value, dict) and part == "*":
+        yield from (((key,), item) for key, item in value.items())
+    elif isinstance(value, dict) and part in value:
+        yield (part,), value[part]
+
+
+def _fits(path: str, pattern: Parts) -> bool:
+    parts = path.split("/")[1:]
+    return len(parts) == len(pattern) and all(
+        wanted in ("*", part) for part, wanted in zip(parts, pattern, strict=True)
+    )
+
+
+def _unknown_keys(value: Any) -> Iterator[Fault]:
+    for pattern, model in TABLES:
+        known = [field.alias or name for name, field in model.model_fields.items()]
+        tables = (place for place in places(value, pattern) if isinstance(place[1], dict))
+        for path, table in tables:
+            unknown = (key for key in table if key not in known)
+            yield from (((*path, key), _unknown(key, known)) for key in unknown)
+
+
+def _unknown(key: str, known: list[str]) -> str:
+    near = get_close_matches(key, known, 1, 0.6)
+    fix = f"did you mean {near[0]}?" if near else "remove it:"
+    return f"unknown key {escape_name(key)}: {fix} known are {', '.join(known)}"
+
+
+def _clashes(value: Any, line_of: LineOf) -> Iterator[Fault]:
+    tools = [(path, tool) for path, tool in places(value, ("tool", "*")) if isinstance(tool, dict)]
+    pairs: list[tuple[Parts, Any]] = [
+        (path, f"{tool['adapter_id']} {tool['capability_id']}")
+        for path, tool in tools
+        if "adapter_id" in tool and "capability_id" in tool
+    ]
+    same = list(_twice(pairs, "tools have the ids", "keep one", line_of))
+    yield from same
+    called = [(path, tool.get("name", tool.get("capability_id"))) for path, tool in tools]
+    for path, what in _twice(called, "tools are called", "give one another name", line_of):
+        if path not in [place for place, _ in same]:
+            yield path, what
+    items = [(path[:-1], name) for path, name in places(value, ("evidence", "*", "id"))]
+    yield from _twice(items, "pieces of evidence have the id", "keep one", line_of)
+
+
+def _twice(
+    named: Iterable[tuple[Parts, Any]], what: str, fix: str, line_of: LineOf
+) -> Iterator[Fault]:
+    first: dict[str, Parts] = {}
+    for path, name in named:
+        if not isinstance(name, str):
+            continue
+        if name in first:
+            line = line_of(pointer(*first[name]))
+            yield path, f"two {what} {escape_name(name)}, the other in line {line}: {fix}"
+        first.setdefault(name, path)
+
+
+def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[Fault]:
+    if not isinstance(tool, dict):
+        return
+    if "expires_after_s" in tool and not has_time:
+        yield (
+            (*path, "expires_after_s"),
+            "nothing expires where there is neither an as_of nor a clock: remove it, or give one",
+        )
+    bound, roles = tool.get("bound_args", {}), tool.get("arg_roles", {})
+    for place, name in places(tool, ("bound_together", "*", "*")):
+        if isinstance(bound, dict) and isinstance(name, str) and name not in bound:
+            yield (
+                (*path, *place),
+                f"{escape_name(name)} is not bound: add it to bound_args, or remove it here",
+            )
+    for name in roles if isinstance(roles, dict) else ():
+        if name.startswith("/") and not is_pointer(name):
+            yield (
+                (*path, "arg_roles", name),
+                f"{escape_name(name)} is not a JSON pointer: write ~1 for a slash, ~0 for ~",
+            )
+
+
+def _faults_of_schema(path: Parts, schema: Any) -> Iterator[Fault]:
+    """Yield the one place at which a schema is not one, where the dialect itself says so."""
+    if not isinstance(schema, dict):
+        return
+    dialect = "https://json-schema.org/draft/2020-12/schema"
+    try:
+        meta.validate({**schema, "$schema": dialect})
+    except ValidationError as error:
+        wrong = escape_line(str(error).partition("\n")[0])[:300]
+        yield (*path, *error.instance_path), f"no JSON Schema (draft 2020-12): {wrong}"
+    except (TypeError, ValueError):  # no JSON at all: the wire says so
+        return

@@ -1,0 +1,216 @@
+"""Read a policy from TOML or JSON: the whole of it, or every mistake with its line.
+
+Rule 1: nothing is half loaded. A text with one mistake is no policy.
+Rule 2: a mistake is told with its line, its place, and what to write instead; all at once.
+Rule 3: what is refused of JSON elsewhere is refused here, in TOML too: a byte-order mark, a
+        duplicate key, a lone surrogate, deep nesting, a text over the size limit.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, Literal, NamedTuple
+
+from evals.escaping import escape_line, pointer
+from harness.policy import positions
+from harness.policy.envelopes import Policy
+from harness.policy.faults import faults_of, is_of_the_other_form, worded
+from harness.policy.positions import MAX_DEPTH
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, Problem, build, parse_json
+
+Syntax = Literal["toml", "json"]
+
+_LINE: Final = re.compile(r"at line (\d+)")
+_MANY_DIGITS: Final = re.compile(r"\d[\d_]{4000}")
+
+
+class PolicyFault(NamedTuple):
+    """One mistake in the text of a policy.
+
+    Attributes:
+        line: from 1.
+        path: JSON pointer to the place, "" for the text as a whole.
+        message: what is wrong and what to write instead; one line, safe to print.
+    """
+
+    line: int
+    path: str
+    message: str
+
+
+class InvalidPolicy(InvalidInput):
+    """The text is not a policy.
+
+    Attributes:
+        faults: every mistake, in the order of their lines.
+    """
+
+    def __init__(self, faults: Iterable[PolicyFault]) -> None:
+        self.faults: tuple[PolicyFault, ...] = tuple(sorted(faults))
+        problems = [Problem(path, f"line {line}: {what}") for line, path, what in self.faults]
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        super().__init__(problems[0].path, problems[0].message + more, problems)
+
+
+class PolicyDocument(NamedTuple):
+    """A policy, and the lines of its text by JSON pointer."""
+
+    policy: Policy
+    lines: Mapping[str, int]
+
+    def line_of(self, path: str) -> int:
+        """Return the line of a place, or of the nearest place around it."""
+        return positions.line_of(self.lines, path)
+
+
+def read_policy(path: Path | str, *, has_time: bool = True) -> Policy:
+    """Read a policy from a file.
+
+    Raises:
+        InvalidPolicy: the file does not hold a policy.
+        OSError: the file cannot be read.
+    """
+    return read_document(path, has_time=has_time).policy
+
+
+def read_document(path: Path | str, *, has_time: bool = True) -> PolicyDocument:
+    """Read a policy from a file, with its lines. See `parse_policy`.
+
+    Raises:
+        InvalidPolicy: the file does not hold a policy.
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        data = file.read(MAX_DOCUMENT_BYTES + 1)
+    return parse_policy(data, syntax=syntax_of(str(path)), has_time=has_time)
+
+
+def syntax_of(name: str) -> Syntax | None:
+    """Return the syntax that the name of a file tells, if it does."""
+    known: dict[str, Syntax] = {".toml": "toml", ".json": "json"}
+    return known.get(Path(name).suffix.lower())
+
+
+def parse_policy(
+    data: bytes,
+    *,
+    syntax: Syntax | None = None,
+    has_time: bool = True,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+) -> PolicyDocument:
+    """Parse the bytes of a policy.
+
+    Args:
+        syntax: JSON if the text begins with a brace, else TOML, unless given.
+        has_time: whether the policy will be used with a time: an `as_of`, or a clock. Without
+            one, nothing can expire after a number of seconds.
+
+    Raises:
+        InvalidPolicy: they are not a policy.
+    """
+    text = _text(data, max_bytes)
+    if syntax is None:
+        syntax = "json" if text.lstrip().startswith("{") else "toml"
+    if syntax == "json":
+        value, lines = _json(data, max_bytes), positions.json_lines(text)
+    else:
+        value, lines = _toml(text), positions.toml_lines(text)
+
+    def line_of(path: str) -> int:
+        return positions.line_of(lines, path)
+
+    if too_deep := _too_deep(value):
+        message = f"nested deeper than {MAX_DEPTH} levels: flatten it"
+        raise InvalidPolicy([PolicyFault(line_of(too_deep), too_deep, message)])
+    return PolicyDocument(_policy(value, line_of, has_time=has_time), lines)
+
+
+def _text(data: bytes, max_bytes: int) -> str:
+    if len(data) > max_bytes:
+        raise _refused(f"over the limit of {max_bytes} bytes: split it")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise _refused("starts with a byte-order mark: save it as UTF-8 without one")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise _refused("not UTF-8: save it as UTF-8", line) from None
+    if not text.strip():
+        raise _refused("empty: `critic init` writes a policy to begin with")
+    return text
+
+
+def _refused(message: str, line: int = 1) -> InvalidPolicy:
+    return InvalidPolicy([PolicyFault(line, "", message)])
+
+
+def _json(data: bytes, max_bytes: int) -> Any:
+    try:
+        return parse_json(data, max_bytes)
+    except InvalidInput as error:
+        line = _LINE.search(error.message)
+        raise _refused(error.message, int(line[1]) if line else 1) from None
+
+
+def _toml(text: str) -> Any:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise _refused("not valid TOML: nested too deeply") from None
+    except tomllib.TOMLDecodeError as error:
+        line = _LINE.search(str(error))
+        last = text.count("\n", 0, len(text.rstrip())) + 1
+        message = f"not valid TOML: {escape_line(str(error))[:300]}"
+        raise _refused(message, int(line[1]) if line else last) from None
+    except ValueError:  # a number of too many digits
+        digits = _MANY_DIGITS.search(text)
+        line_number = text.count("\n", 0, digits.start()) + 1 if digits else 1
+        raise _refused("not valid TOML: a number of too many digits", line_number) from None
+
+
+def _too_deep(value: Any) -> str:
+    """Return the pointer to a place that is too deep, or nothing."""
+    waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
+    while waiting:
+        path, current = waiting.pop()
+        if len(path) > MAX_DEPTH:
+            return pointer(*path)
+        if isinstance(current, dict):
+            waiting += [((*path, key), inner) for key, inner in current.items()]
+        elif isinstance(current, list):
+            waiting += [((*path, index), inner) for index, inner in enumerate(current)]
+    return ""
+
+
+def _policy(value: Any, line_of: Callable[[str], int], *, has_time: bool) -> Policy:
+    value_at = partial(_value_at, value)
+    found = [(pointer(*path), what) for path, what in faults_of(value, line_of, has_time=has_time)]
+    try:
+        policy = build(Policy, value)
+    except InvalidInput as error:
+        found += [
+            (path, worded(message, value_at(path), path))
+            for path, message in error.problems
+            if not is_of_the_other_form(message, path, value_at)
+            if not any(_is_at_or_below(place, path) for place, _ in found)
+        ]
+        found = found or [(error.path, error.message)]
+    if found:
+        raise InvalidPolicy(PolicyFault(line_of(path), path, what) for path, what in found)
+    return policy
+
+
+def _is_at_or_below(place: str, path: str) -> bool:
+    return place == path or place.startswith(f"{path}/")
+
+
+def _value_at(value: Any, path: str) -> Any:
+    for part in path.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, list):
+            value = value[int(name)] if name.isdecimal() and int(name) < len(value) else None
+        else:
+            value = value.get(name) if isinstance(value, dict) else None
+    return value
