@@ -1,0 +1,316 @@
+"""Find what is valid in a policy, and yet ineffective or risky.
+
+Each rule has a name, and each finding says what will happen and what to write instead. A policy
+that restricts what it means to restrict has no findings.
+"""
+
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+from critic import MODE_RANK, Binding, Demand
+from evals.escaping import escape_name, pointer
+from evals.pointers import segments, values_at
+from evals.schemas import compile_schema
+from harness.policy.envelopes import Policy, PolicyTool
+from harness.policy.schema_lint import (
+    admits,
+    has_place,
+    impossible_parts,
+    odd_keywords,
+    property_names,
+)
+
+
+class LintFinding(NamedTuple):
+    """Something that is valid, and ineffective or risky.
+
+    Attributes:
+        rule: its name, such as `unknown_class`.
+        path: JSON pointer to the place in the policy.
+        message: what it leads to and what to write instead; one line, safe to print.
+    """
+
+    rule: str
+    path: str
+    message: str
+
+
+Findings = Iterator[LintFinding]
+
+_OBJECT: Final = {"type": "object"}
+_SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
+
+
+def lint(policy: Policy) -> tuple[LintFinding, ...]:
+    """Return the findings, tool by tool, then those of the spec; none for a good policy."""
+    known = frozenset(_classes(policy))
+    found: list[LintFinding] = []
+    for index, tool in enumerate(policy.tool):
+        linted = _Tool(policy, tool, f"/tool/{index}", known)
+        for rule in _RULES:
+            found += rule(linted)
+    return (*found, *_lint_spec(policy, known))
+
+
+def _classes(policy: Policy) -> Iterator[str]:
+    """Yield every class of evidence that there can be."""
+    yield from (item.classification for item in policy.evidence)
+    yield from (tool.result_class for tool in policy.tool)
+
+
+class _Tool(NamedTuple):
+    """A tool in its policy."""
+
+    policy: Policy
+    tool: PolicyTool
+    path: str
+    classes: frozenset[str]
+
+    @property
+    def rank(self) -> int:
+        return MODE_RANK[self.tool.approval_mode]
+
+    @property
+    def schema(self) -> Any:
+        """The schema of its arguments: true where it has none."""
+        return True if self.tool.args_schema is None else self.tool.args_schema
+
+    def finding(self, rule: str, path: str, message: str) -> LintFinding:
+        return LintFinding(rule, f"{self.path}{path}", f"tool {self.tool.called}: {message}")
+
+
+def _mode(linted: _Tool) -> Findings:
+    """A mode above the safety mode: the tool can never be called."""
+    mode, guard, ceiling = (
+        linted.tool.approval_mode,
+        linted.policy.guard.safety_mode,
+        linted.policy.spec.approval_mode,
+    )
+    for limit, name in ((guard, "guard.safety_mode"), (ceiling, "spec.approval_mode")):
+        if limit is not None and linted.rank > MODE_RANK[limit]:
+            message = f"{mode} is above {name} {limit}, so it can never be called: raise {name}"
+            yield linted.finding(
+                "mode_above_safety_mode", "/approval_mode", f"{message}, or remove the tool"
+            )
+
+
+def _restriction(linted: _Tool) -> Findings:
+    """A tool without a restriction that is worth its tier."""
+    tool, spec = linted.tool, linted.policy.spec
+    approval = spec.approval_required_from
+    restricted = (
+        tool.requires_evidence
+        or tool.bound_args
+        or spec.provenance is not None
+        or (approval is not None and MODE_RANK[approval] <= linted.rank)
+        or (tool.args_schema not in (None, True, {}) and linted.rank <= MODE_RANK["network"])
+    )
+    if linted.rank > 0 and not restricted:
+        message = (
+            f"nothing restricts a {tool.approval_mode} call: add requires_evidence, bound_args, "
+            "arg_roles with spec.provenance, or spec.approval_required_from"
+        )
+        yield linted.finding("no_restriction", "", message)
+
+
+def _roles(linted: _Tool) -> Findings:
+    """An effect without roles, and arguments without one beside others that have one."""
+    tool = linted.tool
+    if linted.policy.spec.provenance is None or linted.rank == 0:
+        return
+    if not tool.arg_roles and admits(linted.schema, _SOME_ARGUMENT):
+        message = (
+            "has effects and no arg_roles, so every value is judged as a recipient: "
+            "say what its arguments are"
+        )
+        yield linted.finding("effect_without_roles", "", message)
+    if not tool.arg_roles:
+        return
+    first = {segments(role)[:1] if role[:1] == "/" else (role,) for role in tool.arg_roles}
+    for name in sorted(property_names(linted.schema)):
+        if (
+            (name,) not in first
+            and name not in (tool.bound_args or {})
+            and not _is_flag(tool, name)
+        ):
+            message = f"{escape_name(name)} has no role, so its origin is not judged: give it one"
+            yield linted.finding("argument_without_role", "/arg_roles", message)
+
+
+def _is_flag(tool: PolicyTool, name: str) -> bool:
+    """Whether an argument holds true, false or null only: nothing that comes from anywhere."""
+    schema: Any = tool.args_schema
+    for key in ("properties", name, "type"):
+        schema = schema.get(key) if isinstance(schema, dict) else None
+    kinds = schema if isinstance(schema, list) else [schema]
+    return set(kinds) <= {"boolean", "null"}
+
+
+def _arguments(linted: _Tool) -> Findings:
+    """Arguments that the schema does not have."""
+    tool = linted.tool
+    named: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    named += [(("bound_args", name), (name,)) for name in tool.bound_args or ()]
+    for name in tool.arg_roles or ():
+        place = segments(name) if name.startswith("/") else (name,)
+        named.append((("arg_roles", name), place))
+    for index, demand in enumerate(tool.requires_evidence or ()):
+        about = (demand.about if isinstance(demand, Demand) else None) or {}
+        named += [(("requires_evidence", str(index), "about", name), (name,)) for name in about]
+    for path, place in named:
+        if not has_place(linted.schema, place):
+            yield linted.finding("unknown_argument", pointer(*path), _no_argument(linted, place))
+    schema = tool.args_schema if isinstance(tool.args_schema, dict) else {}
+    for name in schema.get("required", ()):
+        if not has_place(linted.schema, (name,)):
+            message = _no_argument(linted, (name,))
+            yield linted.finding("unknown_argument", "/args_schema/required", message)
+
+
+def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
+    name = "/".join(place)
+    known = sorted(property_names(linted.schema))
+    hint = _near(place[0], known) if len(place) == 1 else ""
+    shown = f"{hint}its arguments are {', '.join(map(escape_name, known))}"
+    return f"args_schema has no argument {escape_name(name)}: {shown}"
+
+
+def _near(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, 1, 0.6)
+    return f"did you mean {escape_name(near[0])}? " if near else ""
+
+
+def _evidence(linted: _Tool) -> Findings:
+    """Classes that nothing yields or holds, and demands that what is held cannot meet."""
+    for path, name in _demanded(linted.tool):
+        if name not in linted.classes:
+            message = _no_class(name, linted.classes)
+            yield linted.finding("unknown_class", pointer(*path), message)
+    for index, demand in enumerate(linted.tool.requires_evidence or ()):
+        if isinstance(demand, Demand) and _is_unmet(linted.policy, demand):
+            message = f"no evidence of class {demand.class_} says what is demanded"
+            yield linted.finding("unmeetable_demand", f"/requires_evidence/{index}", message)
+    for name, binding in (linted.tool.bound_args or {}).items():
+        if isinstance(binding, Binding) and _leads_nowhere(linted.policy, binding):
+            message = f"no evidence has a value at {', '.join(map(escape_name, binding.at or ()))}"
+            yield linted.finding("unmeetable_demand", pointer("bound_args", name, "at"), message)
+
+
+def _demanded(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
+    for index, demand in enumerate(tool.requires_evidence or ()):
+        named = demand.class_ if isinstance(demand, Demand) else demand
+        yield ("requires_evidence", str(index)), named
+    for argument, binding in (tool.bound_args or {}).items():
+        for named in binding.from_ if isinstance(binding, Binding) else binding:
+            yield ("bound_args", argument), named
+
+
+def _no_class(name: str, known: frozenset[str]) -> str:
+    hint = _near(name, sorted(known))
+    return f"no tool yields the class {name} and no evidence has it: {hint}add it to one of them"
+
+
+def _held(policy: Policy, classes: tuple[str, ...]) -> list[Any] | None:
+    """Return the contents of all evidence of these classes; None if tools yield more of it."""
+    if any(tool.result_class in classes for tool in policy.tool):
+        return None
+    return [item.content for item in policy.evidence if item.classification in classes] or None
+
+
+def _is_unmet(policy: Policy, demand: Demand) -> bool:
+    contents = _held(policy, (demand.class_,))
+    if contents is None or demand.content_schema is None:
+        return False
+    schema = compile_schema(demand.content_schema)
+    return not any(content is not None and schema.is_valid(content) for content in contents)
+
+
+def _leads_nowhere(policy: Policy, binding: Binding) -> bool:
+    contents = _held(policy, binding.from_)
+    if contents is None or binding.at is None:
+        return False
+    found = (values_at(content, at, wildcard=True) for content in contents for at in binding.at)
+    return not any(any(True for _ in values) for values in found)
+
+
+def _schemas(linted: _Tool) -> Findings:
+    """Schemas that nothing satisfies, and misspelt keywords."""
+    tool = linted.tool
+    if tool.args_schema is not None:
+        found = list(_lint_schema(tool.args_schema))
+        if not any(path == "" for _, path, _ in found) and not admits(tool.args_schema, _OBJECT):
+            found.append(("unsatisfiable_schema", "", "no object satisfies it, and args are one"))
+        for rule, path, message in found:
+            yield linted.finding(rule, f"/args_schema{path}", f"args_schema: {message}")
+    for index, demand in enumerate(tool.requires_evidence or ()):
+        schema = demand.content_schema if isinstance(demand, Demand) else None
+        for rule, path, message in _lint_schema(schema) if schema is not None else ():
+            place = f"/requires_evidence/{index}/content_schema{path}"
+            yield linted.finding(rule, place, f"content_schema: {message}")
+
+
+def _lint_schema(schema: Any) -> Iterator[tuple[str, str, str]]:
+    yield from (("unsatisfiable_schema", *part) for part in impossible_parts(schema))
+    yield from (("misspelt_keyword", *keyword) for keyword in odd_keywords(schema))
+
+
+def _session(linted: _Tool) -> Findings:
+    """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
+    tool = linted.tool
+    pairs = {other.pair for other in linted.policy.tool}
+    for index, followed in enumerate(tool.follows or ()):
+        if (followed.adapter_id, followed.capability_id) not in pairs:
+            name = f"{followed.adapter_id}.{followed.capability_id}"
+            message = f"follows {name}, which is not a tool of this policy: name one that is"
+            yield linted.finding("unknown_tool", f"/follows/{index}", message)
+    for index, group in enumerate(tool.bound_together or ()):
+        if len(set(group)) < 2:
+            message = "a group of one is bound together with nothing: add another argument"
+            yield linted.finding("group_of_one", f"/bound_together/{index}", message)
+    if tool.expires_after_s == 0:
+        message = "its results are never fresh: give them some seconds, or remove it"
+        yield linted.finding("never_fresh", "/expires_after_s", message)
+
+
+_RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
+    *(_mode, _restriction, _roles, _arguments, _evidence, _schemas, _session),
+)
+
+
+def _lint_spec(policy: Policy, known: frozenset[str]) -> Findings:
+    spec, safety = policy.spec, policy.guard.safety_mode
+    for name, mode in (
+        ("approval_mode", spec.approval_mode),
+        ("approval_required_from", spec.approval_required_from),
+    ):
+        if mode is not None and MODE_RANK[mode] > MODE_RANK[safety]:
+            message = f"{name} {mode} is above guard.safety_mode {safety}, so it has no effect"
+            yield LintFinding(
+                "mode_above_safety_mode", f"/spec/{name}", f"{message}: lower it, or remove it"
+            )
+    for name, classes in (
+        ("required_evidence", spec.required_evidence),
+        ("confined_evidence", spec.confined_evidence),
+    ):
+        for index, wanted in enumerate(classes or ()):
+            if wanted not in known:
+                place = f"/spec/{name}/{index}"
+                yield LintFinding("unknown_class", place, f"{name}: {_no_class(wanted, known)}")
+    yield from _lint_outputs(policy)
+    for name, schema in (spec.output_schemas or {}).items():
+        for rule, path, message in _lint_schema(schema):
+            place = f"/spec/output_schemas/{name}{path}"
+            yield LintFinding(rule, place, f"schema of output {name}: {message}")
+    if spec.provenance is None and any(tool.arg_roles for tool in policy.tool):
+        message = "tools have arg_roles, which are judged only with provenance: add it"
+        yield LintFinding("roles_without_provenance", "/spec", message)
+
+
+def _lint_outputs(policy: Policy) -> Findings:
+    produced = sorted({output for tool in policy.tool for output in tool.produces or ()})
+    for index, output in enumerate(policy.spec.required_outputs):
+        if output not in produced:
+            hint = _near(output, produced)
+            message = f"no tool lists {output} in produces: {hint}add it to the tool that makes it"
+            yield LintFinding("unproduced_output", f"/spec/required_outputs/{index}", message)

@@ -1,0 +1,209 @@
+"""What a JSON Schema of a policy means and does not say: misspelt keywords, values it cannot have.
+
+Whether anything satisfies a schema is answered by the canonical form of jsonschema-rs, which says
+"unknown" where it cannot tell; then nothing is reported.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, Final
+
+from jsonschema_rs import CanonicalSchema, Draft202012, RegexOptions, canonical, canonicalize
+
+from evals.escaping import escape_name, pointer
+from evals.schema_budget import Targets
+from evals.schemas import compile_schema
+
+Schema = Any
+"""A JSON Schema as JSON: an object or a boolean."""
+
+_ONE: Final = (
+    *("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"),
+    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
+)
+_LIST: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+_NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+_KNOWN: Final = (
+    *(*_ONE, *_LIST, *_NAMED, "$id", "$schema", "$ref", "$anchor", "$dynamicRef"),
+    *("$dynamicAnchor", "$vocabulary", "$comment", "type", "enum", "const", "multipleOf"),
+    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
+    *("pattern", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
+    *("minProperties", "maxProperties", "required", "dependentRequired", "dependencies"),
+    *("format", "contentEncoding", "contentMediaType", "title", "description", "default"),
+    *("deprecated", "readOnly", "writeOnly", "examples", "example", "discriminator"),
+)
+_REPLACED: Final = {
+    "additionalItems": "items",
+    "id": "$id",
+    "$recursiveRef": "$dynamicRef",
+    "$recursiveAnchor": "$dynamicAnchor",
+    "nullable": 'type = ["...", "null"]',
+    "optional": "required, which names the others",
+    "divisibleBy": "multipleOf",
+}
+_FORMATS: Final = (
+    *("date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname"),
+    *("ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template"),
+    *("json-pointer", "relative-json-pointer", "regex", "binary", "byte", "password"),
+    *("int32", "int64", "float", "double", "decimal"),
+)
+"""The formats of the draft, and those that OpenAPI and pydantic write beside them."""
+
+# What judges the same value as the schema that holds it, and may name its properties.
+_SAME: Final = ("if", "then", "else")
+_SAME_LISTS: Final = ("allOf", "anyOf", "oneOf")
+
+_MOST_WALKED: Final = 10_000
+"""How many subschemas are looked at, of a schema that refers to itself in many ways."""
+
+
+def subschemas(schema: Schema, *path: str | int) -> Iterator[tuple[tuple[str | int, ...], Schema]]:
+    """Yield a schema and all schemas in it, each with its place."""
+    yield path, schema
+    if not isinstance(schema, dict):
+        return
+    for keyword in _ONE:
+        if keyword in schema:
+            yield from subschemas(schema[keyword], *path, keyword)
+    for keyword in (*_LIST, *_NAMED):
+        inner = schema.get(keyword)
+        members = inner.items() if isinstance(inner, dict) else ()
+        for name, part in enumerate(inner) if isinstance(inner, list) else members:
+            yield from subschemas(part, *path, keyword, name)
+
+
+def odd_keywords(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Yield each keyword without effect, as a JSON pointer and what to write instead."""
+    for path, part in subschemas(schema):
+        for keyword in part if isinstance(part, dict) else ():
+            if keyword not in _KNOWN and not keyword.startswith("x-"):
+                yield pointer(*path, keyword), _odd_keyword(keyword)
+        name = part.get("format") if isinstance(part, dict) else None
+        if name is not None and name not in _FORMATS:
+            fix = _near(str(name), _FORMATS) or "remove it"
+            yield pointer(*path, "format"), f"unknown format {escape_name(str(name))}: {fix}"
+
+
+def _odd_keyword(keyword: str) -> str:
+    if keyword in _REPLACED:
+        return f"{keyword} has no effect in draft 2020-12: write {_REPLACED[keyword]}"
+    fix = _near(keyword, _KNOWN) or "remove it, or begin it with x-"
+    return f"unknown keyword {escape_name(keyword)} has no effect: {fix}"
+
+
+def _near(word: str, known: tuple[str, ...]) -> str:
+    lower = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), lower, 1, 0.6)
+    return f"did you mean {lower[near[0]]}?" if near else ""
+
+
+def impossible_parts(schema: Schema) -> Iterator[tuple[str, str]]:
+    """Yield each part that no value satisfies, as a JSON pointer and the reason.
+
+    A part that is written as `false` says so on purpose, and so does what is below a `not`.
+    """
+    options = RegexOptions()
+    for path, reason in canonical.find_unsatisfiable(
+        schema, draft=Draft202012, pattern_options=options
+    ).items():
+        on_purpose = isinstance(reason, canonical.UnsatisfiableReason.Literal)
+        if path == "" or not (on_purpose or "/not" in path):
+            yield path, _because(reason)
+
+
+def _because(reason: canonical.UnsatisfiableReason) -> str:
+    match reason:
+        case canonical.UnsatisfiableReason.Empty(cause):
+            keywords = cause.keywords
+        case canonical.UnsatisfiableReason.Conflict(causes):
+            keywords = [keyword for cause in causes for keyword in cause.keywords]
+        case _:
+            return "no value satisfies false"
+    shown = ", ".join(escape_name(keyword) for keyword in dict.fromkeys(keywords))
+    return f"no value satisfies {shown} together" if shown else "no value satisfies this"
+
+
+def canonical_form(schema: Schema) -> CanonicalSchema:
+    """Return the form in which schemas are compared.
+
+    Raises:
+        Exception: the library does not take it (its errors have no common base).
+    """
+    return canonicalize(schema, draft=Draft202012, pattern_options=RegexOptions())
+
+
+def admits(schema: Schema, other: Schema) -> bool:
+    """Return whether some value may satisfy both schemas: False is proven, True is not."""
+    both = canonical_form(schema).intersect(canonical_form(other))
+    return both.satisfiability() != canonical.Satisfiability.NO
+
+
+def property_names(schema: Schema) -> frozenset[str]:
+    """Return the properties that a schema names; none where it leaves them open."""
+    return _Names(schema).named([schema])
+
+
+def has_place(schema: Schema, parts: tuple[str, ...]) -> bool:
+    """Return whether the schema may have this place; False where it names others only."""
+    if parts and not admits(schema, {"type": "object", "required": [parts[0]]}):
+        return not admits(schema, {"type": "object"})  # nothing has a place in what cannot be
+    names = _Names(schema)
+    level = [schema]
+    for part in parts:
+        known = names.named(level)
+        if known and part not in known and not names.matches(level, part):
+            return False
+        level = names.below(level, part)
+    return True
+
+
+class _Names:
+    """Finds the properties of a schema, through its references and its alternatives."""
+
+    def __init__(self, root: Schema) -> None:
+        self._targets = Targets(root if isinstance(root, dict) else {})
+
+    def named(self, level: list[Schema]) -> frozenset[str]:
+        """Return the names of properties of these schemas."""
+        return frozenset(
+            name for part in self._same(level) for name in _members(part, "properties")
+        )
+
+    def matches(self, level: list[Schema], name: str) -> bool:
+        """Return whether a pattern of one of these schemas is for this property."""
+        patterns = {
+            pattern for part in self._same(level) for pattern in _members(part, "patternProperties")
+        }
+        return any(compile_schema({"pattern": pattern}).is_valid(name) for pattern in patterns)
+
+    def below(self, level: list[Schema], part: str) -> list[Schema]:
+        """Return the schemas of a property, or of the elements."""
+        found: list[Schema] = []
+        for schema in self._same(level):
+            found += [
+                inner for name, inner in _members(schema, "properties").items() if name == part
+            ]
+            if part.isdecimal() or part in ("*", "-"):
+                found += [schema["items"]] if "items" in schema else []
+                found += schema.get("prefixItems", [])
+        return found
+
+    def _same(self, level: list[Schema]) -> list[dict[str, Any]]:
+        """Return the schemas that judge the same value as one of these."""
+        seen: dict[int, dict[str, Any]] = {}
+        waiting = list(level)
+        while waiting and len(seen) < _MOST_WALKED:
+            schema = waiting.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen[id(schema)] = schema
+            waiting += [schema[keyword] for keyword in _SAME if keyword in schema]
+            waiting += [part for keyword in _SAME_LISTS for part in schema.get(keyword, ())]
+            waiting += _members(schema, "dependentSchemas").values()
+            waiting += self._targets.of(schema)
+        return list(seen.values())
+
+
+def _members(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
+    members = schema.get(keyword)
+    return members if isinstance(members, dict) else {}
