@@ -8,6 +8,8 @@ from evals.timestamps import parse_time
 from harness.clock import FixedClock, SystemClock
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
+from harness.policy import Policy
+from harness.policy.parts import completed_proposal, completed_run
 from harness.runtime.executors import TranscriptExecutor, foreign_transcript
 from harness.runtime.loop import Outcome, run_canonical_loop
 from harness.runtime.planners import FixedPlanner
@@ -29,16 +31,21 @@ def clock_of(decided_at: str | None) -> Clock:
         raise UsageError(f"--decided-at: {error}") from None
 
 
-def transcript_or_proposal(data: bytes, max_bytes: int) -> Run | Proposal:
+def transcript_or_proposal(
+    data: bytes, max_bytes: int, policy: Policy | None = None
+) -> Run | Proposal:
     """Parse a Run if the document has a `proposal`, else a Proposal.
+
+    Args:
+        policy: where what the proposal leaves out is taken from.
 
     Raises:
         InvalidInput: it is neither, or the ids of a Run are not those of its proposal.
     """
     value: Any = parse_json(data, max_bytes)
     if not isinstance(value, dict) or "proposal" not in value:
-        return build(Proposal, value)
-    run = build(Run, value)
+        return build(Proposal, value if policy is None else completed_proposal(policy, value))
+    run = build(Run, value if policy is None else completed_run(policy, value))
     if foreign := foreign_transcript(run):
         path, problem = foreign
         raise InvalidInput(path, f"{problem}: record it with the proposal that it ran")

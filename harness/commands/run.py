@@ -9,6 +9,7 @@ from critic import CriticReport
 from harness.commands.documents import documents, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_REFUSED
 from harness.commands.pipeline import clock_of, report_line, take_decision, transcript_or_proposal
+from harness.commands.policy import load_policy
 from harness.log.sql import SqlDecisionLog
 from harness.wire import InvalidInput
 
@@ -20,11 +21,14 @@ def run(args: argparse.Namespace) -> int:
 
 async def _record_all(args: argparse.Namespace) -> int:
     clock, status, limit = clock_of(args.decided_at), 0, size_limit(args)
+    policy = None if args.policy is None else load_policy(args.policy, limit).policy
     log: SqlDecisionLog | None = None
     with ExitStack() as stack:
         for document in documents(args):
             try:
-                content = document.parse_with(lambda data: transcript_or_proposal(data, limit))
+                content = document.parse_with(
+                    lambda data: transcript_or_proposal(data, limit, policy)
+                )
             except InvalidInput as error:
                 sys.stdout.flush()
                 sys.stderr.write(f"{document.source}: invalid input: {error}\n")

@@ -7,13 +7,22 @@ from evals.escaping import escape_line
 from harness.commands.documents import size_limit
 from harness.commands.formats.judgement import AnyVerdict, Judged
 from harness.commands.judging import judge_all
-from harness.wire import parse
+from harness.commands.policy import load_policy
+from harness.policy.parts import completed_run
+from harness.wire import build, parse, parse_json
 
 
 def run(args: argparse.Namespace) -> int:
     """Judge every Run in the files. Exit status as documented by `critic --help`."""
     limit = size_limit(args)
-    return judge_all(args, lambda data: _judged(parse(Run, data, limit)), _describe_score)
+    policy = None if args.policy is None else load_policy(args.policy, limit).policy
+
+    def judge(data: bytes) -> Judged:
+        if policy is None:
+            return _judged(parse(Run, data, limit))
+        return _judged(build(Run, completed_run(policy, parse_json(data, limit))))
+
+    return judge_all(args, judge, _describe_score)
 
 
 def _judged(run: Run) -> Judged:

@@ -18,8 +18,11 @@ from critic import (
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.formats.judgement import AnyVerdict, Judged
 from harness.commands.judging import judge_all
+from harness.commands.policy import load_policy
 from harness.errors import UsageError
-from harness.wire import EnvelopeT, InvalidInput, parse
+from harness.policy import Policy
+from harness.policy.parts import completed_context, completed_proposal
+from harness.wire import EnvelopeT, InvalidInput, build, parse, parse_json
 
 _PARTS = ("context", "compiled", "spec")
 
@@ -29,13 +32,18 @@ def run(args: argparse.Namespace) -> int:
     return judge_all(args, _judge_of(args), _describe_verdict)
 
 
-def _judge_of(args: argparse.Namespace) -> Callable[[bytes], Judged]:
+Judge = Callable[[bytes], Judged]
+
+
+def _judge_of(args: argparse.Namespace) -> Judge:
     """Return what judges one document: a Proposal, or a Plan where the other parts are given.
 
     Raises:
         UsageError: some of the parts are given, and others are not, or a part is invalid.
     """
     limit = size_limit(args)
+    if args.policy is not None:
+        return _judge_by_policy(args, limit)
     given = [name for name in _PARTS if getattr(args, name) is not None]
     if not given:
         return lambda data: _judged(parse(Proposal, data, limit), advice=args.advise)
@@ -44,6 +52,38 @@ def _judge_of(args: argparse.Namespace) -> Callable[[bytes], Judged]:
     ctx = _part(RunContext, args.context, limit)
     compiled = _part(CompiledContext, args.compiled, limit)
     spec = _part(DecisionSpec, args.spec, limit)
+    return _judge_plans(args, ctx, compiled, spec)
+
+
+def _judge_by_policy(args: argparse.Namespace, limit: int) -> Judge:
+    """Return what judges Plans in a context, or Proposals that leave out what the policy says."""
+    if doubled := [f"--{name}" for name in ("compiled", "spec") if getattr(args, name) is not None]:
+        raise UsageError(f"the policy says it already: leave out {' and '.join(doubled)}")
+    policy = load_policy(args.policy, limit).policy
+    if args.context is not None:
+        ctx = _context(policy, args.context, limit)
+        return _judge_plans(args, ctx, policy.compiled(), policy.spec)
+
+    def judge(data: bytes) -> Judged:
+        value = completed_proposal(policy, parse_json(data, limit))
+        return _judged(build(Proposal, value), advice=args.advise)
+
+    return judge
+
+
+def _context(policy: Policy, name: str, limit: int) -> RunContext:
+    document = read_whole(name, limit)
+    try:
+        value = document.parse_with(lambda data: parse_json(data, limit))
+        return build(RunContext, completed_context(policy, value))
+    except InvalidInput as error:
+        raise UsageError(f"{document.source}: not a RunContext: {error}") from None
+
+
+def _judge_plans(
+    args: argparse.Namespace, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec
+) -> Judge:
+    limit = size_limit(args)
 
     def judge(data: bytes) -> Judged:
         plan = parse(Plan, data, limit)

@@ -1,0 +1,38 @@
+"""What the parsers of all commands share. Nothing heavy is imported, for `critic --help`."""
+
+import argparse
+import os
+from typing import Final, TypeAlias
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+EXITS: Final = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
+
+
+def add(
+    commands: Commands,
+    name: str,
+    summary: str,
+    exits: str = EXITS,
+) -> argparse.ArgumentParser:
+    """Add a command, and say under its help what the exit statuses mean."""
+    return commands.add_parser(
+        name, help=summary, description=summary, epilog=exits, formatter_class=formatter
+    )
+
+
+def formatter(prog: str) -> argparse.HelpFormatter:
+    """Return a formatter with a width: argparse would import three compressors to find it."""
+    try:
+        columns = os.get_terminal_size().columns
+    except OSError:
+        columns = 80
+    return argparse.HelpFormatter(prog, width=max(columns - 2, 40))
+
+
+def positive(text: str) -> int:
+    """Return a whole number of at least 1."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return value

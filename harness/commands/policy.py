@@ -1,0 +1,110 @@
+"""`critic policy`: check, compare and test a policy file."""
+
+import argparse
+import sys
+from typing import Any
+
+from evals.escaping import escape_line
+from harness.commands.documents import read_whole
+from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.output import ascii_json
+from harness.errors import UsageError
+from harness.policy import (
+    InvalidPolicy,
+    LintFinding,
+    PolicyDocument,
+    PolicyFault,
+    lint,
+    parse_policy,
+)
+from harness.policy.reading import syntax_of
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the action. Exit status as documented by `critic policy ACTION --help`."""
+    return _check(args)
+
+
+def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
+    """Read a policy for another command; `-` is standard input.
+
+    Raises:
+        UsageError: it is not a policy, with every mistake in one line.
+    """
+    try:
+        return _read(name, limit)
+    except InvalidPolicy as error:
+        raise UsageError(_listed(name, error)) from None
+    except InvalidInput as error:
+        raise UsageError(f"{_source(name)}: {error.message}") from None
+
+
+def _listed(name: str, error: InvalidPolicy) -> str:
+    more = len(error.faults) - 1
+    rest = f"; run `critic policy check` for {more} more" if more else ""
+    return f"{_source(name)}: not a policy: {fault_text(error.faults[0])}{rest}"
+
+
+def _read(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
+    document = read_whole(name, limit)
+    return document.parse_with(
+        lambda data: parse_policy(data, syntax=syntax_of(name), max_bytes=limit)
+    )
+
+
+def _source(name: str) -> str:
+    return "standard input" if name == "-" else escape_line(name)
+
+
+def fault_text(fault: PolicyFault) -> str:
+    """Return the line, the place and the mistake on one line."""
+    place = f" {escape_line(fault.path)}" if fault.path else ""
+    return f"line {fault.line}{place}: {fault.message}"
+
+
+def _check(args: argparse.Namespace) -> int:
+    return max(_check_one(name, as_json=args.format == "json") for name in args.files)
+
+
+def _check_one(name: str, *, as_json: bool) -> int:
+    try:
+        document = _read(name)
+    except InvalidInput as error:
+        _tell_faults(name, error, as_json=as_json)
+        return EXIT_INVALID
+    located = ((document.line_of(finding.path), finding) for finding in lint(document.policy))
+    found = sorted(located)
+    if as_json:
+        findings = [{**finding._asdict(), "line": line} for line, finding in found]
+        _print_json({"file": name, "ok": not found, "findings": findings})
+    else:
+        _tell_findings(name, document, found)
+    return EXIT_REFUSED if found else EXIT_OK
+
+
+def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
+    faults = error.faults if isinstance(error, InvalidPolicy) else ()
+    if as_json:
+        errors = [fault._asdict() for fault in faults]
+        unread = [{"path": "", "message": error.message}]  # the file could not be read at all
+        _print_json({"file": name, "ok": False, "errors": errors or unread})
+        return
+    sys.stdout.flush()
+    for line in map(fault_text, faults) if faults else [error.message]:
+        sys.stderr.write(f"{_source(name)}: {line}\n")
+
+
+def _tell_findings(
+    name: str, document: PolicyDocument, found: list[tuple[int, LintFinding]]
+) -> None:
+    for line, finding in found:
+        sys.stdout.write(f"{_source(name)}: line {line}: {finding.message} [{finding.rule}]\n")
+    if not found:
+        policy = document.policy
+        tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
+        sys.stdout.write(f"{_source(name)}: ok: {tools}, no findings\n")
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(ascii_json(value) + "\n")

@@ -1,0 +1,221 @@
+"""`critic policy`, and the commands that take a policy in place of its parts."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.policy import Policy
+from tests.harness.commands.lines import GOOD_SAID, REFUSED_SAID, origins, read
+from tests.harness.console import Critic
+from tests.harness.policy.policies import GOOD
+from tests.support.examples import good_proposal, good_run, is_safe, refused_proposal
+
+BROKEN = GOOD.replace("provenance =", "provenence =").replace('yields = "bill"', 'yields = "b l"')
+RISKY = GOOD.replace('class = "bill"', 'class = "bil"').replace("maximum = 500", "maximun = 500")
+
+
+@pytest.fixture
+def refund(tmp_path: Path) -> Path:
+    """Write the refund example as a policy."""
+    wire = good_proposal()
+    manifests = wire["compiled"]["manifests"]
+    budget = wire["ctx"]["run_budget"]
+    policy = {
+        "guard": {"safety_mode": wire["ctx"]["safety_mode"], "budget": budget},
+        "spec": wire["spec"],
+        "tool": manifests["tool_manifest"],
+        "evidence": manifests["evidence_manifest"],
+    }
+    path = tmp_path / "refund.json"
+    path.write_text(json.dumps(policy, indent=2))
+    return path
+
+
+def saved(tmp_path: Path, text: str, name: str = "critic.toml") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+# --- check ------------------------------------------------------------------------------------
+
+
+def test_a_good_policy_is_ok_in_one_line(critic: Critic, tmp_path: Path, refund: Path) -> None:
+    path = saved(tmp_path, GOOD)
+    said = critic("policy", "check", path, refund)
+    assert said == (
+        0,
+        f"{path}: ok: 2 tools, no findings\n{refund}: ok: 2 tools, no findings\n",
+        "",
+    )
+    said = critic("policy", "check", "--format", "json", path)
+    assert json.loads(said.out) == {"file": str(path), "ok": True, "findings": []}
+
+
+def test_every_mistake_is_a_line_on_standard_error(critic: Critic, tmp_path: Path) -> None:
+    path = saved(tmp_path, BROKEN)
+    said = critic("policy", "check", path)
+    assert (said.status, said.out) == (2, "")
+    first, second = said.err.splitlines()
+    assert first.startswith(f"{path}: line 10 /spec/provenence: unknown key provenence: did you")
+    assert second.startswith(f"{path}: line 19 /tool/0/yields: not an identifier: ")
+    said = critic("policy", "check", "--format", "json", path)
+    assert said.status == 2
+    answer = json.loads(said.out)
+    assert [error["line"] for error in answer["errors"]] == [10, 19]
+    assert (answer["ok"], answer["file"]) == (False, str(path))
+
+
+def test_findings_are_lines_in_the_order_of_the_text(critic: Critic, tmp_path: Path) -> None:
+    path = saved(tmp_path, RISKY)
+    said = critic("policy", "check", path)
+    assert (said.status, said.err) == (1, "")
+    assert [line.split(": ")[1] for line in said.lines] == ["line 26", "line 40"]
+    assert said.lines[0].endswith("did you mean bill? add it to one of them [unknown_class]")
+    assert said.lines[1].endswith("did you mean maximum? [misspelt_keyword]")
+    answer = json.loads(critic("policy", "check", "--format", "json", path).out)
+    assert {finding["rule"] for finding in answer["findings"]} == {
+        "unknown_class",
+        "misspelt_keyword",
+    }
+    assert all(
+        set(finding) == {"rule", "line", "path", "message"} for finding in answer["findings"]
+    )
+
+
+def test_the_worst_file_gives_the_status_and_every_file_is_checked(
+    critic: Critic, tmp_path: Path
+) -> None:
+    texts = {"a.toml": BROKEN, "b.toml": RISKY, "c.toml": GOOD}
+    paths = [saved(tmp_path, text, name) for name, text in texts.items()]
+    said = critic("policy", "check", *paths, tmp_path / "gone.toml")
+    assert said.status == 2
+    assert f"{tmp_path / 'gone.toml'}: no such file" in said.err
+    assert f"{paths[2]}: ok: 2 tools" in said.out
+    assert critic("policy", "check", *paths[1:]).status == 1
+
+
+def test_standard_input_is_checked(critic: Critic) -> None:
+    said = critic("policy", "check", "-", stdin=GOOD.encode())
+    assert said == (0, "standard input: ok: 2 tools, no findings\n", "")
+    said = critic("policy", "check", "-", stdin=b"\xff")
+    assert (said.status, said.err) == (2, "standard input: line 1: not UTF-8: save it as UTF-8\n")
+
+
+def test_what_a_policy_holds_cannot_control_the_terminal(critic: Critic, tmp_path: Path) -> None:
+    hostile = "\\u001b[31m<b>\\u202e"
+    schema = f'properties = {{ "{hostile}" = {{ "{hostile}" = 1, enum = [] }} }}'
+    text = GOOD.replace("[tool.args_schema.properties]", f"[tool.args_schema.{'allOf'}.x]")
+    assert critic("policy", "check", saved(tmp_path, text)).status == 2
+    tool = '[[tool]]\nadapter_id = "a"\ncapability_id = "b"\napproval_mode = "network"\n'
+    text = f'{GOOD}{tool}bound_args = {{ "{hostile}" = ["x"] }}\n[tool.args_schema]\n{schema}\n'
+    said = critic("policy", "check", saved(tmp_path, text))
+    assert said.status == 1
+    assert all(is_safe(line) for line in said.lines)
+
+
+# --- a policy in place of the parts -----------------------------------------------------------
+
+
+def test_plans_are_judged_by_a_policy_in_a_context(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    context = good_proposal()["ctx"]
+    for name in ("safety_mode", "run_budget"):
+        del context[name]
+    saved(tmp_path, json.dumps(context), "context.json")
+    plans = [wire["plan"] for wire in (good_proposal(), refused_proposal())]
+    lines = saved(tmp_path, "\n".join(map(json.dumps, plans)), "plans.jsonl")
+    said = critic("verify", "--policy", refund, "--context", tmp_path / "context.json", lines)
+    assert (said.status, said.err) == (1, "")
+    assert read(said.lines) == [GOOD_SAID, REFUSED_SAID]
+    assert [origin["line"] for origin in origins(said.lines)] == [1, 2]
+
+
+def without_parts(wire: dict[str, Any]) -> dict[str, Any]:
+    left = copy.deepcopy(wire)
+    del left["compiled"], left["spec"], left["ctx"]["safety_mode"]
+    return left
+
+
+def test_proposals_may_leave_out_what_the_policy_says(critic: Critic, refund: Path) -> None:
+    lines = [json.dumps(without_parts(wire)) for wire in (good_proposal(), refused_proposal())]
+    said = critic("verify", "--policy", refund, "--lines", "-", stdin="\n".join(lines).encode())
+    assert read(said.lines) == [GOOD_SAID, REFUSED_SAID]
+
+
+def test_evidence_of_a_proposal_adds_to_that_of_the_policy(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    policy = json.loads(refund.read_text())
+    evidence = policy.pop("evidence")
+    path = saved(tmp_path, json.dumps(policy), "p.json")
+    wire = without_parts(good_proposal())
+    assert critic("verify", "--policy", path, "-", stdin=json.dumps(wire).encode()).status == 1
+    wire["compiled"] = {"manifests": {"evidence_manifest": evidence}}
+    assert critic("verify", "--policy", path, "-", stdin=json.dumps(wire).encode()).status == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "words"),
+    [
+        ("spec", {"id": "mine"}, "at /spec: is given here and by the policy"),
+        (
+            "compiled",
+            {"manifests": {"tool_manifest": []}},
+            "at /compiled/manifests/tool_manifest: is given here and by the policy",
+        ),
+        ("compiled", {"manifests": {"evidence_manifest": 1}}, "evidence_manifest"),
+        ("compiled", [], "at /compiled"),
+        ("ctx", None, "at /ctx"),
+        ("plan", {}, "at /plan/steps"),
+    ],
+)
+def test_what_the_policy_says_is_not_said_again(
+    critic: Critic, refund: Path, part: str, value: Any, words: str
+) -> None:
+    wire = {**without_parts(good_proposal()), part: value}
+    said = critic("verify", "--policy", refund, "-", stdin=json.dumps(wire).encode())
+    assert said.status == 2
+    assert words in said.err
+    said = critic("verify", "--policy", refund, "-", stdin=b"[]")
+    assert (said.status, said.out) == (2, "")
+
+
+def test_a_policy_and_its_parts_are_not_given_both(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    said = critic("verify", "--policy", refund, "--spec", "x", "--compiled", "y", "-")
+    assert said.status == 2
+    assert said.err.endswith("leave out --compiled and --spec\n")
+    broken = saved(tmp_path, BROKEN)
+    for command in (["verify"], ["score"], ["run", "--log", str(tmp_path / "a.db")]):
+        said = critic(*command, "--policy", broken, "-")
+        assert (said.status, said.out) == (2, "")
+        assert "not a policy: line 10 /spec/provenence" in said.err
+        assert said.err.endswith("run `critic policy check` for 1 more\n")
+    said = critic("verify", "--policy", tmp_path / "gone.toml", "-")
+    assert "gone.toml: " in said.err
+    (tmp_path / "c.json").write_text('{"trace_id": 1}')
+    said = critic("verify", "--policy", refund, "--context", tmp_path / "c.json", "-")
+    assert "c.json: not a RunContext: /trace_id" in said.err
+
+
+def test_runs_may_leave_out_what_the_policy_says(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    wire = good_run()
+    wire["proposal"] = without_parts(wire["proposal"])
+    stdin = json.dumps(wire).encode()
+    said = critic("score", "--policy", refund, "-", stdin=stdin)
+    assert (said.status, said.lines[0]) == (0, "standard input: ok")
+    said = critic("run", "--policy", refund, "--log", tmp_path / "a.db", "-", stdin=stdin)
+    assert said == (0, "standard input: record 1: completed: verify and score passed\n", "")
+    dry = json.dumps(wire["proposal"]).encode()
+    said = critic("run", "--policy", refund, "--log", tmp_path / "a.db", "-", stdin=dry)
+    assert (said.status, said.err) == (0, "")
+    assert critic("score", "-", stdin=stdin).status == 2
+    assert Policy.model_fields  # the policy is only named: no record holds it
