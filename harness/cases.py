@@ -114,10 +114,15 @@ class Expectation(Envelope):
 
 
 class Case(Envelope):
-    """One case, with exactly one of the three inputs. `expect` is absent until the first update."""
+    """One case, with exactly one of the three inputs. `expect` is absent until the first update.
+
+    `policy` is the path of a policy file from the folder of the case file: the input leaves out
+    what that policy says. `harness.policy.cases` reads it.
+    """
 
     title: str
     command: Command
+    policy: Annotated[str | None, OPTIONAL] = None
     input: Any = None
     input_text: Annotated[str | None, OPTIONAL] = None
     input_base64: Annotated[str | None, OPTIONAL] = None
@@ -222,9 +227,9 @@ def judge_case(command: Command, document: bytes) -> Expectation:
         return Expectation(error=CaseError(path=error.path, message=error.message))
 
 
-def run_case(case: Case) -> Expectation:
-    """Judge the input of a case, without looking at `expect` or `must`."""
-    return judge_case(case.command, case.document())
+def run_case(case: Case, document: bytes | None = None) -> Expectation:
+    """Judge the input of a case, or that document, without looking at `expect` or `must`."""
+    return judge_case(case.command, case.document() if document is None else document)
 
 
 def _summary(command: Command, outcome: Expectation) -> dict[str, Any]:
@@ -266,19 +271,19 @@ def difference(expected: Expectation | None, outcome: Expectation) -> str:
     return "\n".join(lines)
 
 
-def problem(case: Case) -> str | None:
-    """Return why the case fails, ready to print; None if it holds."""
-    outcome = run_case(case)
+def problem(case: Case, document: bytes | None = None) -> str | None:
+    """Return why the case fails on its input or that document, ready to print; None if it holds."""
+    outcome = run_case(case, document)
     return contradiction(case, outcome) or difference(case.expect, outcome) or None
 
 
-def renewed(case: Case) -> Case:
+def renewed(case: Case, document: bytes | None = None) -> Case:
     """Return the case with the outcome of this engine as its `expect`.
 
     Raises:
         Contradiction: that outcome contradicts `must`.
     """
-    outcome = run_case(case)
+    outcome = run_case(case, document)
     if error := contradiction(case, outcome):
         raise Contradiction(error)
     return case.model_copy(update={"expect": outcome})
@@ -299,15 +304,19 @@ def _spelled(value: Any) -> str:
     return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
 
 
-def update_file(path: Path) -> bool:
+def update_file(path: Path, document_of: Callable[[Case], bytes] = Case.document) -> bool:
     """Update a case file in place, and return True if that changed it.
+
+    Args:
+        document_of: what the command reads; the input of the case, unless given.
 
     Raises:
         Contradiction: today's outcome is not what the case's `must` says; the file is as it was.
         InvalidInput: the file does not contain a case.
     """
     before = path.read_bytes()
-    after = render_case(renewed(parse_case(before)))
+    case = parse_case(before)
+    after = render_case(renewed(case, document_of(case)))
     if after == before:
         return False
     replace_file(path, after)

@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import Any
 
 from evals.escaping import escape_line
+from harness.cases import case_files
 from harness.commands.documents import read_whole
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.output import ascii_json
@@ -17,13 +19,14 @@ from harness.policy import (
     lint,
     parse_policy,
 )
+from harness.policy.cases import CaseResult, run_cases
 from harness.policy.reading import syntax_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Exit status as documented by `critic policy ACTION --help`."""
-    return _check(args)
+    return {"check": _check, "test": _test}[args.action](args)
 
 
 def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
@@ -104,6 +107,48 @@ def _tell_findings(
         policy = document.policy
         tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
         sys.stdout.write(f"{_source(name)}: ok: {tools}, no findings\n")
+
+
+def _test(args: argparse.Namespace) -> int:
+    policy = load_policy(args.policy).policy
+    named = [file for name in args.cases for file in _case_files(Path(name))]
+    # A policy in JSON may be in the folder of its cases.
+    files = [file for file in named if args.policy == "-" or file != Path(args.policy)]
+    status, judged = EXIT_OK, 0
+    for result in run_cases(policy, files):
+        status = max(status, _status(result))
+        judged += not (result.has_own or result.invalid)
+        _tell_result(result, as_json=args.format == "json")
+    if not judged and status != EXIT_INVALID:
+        raise UsageError("no case leaves out compiled and spec, so the policy judged none of them")
+    return status
+
+
+def _case_files(path: Path) -> list[Path]:
+    files = case_files(path)
+    if not files:
+        raise UsageError(f"{escape_line(str(path))}: no case file (*.json) in this folder")
+    return files
+
+
+def _status(result: CaseResult) -> int:
+    if result.invalid:
+        return EXIT_INVALID
+    return EXIT_REFUSED if result.problem else EXIT_OK
+
+
+def _tell_result(result: CaseResult, *, as_json: bool) -> None:
+    if as_json:
+        wire = {"file": str(result.file), "title": result.title, "ok": not result.problem}
+        notes = {"problem": result.problem} if result.problem else {}
+        _print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
+        return
+    head = "FAILED" if result.problem else "ok"
+    own = " (judged by its own tools and spec, not by the policy)" if result.has_own else ""
+    title = escape_line(result.title)
+    sys.stdout.write(f"{escape_line(str(result.file))}: {head}: {title}{own}\n")
+    for line in result.problem.splitlines():
+        sys.stdout.write(f"  {escape_line(line)}\n")
 
 
 def _print_json(value: dict[str, Any]) -> None:

@@ -9,13 +9,24 @@ _CHECK_EXITS: Final = (
 )
 
 
+_TEST_EXITS: Final = (
+    "Exit status: 0 every case holds; 1 some do not; 2 the policy or a case is invalid, or no case "
+    "uses the policy."
+)
+
+
 def add_policy(commands: Commands) -> None:
-    """Add `critic policy check`."""
-    policy = add(commands, "policy", "check a policy file", _CHECK_EXITS)
+    """Add `critic policy check` and `critic policy test`."""
+    policy = add(commands, "policy", "check and test a policy file")
     actions = policy.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = add(actions, "check", "explain every mistake, and what is ineffective", _CHECK_EXITS)
     check.add_argument(
         "files", nargs="+", metavar="FILE", help="a policy as TOML or JSON; - is standard input"
     )
-    for action in (check,):
+    test = add(actions, "test", "run case files that leave out what the policy says", _TEST_EXITS)
+    test.add_argument("policy", metavar="FILE", help="the policy; - is standard input")
+    test.add_argument(
+        "cases", nargs="+", metavar="CASES", help="case files, or folders of them (*.json)"
+    )
+    for action in (check, test):
         action.add_argument("--format", choices=("text", "json"), default="text")

@@ -5,7 +5,8 @@
     def test_my_manifest() -> None:
         check_laws(compiled, spec, ctx)
 
-or one test for each law, with the pytest plugin:
+or with a policy file, `check_laws(policy="critic.toml")`, or one test for each law, with the pytest
+plugin:
 
     @pytest.mark.critic_laws(compiled, spec, ctx)
     def test_my_manifest(critic_law) -> None:
@@ -14,6 +15,7 @@ or one test for each law, with the pytest plugin:
 A law that does not hold raises `LawBroken` with the smallest proposal that shows it, as JSON.
 """
 
+from pathlib import Path
 from typing import Final
 
 from hypothesis import given
@@ -21,6 +23,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, Proposal, RunContext, verify
+from harness.policy import Policy, read_policy
 from harness.testing._draw.bounds import bounds_of
 from harness.testing._draw.plans import Args
 from harness.testing._laws.context import LawBroken, LawContext, NoVerdict, Verify
@@ -34,6 +37,9 @@ from harness.testing.strategies import (
     proposals,
     valid_proposals,
 )
+
+PolicyLike = Policy | Path | str
+"""A policy, or the path of its file."""
 
 __all__ = [
     "LAWS",
@@ -63,6 +69,7 @@ class Laws:
     """The laws of one manifest, spec and context; an input that is None is drawn.
 
     Args:
+        policy: a policy, or the path of one, in place of `compiled` and `spec`.
         verify: the judge to check, if not the one of the engine.
         proposals: the proposals to judge, if they should not be drawn from the manifest.
         args: strategies for the args of tools whose `args_schema` the generator cannot satisfy.
@@ -75,11 +82,14 @@ class Laws:
         spec: DecisionSpec | None = None,
         ctx: RunContext | None = None,
         *,
+        policy: PolicyLike | None = None,
         verify: Verify = verify,
         proposals: st.SearchStrategy[Proposal] | None = None,
         args: Args | None = None,
         settings: hypothesis_settings | None = None,
     ) -> None:
+        if policy is not None:
+            compiled, spec = _parts_of(policy, compiled, spec)
         self._inputs = (compiled, spec, ctx)
         self._proposals = proposals
         self._args: Args = args or {}
@@ -144,19 +154,32 @@ class Laws:
             self.check(name)
 
 
+def _parts_of(
+    policy: PolicyLike, compiled: CompiledContext | None, spec: DecisionSpec | None
+) -> tuple[CompiledContext, DecisionSpec]:
+    if compiled is not None or spec is not None:
+        raise TypeError("a policy says what compiled and spec are: give one or the other")
+    read = policy if isinstance(policy, Policy) else read_policy(policy)
+    return read.compiled(), read.spec
+
+
 def check_laws(
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
     *,
+    policy: PolicyLike | None = None,
     verify: Verify = verify,
     args: Args | None = None,
     settings: hypothesis_settings | None = None,
 ) -> None:
-    """Check every law on a manifest, a spec and a context: see `Laws`.
+    """Check every law on a manifest, a spec and a context, or on a policy: see `Laws`.
 
     Raises:
         LawBroken: a law does not hold.
+        InvalidPolicy: the file of the policy does not hold one.
     """
     __tracebackhide__ = True
-    Laws(compiled, spec, ctx, verify=verify, args=args, settings=settings).check_all()
+    Laws(
+        compiled, spec, ctx, policy=policy, verify=verify, args=args, settings=settings
+    ).check_all()

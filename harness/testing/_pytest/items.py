@@ -11,6 +11,7 @@ from evals.escaping import escape_name
 from harness.cases import Case, Contradiction, parse_case, problem, update_file
 from harness.log.errors import LogError
 from harness.log.sql import SqlDecisionLog
+from harness.policy.cases import case_document
 from harness.replay.engine import replay
 from harness.replay.result import ReplayResult
 from harness.testing._pytest.sources import is_log
@@ -79,13 +80,19 @@ class CaseItem(ReplayItem):
             raise NotReplayed(f"not a case file: {error}") from None
         if self.update:
             self._renew(case)
-        elif mismatch := problem(case):
+        elif mismatch := problem(case, self._document(case)):
             advice = "" if mismatch.startswith("must be") else f"\n{_ADVICE}"
             raise NotReplayed(f"{_title(case)}\n{mismatch}{advice}")
 
+    def _document(self, case: Case) -> bytes:
+        try:
+            return case_document(case, self.path)
+        except (InvalidInput, OSError) as error:
+            raise NotReplayed(f"{_title(case)}\nits policy: {error}") from None
+
     def _renew(self, case: Case) -> None:
         try:
-            updated = update_file(self.path)
+            updated = update_file(self.path, self._document)
         except (Contradiction, InvalidInput, OSError) as error:
             raise NotReplayed(f"{_title(case)}\nnot renewed: {error}") from None
         if updated:

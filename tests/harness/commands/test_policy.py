@@ -219,3 +219,56 @@ def test_runs_may_leave_out_what_the_policy_says(
     assert (said.status, said.err) == (0, "")
     assert critic("score", "-", stdin=stdin).status == 2
     assert Policy.model_fields  # the policy is only named: no record holds it
+
+
+# --- test -------------------------------------------------------------------------------------
+
+
+def case_file(folder: Path, name: str, wire: dict[str, Any], **must: Any) -> Path:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    case = {"title": f"case {name}", "command": "verify", "input": wire, "must": must}
+    path.write_text(json.dumps(case))
+    return path
+
+
+def test_cases_are_tested_against_a_policy(critic: Critic, refund: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "cases"
+    good, bad = (without_parts(wire) for wire in (good_proposal(), refused_proposal()))
+    first = case_file(folder, "a.json", good, ok=True)
+    second = case_file(folder, "b.json", bad, ok=True)
+    said = critic("policy", "test", refund, folder)
+    assert (said.status, said.err) == (1, "")
+    assert said.lines[0] == f"{first}: ok: case a.json"
+    assert said.lines[1] == f"{second}: FAILED: case b.json"
+    assert said.lines[2].startswith('  must be {"ok": true}, is {"ok": false, "kind": "missing_')
+    answers = [
+        json.loads(line)
+        for line in critic("policy", "test", refund, folder, "--format", "json").lines
+    ]
+    assert [answer["ok"] for answer in answers] == [True, False]
+    assert critic("policy", "test", refund, first).status == 0
+
+
+def test_cases_that_the_policy_does_not_judge_test_nothing(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    own = case_file(tmp_path / "cases", "own.json", good_proposal(), ok=True)
+    said = critic("policy", "test", refund, own)
+    assert said.status == 2
+    assert said.out.endswith("(judged by its own tools and spec, not by the policy)\n")
+    assert "the policy judged none of them" in said.err
+    used = case_file(tmp_path / "cases", "used.json", without_parts(good_proposal()), ok=True)
+    assert critic("policy", "test", refund, own, used).status == 0
+    (tmp_path / "empty").mkdir()
+    assert "no case file" in critic("policy", "test", refund, tmp_path / "empty").err
+    assert critic("policy", "test", refund, tmp_path / "gone.json").status == 2
+    (tmp_path / "cases" / "no.json").write_text("{")
+    said = critic("policy", "test", refund, tmp_path / "cases")
+    assert (said.status, "not a case file" in said.out) == (2, True)
+
+
+def test_a_policy_among_its_cases_is_not_a_case(critic: Critic, refund: Path) -> None:
+    case_file(refund.parent, "used.json", without_parts(good_proposal()), ok=True)
+    said = critic("policy", "test", refund, refund.parent)
+    assert (said.status, len(said.lines)) == (0, 1)

@@ -238,6 +238,26 @@ def test_a_file_that_cannot_be_read_or_written_is_a_failure_with_a_message(
     assert path.read_bytes() == before
 
 
+def test_a_case_may_name_a_policy(run: Pytest, cases: Path) -> None:
+    path = cases / "good.json"
+    document = json.loads(path.read_bytes())
+    parts = document["input"]
+    manifests = parts["compiled"]["manifests"]
+    policy = {
+        "guard": {"safety_mode": "destructive"},
+        "spec": parts.pop("spec"),
+        "tool": manifests.pop("tool_manifest"),
+    }
+    (cases.parent / "critic.json").write_text(json.dumps(policy))
+    path.write_text(json.dumps({**document, "policy": "../critic.json"}))
+    run("--critic-replay", "cases").assert_outcomes(passed=2)
+    path.write_text(json.dumps({**document, "policy": "../gone.toml"}))
+    result = run("--critic-replay", "cases")
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["its policy: *gone.toml*"])
+    assert "Traceback" not in shown(result)
+
+
 def test_the_title_of_a_hostile_case_is_escaped(run: Pytest, cases: Path) -> None:
     path = cases / "below" / "bad.json"
     outdated(path)
