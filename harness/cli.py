@@ -16,7 +16,7 @@ from typing import Any
 from harness.commands.arguments import EXITS, Commands, add, formatter, positive
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 from harness.commands.loop_arguments import add_loop, add_sessions
-from harness.commands.policy_arguments import add_policy
+from harness.commands.policy_arguments import add_init, add_policy
 
 _MODULES = {"loop": "code_loop"}
 """The modules of commands that are not named as their command."""
@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_replay(commands)
     _add_log(commands)
     add_policy(commands)
+    add_init(commands)
     add_loop(commands)
     add_sessions(commands)
     schema = add(commands, "schema", "print the JSON Schemas of the envelopes")

@@ -30,3 +30,26 @@ def add_policy(commands: Commands) -> None:
     )
     for action in (check, test):
         action.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def add_init(commands: Commands) -> None:
+    """Add `critic init`."""
+    exits = "Exit status: 0 written; 2 the file is there already, or the tools cannot be read."
+    init = add(commands, "init", "write a policy file to begin with", exits)
+    init.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        default="critic.toml",
+        help="the file to write (default: %(default)s); - is standard output",
+    )
+    source = init.add_mutually_exclusive_group()
+    source.add_argument(
+        "--from-python",
+        metavar="MODULE",
+        help="derive the tools from the public functions of a module or a .py file; it is imported",
+    )
+    source.add_argument(
+        "--from-openai", metavar="JSON", help="derive the tools from OpenAI tool JSON"
+    )
+    init.add_argument("--force", action="store_true", help="replace a file that is there already")

@@ -44,7 +44,8 @@ PURE = words("""
     harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
     harness.codeloop.review
     harness.policy.envelopes harness.policy.positions harness.policy.faults
-    harness.policy.lint harness.policy.schema_lint
+    harness.policy.lint harness.policy.schema_lint harness.policy.parts
+    harness.policy.writing
 """)
 PURE_IMPORTS = words("""
     bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib

@@ -1,0 +1,104 @@
+"""`critic init`: a policy to begin with, from nothing, from functions, or from OpenAI tools."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from harness.policy import lint, read_policy
+from tests.harness.console import Critic, spawn
+from tests.support.examples import is_safe
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_starter_is_written_that_the_check_accepts(critic: Critic, folder: Path) -> None:
+    said = critic("init")
+    assert (said.status, said.err) == (0, "")
+    assert said.lines == [
+        "critic.toml: written: 2 tools; then run `critic policy check critic.toml`"
+    ]
+    assert critic("policy", "check", "critic.toml").status == 0
+    assert lint(read_policy(folder / "critic.toml")) == ()
+
+
+def test_a_file_is_replaced_only_when_told_to(critic: Critic, folder: Path) -> None:
+    path = folder / "own.toml"
+    path.write_text("mine")
+    path.chmod(0o600)
+    said = critic("init", path)
+    assert (said.status, said.out) == (2, "")
+    assert said.err == f"critic: {path} is there already: give --force to replace it\n"
+    assert path.read_text() == "mine"
+    assert critic("init", path, "--force").status == 0
+    assert read_policy(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert critic("init", "new.toml", "--force").status == 0
+    assert critic("init", "gone/new.toml").err == "critic: gone/new.toml: no such file\n"
+
+
+def test_it_can_be_printed(critic: Critic, folder: Path) -> None:
+    said = critic("init", "-")
+    assert said.lines[0].startswith("# A policy")
+    assert list(folder.iterdir()) == []
+
+
+def test_tools_are_derived_from_a_module_of_this_folder(folder: Path) -> None:
+    (folder / "own_tools.py").write_text('def pay(to: str, amount: int):\n    """Pay."""\n')
+    said = spawn("init", "--from-python", "own_tools", cwd=folder)
+    assert said == (
+        0,
+        "critic.toml: written: 1 tool, 5 TODOs to decide; then run "
+        "`critic policy check critic.toml`\n",
+        "",
+    )
+    tool = read_policy(folder / "critic.toml").tools["pay"]
+    assert (tool.adapter_id, tool.approval_mode) == ("own_tools", "destructive")
+    again = spawn("init", "two.toml", "--from-python", str(folder / "own_tools.py"), cwd=folder)
+    assert (again.status, read_policy(folder / "two.toml").tool) == (0, (tool,))
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("1 / 0", "cannot import own_broken: ZeroDivisionError: division by zero"),
+        ("raise SystemExit(3)", "cannot import own_broken: SystemExit: 3"),
+        ("x = (", "cannot import own_broken: SyntaxError"),
+        ("raise ValueError('\\x1b[31m')", "cannot import own_broken: ValueError: \\u001b"),
+        ("x = 1", "the module own_broken has no public function"),
+    ],
+)
+def test_a_module_that_cannot_be_used_is_one_safe_line(
+    folder: Path, source: str, words: str
+) -> None:
+    (folder / "own_broken.py").write_text(source)
+    said = spawn("init", "--from-python", "own_broken", cwd=folder)
+    assert (said.status, said.out) == (2, "")
+    assert words in said.err
+    assert is_safe(said.err.removesuffix("\n"))
+    assert not (folder / "critic.toml").exists()
+
+
+def test_a_module_that_is_not_there(critic: Critic) -> None:
+    said = critic("init", "--from-python", "no_such_module_at_all")
+    assert "cannot import no_such_module_at_all: ModuleNotFoundError" in said.err
+    assert critic("init", "--from-python", "gone.py").status == 2
+
+
+def test_tools_are_derived_from_openai_json(critic: Critic, folder: Path) -> None:
+    tool = {"type": "function", "name": "pay", "parameters": {"type": "object"}}
+    (folder / "tools.json").write_text(json.dumps({"tools": [tool, {"type": "\x1b[31m"}]}))
+    said = critic("init", "--from-openai", "tools.json")
+    assert said.status == 0
+    assert said.err.startswith("left out a tool of type \\u001b[31m: ")
+    assert list(read_policy(folder / "critic.toml").tools) == ["pay"]
+    said = critic("init", "-", "--from-openai", "-", stdin=b'[{"name": "a b"}]')
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith("critic: standard input: /0/name: must be a name of letters")
+    assert critic("init", "--from-openai", "a", "--from-python", "b").status == 2
