@@ -20,13 +20,14 @@ from harness.policy import (
     parse_policy,
 )
 from harness.policy.cases import CaseResult, run_cases
+from harness.policy.diff import PolicyChange, diff_policies, overall
 from harness.policy.reading import syntax_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Exit status as documented by `critic policy ACTION --help`."""
-    return {"check": _check, "test": _test}[args.action](args)
+    return {"check": _check, "diff": _diff, "test": _test}[args.action](args)
 
 
 def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
@@ -107,6 +108,48 @@ def _tell_findings(
         policy = document.policy
         tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
         sys.stdout.write(f"{_source(name)}: ok: {tools}, no findings\n")
+
+
+def _diff(args: argparse.Namespace) -> int:
+    old, new = (load_policy(name).policy for name in (args.old, args.new))
+    changes = diff_policies(old, new)
+    total = overall(changes)
+    if args.format == "json":
+        wire = [_change_wire(change) for change in changes]
+        _print_json({"old": args.old, "new": args.new, "change": total, "changes": wire})
+    else:
+        for change in changes:
+            _tell_change(change)
+        sys.stdout.write(f"{_source(args.new)} against {_source(args.old)}: {total}\n")
+    return EXIT_OK if total == "equal" else EXIT_REFUSED
+
+
+def _change_wire(change: PolicyChange) -> dict[str, Any]:
+    wire = {"subject": change.subject, "change": change.change, "changed": list(change.changed)}
+    witnesses = {"looser": change.looser, "tighter": change.tighter}
+    shown = {
+        name: {"witness": witness.document, "verdict": witness.verdict.wire()}
+        for name, witness in witnesses.items()
+        if witness is not None
+    }
+    undecided = {"not_decided": list(change.undecided)} if change.undecided else {}
+    return {**wire, **shown, **undecided}
+
+
+def _tell_change(change: PolicyChange) -> None:
+    sys.stdout.write(f"{change.subject}: {change.change}\n")
+    if change.changed:
+        sys.stdout.write(f"  changed: {', '.join(change.changed)}\n")
+    for direction, witness, refusing in (
+        ("looser", change.looser, "old"),
+        ("tighter", change.tighter, "new"),
+    ):
+        if witness is not None:
+            document = ascii_json(witness.document)
+            sys.stdout.write(f"  {direction}: the {refusing} policy refuses: {witness.reason}\n")
+            sys.stdout.write(f"    {document}\n")
+    if change.undecided and change.change != "not decided":
+        sys.stdout.write(f"  not decided: whether it is {' or '.join(change.undecided)} too\n")
 
 
 def _test(args: argparse.Namespace) -> int:

@@ -9,6 +9,9 @@ _CHECK_EXITS: Final = (
 )
 
 
+_DIFF_EXITS: Final = (
+    "Exit status: 0 equal; 1 tighter, looser, both or not decided; 2 a file is not a policy."
+)
 _TEST_EXITS: Final = (
     "Exit status: 0 every case holds; 1 some do not; 2 the policy or a case is invalid, or no case "
     "uses the policy."
@@ -16,8 +19,8 @@ _TEST_EXITS: Final = (
 
 
 def add_policy(commands: Commands) -> None:
-    """Add `critic policy check` and `critic policy test`."""
-    policy = add(commands, "policy", "check and test a policy file")
+    """Add `critic policy check`, `critic policy diff` and `critic policy test`."""
+    policy = add(commands, "policy", "check, compare and test a policy file")
     actions = policy.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = add(actions, "check", "explain every mistake, and what is ineffective", _CHECK_EXITS)
     check.add_argument(
@@ -28,7 +31,10 @@ def add_policy(commands: Commands) -> None:
     test.add_argument(
         "cases", nargs="+", metavar="CASES", help="case files, or folders of them (*.json)"
     )
-    for action in (check, test):
+    diff = add(actions, "diff", "say what is tighter and what is looser, and show it", _DIFF_EXITS)
+    diff.add_argument("old", metavar="OLD", help="the policy before")
+    diff.add_argument("new", metavar="NEW", help="the policy after")
+    for action in (check, diff, test):
         action.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -1,5 +1,6 @@
-"""The policy file: read it, have every mistake in it explained, and lint it."""
+"""The policy file: read it, have every mistake in it explained, lint it, and compare two."""
 
+from harness.policy.diff import PolicyChange, diff_policies
 from harness.policy.envelopes import SESSION_BUDGET, GuardSettings, Policy, PolicyTool
 from harness.policy.lint import LintFinding, lint
 from harness.policy.reading import (
@@ -17,9 +18,11 @@ __all__ = [
     "InvalidPolicy",
     "LintFinding",
     "Policy",
+    "PolicyChange",
     "PolicyDocument",
     "PolicyFault",
     "PolicyTool",
+    "diff_policies",
     "lint",
     "parse_policy",
     "read_document",

@@ -18,8 +18,8 @@ from harness.policy.schema_lint import (
     has_place,
     impossible_parts,
     odd_keywords,
-    property_names,
 )
+from harness.policy.schema_parts import property_names
 
 
 class LintFinding(NamedTuple):

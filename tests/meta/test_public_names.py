@@ -236,8 +236,8 @@ def test_the_code_loop_loads_no_log_and_no_model() -> None:
 
 
 POLICY = """
-    SESSION_BUDGET GuardSettings InvalidPolicy LintFinding Policy PolicyDocument PolicyFault
-    PolicyTool lint parse_policy read_document read_policy
+    SESSION_BUDGET GuardSettings InvalidPolicy LintFinding Policy PolicyChange PolicyDocument
+    PolicyFault PolicyTool diff_policies lint parse_policy read_document read_policy
 """
 
 

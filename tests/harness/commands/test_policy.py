@@ -272,3 +272,50 @@ def test_a_policy_among_its_cases_is_not_a_case(critic: Critic, refund: Path) ->
     case_file(refund.parent, "used.json", without_parts(good_proposal()), ok=True)
     said = critic("policy", "test", refund, refund.parent)
     assert (said.status, len(said.lines)) == (0, 1)
+
+
+# --- diff -------------------------------------------------------------------------------------
+
+
+def test_the_diff_says_it_tool_by_tool_with_a_plan(
+    critic: Critic, refund: Path, tmp_path: Path
+) -> None:
+    policy = json.loads(refund.read_text())
+    refunds = policy["tool"][1]
+    refunds["args_schema"]["properties"]["amount_inr"]["maximum"] = 100
+    refunds["yields"] = "refund_receipt"
+    new = saved(tmp_path, json.dumps(policy), "new.json")
+    said = critic("policy", "diff", refund, new)
+    assert (said.status, said.err) == (1, "")
+    assert said.lines[:2] == ["tool lookup: equal", "tool issue_refund: tighter"]
+    assert said.lines[2] == "  changed: args_schema, yields (no plan shows it)"
+    assert said.lines[3].startswith(
+        "  tighter: the new policy refuses: violates_decision_spec: step 0 args"
+    )
+    assert said.lines[5] == "  not decided: whether it is looser too"
+    assert said.lines[-1] == f"{new} against {refund}: tighter"
+    witness = saved(tmp_path, said.lines[4], "witness.json")
+    assert critic("verify", "--policy", refund, witness).status == 0
+    assert critic("verify", "--policy", new, witness).status == 1
+
+
+def test_the_diff_as_json(critic: Critic, refund: Path, tmp_path: Path) -> None:
+    policy = json.loads(refund.read_text())
+    policy["guard"]["safety_mode"] = "network"
+    new = saved(tmp_path, json.dumps(policy), "new.json")
+    said = critic("policy", "diff", "--format", "json", refund, new)
+    answer = json.loads(said.out)
+    assert (said.status, answer["change"]) == (1, "tighter")
+    assert (answer["old"], answer["new"]) == (str(refund), str(new))
+    changes = {change["subject"]: change for change in answer["changes"]}
+    assert changes["tool issue_refund"]["tighter"]["verdict"]["kind"] == "approval_mode_mismatch"
+    assert set(changes["tool issue_refund"]["tighter"]["witness"]) >= {"ctx", "plan"}
+    assert changes["guard"] == {"subject": "guard", "change": "equal", "changed": []}
+
+
+def test_equal_policies_differ_in_nothing(critic: Critic, refund: Path, tmp_path: Path) -> None:
+    said = critic("policy", "diff", refund, refund)
+    assert (said.status, said.lines[-1]) == (0, f"{refund} against {refund}: equal")
+    said = critic("policy", "diff", refund, saved(tmp_path, BROKEN))
+    assert (said.status, said.out) == (2, "")
+    assert "not a policy: line 10 /spec/provenence" in said.err

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from critic import Proposal
 from harness.policy import LintFinding, lint, parse_policy
-from harness.policy.schema_lint import has_place, impossible_parts, odd_keywords, property_names
+from harness.policy.schema_lint import has_place, impossible_parts, odd_keywords
+from harness.policy.schema_parts import property_names
 from harness.testing.strategies import proposals
 from tests.harness.policy.policies import (
     GOOD,

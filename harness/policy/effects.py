@@ -1,0 +1,284 @@
+"""What a change of a policy may do: could a call pass that was refused before, or the reverse?
+
+The answers are bounds. "May not" is a proof, by the rule of the check that reads the field; "may"
+is left for a witness plan to show.
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any, Final, NamedTuple, TypeVar
+
+from jsonschema_rs import canonical
+
+from critic import MODE_RANK, Binding, Demand
+from harness.canonical import canonical_bytes
+from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
+from harness.policy.schema_lint import canonical_form
+
+T = TypeVar("T")
+
+Pair = tuple[str, str]
+
+_NETWORK: Final = MODE_RANK["network"]
+_DESTRUCTIVE: Final = MODE_RANK["destructive"]
+_ABOVE_ALL: Final = len(MODE_RANK)
+
+
+class Effect(NamedTuple):
+    """A change, and whether a plan may pass or be refused because of it.
+
+    `in_sessions` says that no single plan can show it.
+    """
+
+    what: str
+    looser: bool
+    tighter: bool
+    in_sessions: bool = False
+
+
+def ceiling(policy: Policy) -> int:
+    """Return the rank of the highest tier that may run."""
+    limit = policy.spec.approval_mode or policy.guard.safety_mode
+    return min(MODE_RANK[limit], MODE_RANK[policy.guard.safety_mode])
+
+
+def effects_on_tool(old: Policy, new: Policy, pair: Pair) -> list[Effect]:
+    """Return what may change for calls of one tool."""
+    before, after = _find(old, pair), _find(new, pair)
+    ran = before is not None and MODE_RANK[before.approval_mode] <= ceiling(old)
+    runs = after is not None and MODE_RANK[after.approval_mode] <= ceiling(new)
+    if before is None or after is None:
+        what = "the tool is new" if before is None else "the tool is gone"
+        return [Effect(what, runs, ran)]
+    if not (ran and runs):
+        what = "the modes that may run" if ran or runs else "no call of it can pass"
+        return [Effect(what, runs, ran)] if ran or runs else []
+    found = [*_of_fields(before, after), *_of_settings(old, new, before, after)]
+    return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _find(policy: Policy, pair: Pair) -> PolicyTool | None:
+    return next((tool for tool in policy.tool if tool.pair == pair), None)
+
+
+def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
+    """Yield the effects of fields that say by themselves what a call must be."""
+    demands = old.requires_evidence or (), new.requires_evidence or ()
+    yield _ordered("requires_evidence", *demands, _demands_as_much)
+    bound = tuple((tool.bound_args or {}).items() for tool in (old, new))
+    yield _ordered("bound_args", list(bound[0]), list(bound[1]), _binds_as_much)
+    groups = old.bound_together or (), new.bound_together or ()
+    yield _ordered("bound_together", *groups, lambda one, other: set(one) >= set(other))
+    yield _of_schemas("args_schema", old.args_schema, new.args_schema)
+    more = (new.min_tokens or 0) - (old.min_tokens or 0)
+    yield Effect("min_tokens", more < 0, more > 0)
+    for name in ("name", "yields", "expires_after_s", "result"):
+        changed = getattr(old, name) != getattr(new, name)
+        yield Effect(name, changed, changed, in_sessions=True)
+
+
+def _ordered(
+    what: str,
+    old: Collection[T],
+    new: Collection[T],
+    as_strict: Callable[[T, T], bool],
+) -> Effect:
+    """Return the effect of a list of conditions, all of which a call must meet.
+
+    It cannot be looser where every old condition is implied by a new one.
+    """
+    kept = all(any(as_strict(one, other) for one in new) for other in old)
+    known = all(any(as_strict(one, other) for one in old) for other in new)
+    return Effect(what, not kept, not known)
+
+
+def _demands_as_much(one: str | Demand, other: str | Demand) -> bool:
+    """Return whether what meets `one` meets `other`."""
+    first, second = (
+        demand if isinstance(demand, Demand) else Demand(class_=demand) for demand in (one, other)
+    )
+    about, wanted = first.about or {}, second.about or {}
+    return (
+        first.class_ == second.class_
+        and about.items() >= wanted.items()
+        and (first == second or _admits_no_more(first.content_schema, second.content_schema))
+    )
+
+
+def _binds_as_much(
+    one: tuple[str, tuple[str, ...] | Binding], other: tuple[str, tuple[str, ...] | Binding]
+) -> bool:
+    (name, first), (named, second) = ((key, _binding(value)) for key, value in (one, other))
+    places = second.at is None or (first.at is not None and set(first.at) <= set(second.at))
+    return (
+        name == named
+        and set(first.from_) <= set(second.from_)
+        and places
+        and (second.optional or not first.optional)
+    )
+
+
+def _binding(value: tuple[str, ...] | Binding) -> Binding:
+    """Return the binding that an array of classes stands for: the argument may be left out."""
+    return value if isinstance(value, Binding) else Binding(from_=value, optional=True)
+
+
+def _of_schemas(what: str, old: Any, new: Any) -> Effect:
+    if old == new:
+        return Effect(what, False, False)
+    return Effect(what, not _admits_no_more(new, old), not _admits_no_more(old, new))
+
+
+def _admits_no_more(schema: Any, other: Any) -> bool:
+    """Return whether it is proven that every value of the schema is one of the other."""
+    if other is None or other is True or other == {}:
+        return True
+    try:
+        wider = canonical_form(other)
+        return wider.covers(canonical_form(True if schema is None else schema)) == (
+            canonical.Containment.YES
+        )
+    except Exception:  # the library cannot tell
+        return False
+
+
+def _of_settings(
+    old: Policy, new: Policy, before: PolicyTool, after: PolicyTool
+) -> Iterator[Effect]:
+    """Yield the effects that the spec and the rest of the policy have on calls of a tool."""
+    ranks = MODE_RANK[before.approval_mode], MODE_RANK[after.approval_mode]
+    asked, asks = (
+        rank >= _rank(policy.spec.approval_required_from)
+        for rank, policy in zip(ranks, (old, new), strict=True)
+    )
+    yield Effect("spec.approval_required_from", asked and not asks, asks and not asked)
+    yield _of_tier(old, new, *ranks)
+    confined = _classes(old.spec.confined_evidence), _classes(new.spec.confined_evidence)
+    if max(ranks) >= _NETWORK:
+        lost, gained = confined[0] - confined[1], confined[1] - confined[0]
+        yield Effect("spec.confined_evidence", bool(lost), bool(gained))
+    if max(ranks) > 0 and (old.spec.provenance or new.spec.provenance):
+        yield from _of_provenance(old, new, before, after)
+    demanded = _demanded(before) | _demanded(after)
+    changed = {item.classification for item in {*_items(old)} ^ {*_items(new)}}
+    judged = (demanded | confined[0] | confined[1]) & changed
+    every = bool(changed) and bool(old.spec.provenance or new.spec.provenance) and max(ranks) > 0
+    yield Effect("evidence", bool(judged) or every, bool(judged) or every)
+
+
+def _of_tier(old: Policy, new: Policy, before: int, after: int) -> Effect:
+    """Return the effect of a tier where both tiers may run: what else is asked of them."""
+    specs = (old.spec, new.spec)
+    judged = any(spec.provenance for spec in specs)
+    confined = any(spec.confined_evidence for spec in specs)
+    destructive = _DESTRUCTIVE in (before, after)  # the one tier that may not repeat a call
+    sent = confined and min(before, after) < _NETWORK <= max(before, after)
+    matters = judged or destructive or sent
+    return Effect("approval_mode", matters and after < before, matters and after > before)
+
+
+def _of_provenance(
+    old: Policy, new: Policy, before: PolicyTool, after: PolicyTool
+) -> Iterator[Effect]:
+    modes = old.spec.provenance, new.spec.provenance
+    if modes[0] != modes[1]:
+        # From one mode to the other, some values are asked about instead of refused or allowed.
+        yield Effect("spec.provenance", modes[0] is not None, modes[1] is not None)
+    fields = old.spec.field_recipients or "allow", new.spec.field_recipients or "allow"
+    yield Effect("spec.field_recipients", fields == ("ask", "allow"), fields == ("allow", "ask"))
+    roles = (before.arg_roles or {}) != (after.arg_roles or {})
+    yield Effect("arg_roles", roles, roles)
+    records = set(old.record_fields or ()) != set(new.record_fields or ())
+    yield Effect("record_fields", records, records)
+    followed = set(map(_pair_of, before.follows or ())), set(map(_pair_of, after.follows or ()))
+    yield Effect("follows", bool(followed[1] - followed[0]), bool(followed[0] - followed[1]))
+
+
+def effects_on_plans(old: Policy, new: Policy) -> list[Effect]:
+    """Return what may change for plans as a whole, whatever they call."""
+    found = [*_of_outputs(old, new), *_of_budgets(old, new), *_of_evidence(old, new)]
+    wanted = _classes(old.spec.required_evidence), _classes(new.spec.required_evidence)
+    lost, gained = wanted[0] - wanted[1], wanted[1] - wanted[0]
+    found.append(Effect("spec.required_evidence", bool(lost), bool(gained)))
+    schemas = (old.spec.output_schemas or {}) != (new.spec.output_schemas or {})
+    found.append(Effect("spec.output_schemas", schemas, schemas, in_sessions=True))
+    return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _of_outputs(old: Policy, new: Policy) -> Iterator[Effect]:
+    required = set(old.spec.required_outputs), set(new.spec.required_outputs)
+    yield Effect(
+        "spec.required_outputs", bool(required[0] - required[1]), bool(required[1] - required[0])
+    )
+    made = [
+        {tool.pair: None if tool.produces is None else {*tool.produces} for tool in policy.tool}
+        for policy in (old, new)
+    ]
+    changed = made[0] != made[1] and bool(required[0] | required[1])
+    yield Effect("produces", changed, changed)
+
+
+def _of_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
+    budgets = [policy.guard.budget or SESSION_BUDGET for policy in (old, new)]
+    for name in ("max_steps", "bucket_tokens"):
+        before, after = (getattr(budget, name) for budget in budgets)
+        yield Effect(f"guard.budget.{name}", after > before, after < before)
+
+
+def _of_evidence(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield the effect of items that a step may pin, or may pin no more."""
+    held = [{item.id: item.expires_at for item in policy.evidence} for policy in (old, new)]
+    kept = all(held[1].get(name, ...) == expiry for name, expiry in held[0].items())
+    known = all(held[0].get(name, ...) == expiry for name, expiry in held[1].items())
+    yield Effect("evidence", not known, not kept)
+
+
+_SETTINGS: Final = {
+    "on_refusal": ("answer", "halt"),
+    "on_ask": ("ask", "refuse"),
+    "shadow": (True, False),
+}
+"""Settings of the guard and their values, the looser one first."""
+
+
+def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
+    """Return how the guard answers differently: by definition, and not through any plan."""
+    found = []
+    for name, order in _SETTINGS.items():
+        before, after = (order.index(getattr(policy.guard, name)) for policy in (old, new))
+        found.append(Effect(f"guard.{name}", after < before, after > before, in_sessions=True))
+    asked = new.guard.max_questions - old.guard.max_questions
+    found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
+    return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _rank(mode: str | None) -> int:
+    return _ABOVE_ALL if mode is None else MODE_RANK[mode]
+
+
+def _classes(classes: tuple[str, ...] | None) -> set[str]:
+    return set(classes or ())
+
+
+def _pair_of(tool: Any) -> Pair:
+    return tool.adapter_id, tool.capability_id
+
+
+def _items(policy: Policy) -> Iterator[Any]:
+    """Yield what can be compared of each item of evidence."""
+    yield from (_Item(item.classification, canonical_bytes(item)) for item in policy.evidence)
+
+
+class _Item(NamedTuple):
+    classification: str
+    content: bytes
+
+
+def _demanded(tool: PolicyTool) -> set[str]:
+    """Return every class that a call of the tool may need."""
+    classes = {
+        demand.class_ if isinstance(demand, Demand) else demand
+        for demand in tool.requires_evidence or ()
+    }
+    for binding in (tool.bound_args or {}).values():
+        classes |= set(_binding(binding).from_)
+    return classes

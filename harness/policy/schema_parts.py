@@ -1,0 +1,71 @@
+"""Find the properties and parts of a JSON Schema, through its references and its alternatives."""
+
+from typing import Any, Final
+
+from evals.schema_budget import Targets
+from evals.schemas import compile_schema
+
+Schema = Any
+"""A JSON Schema as JSON: an object or a boolean."""
+
+# What judges the same value as the schema that holds it, and may name its properties.
+_SAME: Final = ("if", "then", "else")
+_SAME_LISTS: Final = ("allOf", "anyOf", "oneOf")
+
+_MOST_WALKED: Final = 10_000
+"""How many subschemas are looked at, of a schema that refers to itself in many ways."""
+
+
+def property_names(schema: Schema) -> frozenset[str]:
+    """Return the properties that a schema names; none where it leaves them open."""
+    return SchemaParts(schema).named([schema])
+
+
+class SchemaParts:
+    """Finds the properties of a schema, through its references and its alternatives."""
+
+    def __init__(self, root: Schema) -> None:
+        self._targets = Targets(root if isinstance(root, dict) else {})
+
+    def named(self, level: list[Schema]) -> frozenset[str]:
+        """Return the names of properties of these schemas."""
+        return frozenset(name for part in self.same(level) for name in _members(part, "properties"))
+
+    def matches(self, level: list[Schema], name: str) -> bool:
+        """Return whether a pattern of one of these schemas is for this property."""
+        patterns = {
+            pattern for part in self.same(level) for pattern in _members(part, "patternProperties")
+        }
+        return any(compile_schema({"pattern": pattern}).is_valid(name) for pattern in patterns)
+
+    def below(self, level: list[Schema], part: str) -> list[Schema]:
+        """Return the schemas of a property, or of the elements."""
+        found: list[Schema] = []
+        for schema in self.same(level):
+            found += [
+                inner for name, inner in _members(schema, "properties").items() if name == part
+            ]
+            if part.isdecimal() or part in ("*", "-"):
+                found += [schema["items"]] if "items" in schema else []
+                found += schema.get("prefixItems", [])
+        return found
+
+    def same(self, level: list[Schema]) -> list[dict[str, Any]]:
+        """Return the schemas that judge the same value as one of these."""
+        seen: dict[int, dict[str, Any]] = {}
+        waiting = list(level)
+        while waiting and len(seen) < _MOST_WALKED:
+            schema = waiting.pop()
+            if not isinstance(schema, dict) or id(schema) in seen:
+                continue
+            seen[id(schema)] = schema
+            waiting += [schema[keyword] for keyword in _SAME if keyword in schema]
+            waiting += [part for keyword in _SAME_LISTS for part in schema.get(keyword, ())]
+            waiting += _members(schema, "dependentSchemas").values()
+            waiting += self._targets.of(schema)
+        return list(seen.values())
+
+
+def _members(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
+    members = schema.get(keyword)
+    return members if isinstance(members, dict) else {}

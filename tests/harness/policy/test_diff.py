@@ -1,0 +1,348 @@
+"""The diff of two policies: its answer, the plans that show it, and what it must never claim."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from critic import Plan, Proposal, Refused, RunContext, Verified, verify, verify_proposal
+from evals.pointers import values_at
+from evals.schemas import compile_schema
+from harness.policy import Policy, PolicyTool, diff_policies
+from harness.policy.backing import backed_steps
+from harness.policy.diff import PolicyChange, overall
+from harness.policy.effects import effects_on_plans, effects_on_tool
+from harness.policy.parts import completed_proposal
+from harness.policy.samples import matching, samples
+from harness.policy.witness import Witness
+from harness.testing.strategies import valid_proposals
+from harness.wire import build
+from tests.harness.policy.policies import (
+    document,
+    plain,
+    with_guard,
+    with_spec,
+    with_tool,
+)
+
+Json = dict[str, Any]
+
+BASE = with_spec(plain(), provenance=...)
+ARGS = BASE["tool"][1]["args_schema"]
+FREE = with_tool(BASE, bound_args=..., requires_evidence=...)
+
+
+def policy_of(value: Json) -> Policy:
+    return document(value).policy
+
+
+def with_amount(**schema: Any) -> Json:
+    properties = {**ARGS["properties"], "amount": {"type": "integer", **schema}}
+    return with_tool(BASE, args_schema={**ARGS, "properties": properties})
+
+
+def changes_of(old: Json, new: Json) -> dict[str, PolicyChange]:
+    """Return the changes by subject, after a look at every witness."""
+    before, after = policy_of(old), policy_of(new)
+    changes = diff_policies(before, after)
+    for change in changes:
+        if change.looser is not None:
+            shows(change.looser, accepting=after, refusing=before)
+        if change.tighter is not None:
+            shows(change.tighter, accepting=before, refusing=after)
+    assert len({change.subject for change in changes}) == len(changes)
+    return {change.subject: change for change in changes}
+
+
+def shows(witness: Witness, accepting: Policy, refusing: Policy) -> None:
+    """Judge the document of a witness as `critic verify --policy` does, by both."""
+    judged = [
+        verify_proposal(build(Proposal, completed_proposal(one, copy.deepcopy(witness.document))))
+        for one in (accepting, refusing)
+    ]
+    assert isinstance(judged[0], Verified)
+    assert judged[1] == witness.verdict
+    assert isinstance(witness.verdict, Refused)
+
+
+PAY, PLANS = "tool pay", "plans"
+
+CHANGES = [
+    ("equal", PAY, BASE, BASE),
+    # Its arguments.
+    ("tighter", PAY, BASE, with_amount(minimum=1, maximum=100)),
+    ("tighter", PAY, BASE, with_amount(minimum=1, maximum=500, multipleOf=7)),
+    ("both", PAY, BASE, with_amount(minimum=10, maximum=900)),
+    ("looser", PAY, BASE, with_tool(BASE, args_schema=...)),
+    ("looser", PAY, BASE, with_tool(BASE, args_schema={**ARGS, "additionalProperties": True})),
+    ("both", PAY, BASE, with_tool(BASE, args_schema={**ARGS, "required": ["to", "memo"]})),
+    ("tighter", PAY, BASE, with_tool(BASE, args_schema=False)),
+    ("equal", PAY, BASE, with_tool(BASE, args_schema={**ARGS, "description": "pays"})),
+    # Its evidence.
+    ("looser", PAY, BASE, with_tool(BASE, bound_args=...)),
+    ("looser", PAY, BASE, FREE),
+    ("tighter", PAY, BASE, with_tool(BASE, requires_evidence=["bill", "rate_table"])),
+    ("tighter", PAY, BASE, with_tool(BASE, bound_args={"amount": ["bill"], "to": ["bill"]})),
+    ("looser", PAY, BASE, with_tool(BASE, bound_args={"amount": ["bill", "rate_table"]})),
+    ("both", PAY, FREE, with_tool(FREE, requires_evidence=["bill"], args_schema=...)),
+    # Its tier, and what is asked of tiers.
+    ("tighter", PAY, BASE, with_tool(BASE, approval_mode="destructive")),
+    ("equal", PAY, BASE, with_tool(BASE, approval_mode="network")),
+    ("tighter", PAY, BASE, with_guard(BASE, safety_mode="network")),
+    ("tighter", PAY, BASE, with_spec(BASE, approval_mode="network")),
+    ("tighter", PAY, BASE, with_spec(BASE, approval_required_from="delegated")),
+    ("equal", PAY, BASE, with_spec(BASE, approval_required_from=...)),
+    ("tighter", PAY, BASE, with_tool(BASE, min_tokens=500)),
+    # A tool that is new or gone, or that cannot run.
+    ("tighter", PAY, BASE, {**BASE, "tool": BASE["tool"][:1]}),
+    ("looser", PAY, {**BASE, "tool": BASE["tool"][:1]}, BASE),
+    (
+        "equal",
+        PAY,
+        with_guard(BASE, safety_mode="network"),
+        with_guard(with_tool(BASE, args_schema=...), safety_mode="network"),
+    ),
+    # Plans as a whole.
+    ("equal", PLANS, BASE, BASE),
+    ("looser", PLANS, BASE, with_spec(BASE, required_outputs=[])),
+    ("tighter", PLANS, BASE, with_spec(BASE, required_outputs=["receipt", "letter"])),
+    ("tighter", PLANS, BASE, with_spec(BASE, required_evidence=["rate_table"])),
+    ("tighter", PLANS, BASE, with_guard(BASE, budget={"max_steps": 3, "bucket_tokens": 200000})),
+    ("tighter", PLANS, BASE, with_guard(BASE, budget={"max_steps": 40, "bucket_tokens": 9})),
+    ("tighter", PLANS, BASE, {**BASE, "evidence": []}),
+    # The guard.
+    ("looser", "guard", BASE, with_guard(BASE, shadow=True)),
+    ("tighter", "guard", BASE, with_guard(BASE, on_ask="refuse")),
+    ("both", "guard", BASE, with_guard(BASE, on_refusal="halt", max_questions=9)),
+    # What no plan shows.
+    ("not decided", PAY, BASE, with_tool(BASE, yields="other")),
+    ("not decided", PLANS, BASE, with_spec(BASE, output_schemas={"receipt": False})),
+]
+REVERSED = {"tighter": "looser", "looser": "tighter"}
+
+
+@pytest.mark.parametrize(("change", "subject", "old", "new"), CHANGES)
+def test_each_change_is_named_and_shown(change: str, subject: str, old: Json, new: Json) -> None:
+    assert changes_of(old, new)[subject].change == change
+    assert changes_of(new, old)[subject].change == REVERSED.get(change, change)
+
+
+def test_equal_policies_are_equal_in_every_part() -> None:
+    changes = changes_of(BASE, BASE)
+    assert list(changes) == ["tool read_file", PAY, PLANS, "guard"]
+    assert {change.change for change in changes.values()} == {"equal"}
+    assert overall(changes.values()) == "equal"
+
+
+def test_only_the_tools_that_changed_are_named() -> None:
+    changes = changes_of(BASE, with_guard(BASE, safety_mode="network"))
+    assert {name: one.change for name, one in changes.items() if one.change != "equal"} == {
+        PAY: "tighter"
+    }
+
+
+@pytest.mark.parametrize(
+    ("known", "total"),
+    [
+        (["equal", "looser"], "looser"),
+        (["tighter", "equal"], "tighter"),
+        (["looser", "tighter"], "both"),
+        (["both", "equal"], "both"),
+        (["not decided", "equal"], "not decided"),
+        (["not decided", "looser"], "looser"),
+        ([], "equal"),
+    ],
+)
+def test_the_whole_is_what_its_parts_come_to(known: list[Any], total: str) -> None:
+    assert overall(PolicyChange("x", change) for change in known) == total
+
+
+def test_a_direction_that_nothing_shows_is_not_decided() -> None:
+    odd = with_amount(minimum=1, maximum=500, **{"not": {"const": 17}})
+    (change,) = (one for one in changes_of(BASE, odd).values() if one.change != "equal")
+    assert change.change in ("tighter", "not decided")
+    assert "looser" not in change.undecided, "the schema library proves that it cannot be looser"
+
+
+def test_a_witness_can_be_small() -> None:
+    change = changes_of(FREE, with_tool(FREE, min_tokens=300_000))[PAY]
+    assert change.tighter is not None
+    (step,) = change.tighter.document["plan"]["steps"][:1]
+    assert step["args"] == {"to": "a", "amount": 1}
+    assert change.tighter.reason == "budget_exceeded: plan exceeds bucket_tokens"
+
+
+# --- the proofs -------------------------------------------------------------------------------
+
+
+def policy_like(proposal: Proposal) -> Json:
+    manifests = proposal.compiled.manifests.wire()
+    budget = proposal.ctx.run_budget
+    return {
+        "guard": {
+            "safety_mode": proposal.ctx.safety_mode,
+            "budget": budget.wire() if budget else {},
+        },
+        "spec": proposal.spec.wire(),
+        "tool": [
+            {**tool, "name": f"t{index}"} for index, tool in enumerate(manifests["tool_manifest"])
+        ],
+        "evidence": manifests["evidence_manifest"],
+    }
+
+
+MODES = ["read_only", "local_write", "network", "delegated", "destructive"]
+OF_TOOL: dict[str, list[Any]] = {
+    "approval_mode": MODES,
+    "requires_evidence": [..., [], ["e"], ["f", "e"]],
+    "bound_args": [..., {}, {"a": ["e"]}, {"a": ["e", "f"], "x": ["f"]}],
+    "args_schema": [..., True, False, {"type": "object", "required": ["a"]}],
+    "produces": [..., [], ["o"], ["extra"]],
+    "min_tokens": [..., 0, 10, 7990],
+}
+OF_SPEC: dict[str, list[Any]] = {
+    "required_outputs": [[], ["o"], ["extra"]],
+    "required_evidence": [..., ["e"]],
+    "approval_mode": [..., *MODES],
+    "approval_required_from": [..., *MODES],
+}
+
+
+@st.composite
+def pairs(draw: st.DrawFn) -> tuple[Policy, Policy, Proposal]:
+    """Draw a policy, another one with a few changes, and a plan that passes the first."""
+    proposal = draw(valid_proposals())
+    value = policy_like(proposal)
+    assume(not any(item["id"].startswith(("call/", "user/")) for item in value["evidence"]))
+    changed = value
+    for name in draw(st.lists(st.sampled_from([*OF_TOOL, *OF_SPEC, "mode"]), max_size=3)):
+        if name in OF_TOOL and changed["tool"]:
+            index = draw(st.integers(0, len(changed["tool"]) - 1))
+            changed = with_tool(changed, index, **{name: draw(st.sampled_from(OF_TOOL[name]))})
+        elif name in OF_SPEC:
+            changed = with_spec(changed, **{name: draw(st.sampled_from(OF_SPEC[name]))})
+        elif name == "mode":
+            changed = with_guard(changed, safety_mode=draw(st.sampled_from(MODES)))
+    return policy_of(value), policy_of(changed), proposal
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(pairs())
+def test_what_may_not_be_looser_or_tighter_never_is(drawn: Any) -> None:
+    old, new, proposal = drawn
+    for accepting, refusing, direction in ((old, new, "tighter"), (new, old, "looser")):
+        verdicts = [judged(one, proposal) for one in (accepting, refusing)]
+        if not isinstance(verdicts[0], Verified) or not isinstance(verdicts[1], Refused):
+            continue
+        effects = effects_on_plans(old, new)
+        for step in proposal.plan.wire()["steps"]:
+            if step["kind"] == "tool":
+                effects += effects_on_tool(old, new, (step["adapter_id"], step["capability_id"]))
+        assert any(getattr(effect, direction) for effect in effects), verdicts[1]
+
+
+def judged(policy: Policy, proposal: Proposal) -> Verified | Refused:
+    ctx: RunContext = proposal.ctx.model_copy(
+        update={"safety_mode": policy.guard.safety_mode, "run_budget": policy.guard.budget}
+    )
+    return verify(ctx, policy.compiled(), policy.spec, proposal.plan)
+
+
+# --- plans and evidence -----------------------------------------------------------------------
+
+SCHEMA: Json = {
+    "type": "object",
+    "required": ["id", "to"],
+    "properties": {
+        "id": {"type": "string", "pattern": "^pay_[0-9]+$"},
+        "to": {"$ref": "#/$defs/person"},
+        "amount": {"type": "integer", "exclusiveMinimum": 3, "multipleOf": 2},
+        "tags": {"type": "array", "items": {"enum": ["a", "b"]}, "minItems": 2},
+        "share": {"type": "number", "maximum": 0.4},
+        "when": {"format": "date", "type": "string"},
+    },
+    "$defs": {
+        "person": {"type": "object", "required": ["n"], "properties": {"n": {"minLength": 2}}}
+    },
+}
+
+
+def test_samples_hold_values_on_both_sides_of_each_bound() -> None:
+    valid = compile_schema(SCHEMA).is_valid
+    found = samples(SCHEMA)
+    assert valid(found[0])
+    fitting = [value for value in found if valid(value)]
+    for name in SCHEMA["properties"]:
+        assert any(name in value for value in fitting), name
+    assert len(fitting) < len(found)
+    assert found == samples(copy.deepcopy(SCHEMA))
+
+
+@pytest.mark.parametrize(
+    ("schema", "count"),
+    [(True, 1), (False, 0), ({"const": 5}, 1), ({"$ref": "#"}, 0), ({"maximum": 1e300}, 1)],
+)
+def test_samples_of_odd_schemas(schema: Any, count: int) -> None:
+    assert len(samples(schema)) >= count
+
+
+def test_samples_of_a_schema_that_holds_itself_end() -> None:
+    tree = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
+    assert {} in samples(tree)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        *("^pay_[0-9]+$", r"^\d{3}-[A-Z]{2,4}$", "^(?:a|b)+x?$", r"https?://.*", "^a|b$"),
+        *("^[^@]+@x$", r"\.\+", "", "a{2}", r"^\w\s\S$"),
+    ],
+)
+def test_a_simple_pattern_has_a_text(pattern: str) -> None:
+    text = matching(pattern)
+    assert text is not None
+    assert compile_schema({"pattern": pattern}).is_valid(text)
+
+
+@pytest.mark.parametrize("pattern", ["(a(b))", "(", "[z]", "[]]"])
+def test_another_pattern_may_have_none(pattern: str) -> None:
+    assert matching(pattern) is None
+
+
+def test_evidence_is_built_to_meet_what_is_demanded() -> None:
+    content_schema = {"properties": {"open": {"const": True}}, "required": ["open"]}
+    tool = PolicyTool(
+        adapter_id="a",
+        capability_id="b",
+        approval_mode="network",
+        requires_evidence=[
+            {"class": "order", "content_schema": content_schema, "about": {"id": "/order/id"}}
+        ],
+        bound_args={
+            "id": {"from": ["order", "bill"], "at": ["/order/id"]},
+            "sum": {"from": ["bill"], "at": ["/lines/*/sum", "/total"]},
+            "list": {"from": ["bill"], "at": ["/all/*"]},
+            "bare": ["bill"],
+        },
+        bound_together=[["id", "sum"]],
+    )
+    args = {"id": "o1", "sum": 7, "list": [1, 2], "bare": "x"}
+    steps = list(backed_steps(tool, args, None))
+    apart = steps[-1][1]
+    assert [item["classification"] for item in apart] == ["order", "bill", "bill", "bill"]
+    assert len({item["id"] for item in apart}) == 4
+    step, items = steps[0]
+    order, bill = items
+    assert step["evidence_refs"] == [order["id"], bill["id"]]
+    assert compile_schema(content_schema).is_valid(order["content"])
+    assert order["content"]["order"]["id"] == "o1"
+    for pointer, values in {
+        "/order/id": ["o1"],
+        "/lines/*/sum": [7],
+        "/all/*": [1, 2],
+        "/bare": ["x"],
+    }.items():
+        assert list(values_at(bill["content"], pointer, wildcard=True)) == values
+    assert build(Plan, {"steps": [step], "declared_outputs": []})
