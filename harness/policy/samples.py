@@ -15,6 +15,8 @@ from harness.policy.schema_parts import Schema, SchemaParts
 _MOST: Final = 24
 """How many values are kept of one place."""
 _DEEPEST: Final = 6
+_MOST_PLACES: Final = 1000
+"""How many places are looked at: a schema that holds itself has no end of them."""
 _LONGEST: Final = 1000
 _FORMATS: Final = {
     "date": "2000-01-01",
@@ -48,11 +50,15 @@ class _Sampler:
 
     def __init__(self, root: Schema) -> None:
         self._parts = SchemaParts(root)
+        self._left = _MOST_PLACES
         root = root if isinstance(root, dict) else {}
         self._shared = {name: root[name] for name in ("$defs", "definitions") if name in root}
 
     def values(self, level: list[Schema], depth: int) -> list[Any]:
         """Return values for a place that these schemas judge; those that fit come first."""
+        self._left -= 1
+        if self._left < 0:
+            return []
         parts = self._parts.same(level)
         found = list(_given(parts))
         makers: dict[str, Callable[[], list[Any]]] = {

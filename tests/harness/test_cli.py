@@ -15,7 +15,9 @@ from tests.harness.console import Critic, spawn
 from tests.support.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
 from tests.support.paths import ROOT
 
-COMMANDS = ("demo", "verify", "score", "run", "replay", "log", "schema", "doctor")
+COMMANDS = (
+    *("demo", "verify", "score", "run", "replay", "log", "policy", "init", "schema", "doctor"),
+)
 EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 HEAVY = {"pydantic", "pydantic_core", "sqlalchemy", "orjson", "jiter", "jsonschema_rs", "tqdm"}
 
@@ -41,7 +43,12 @@ def test_help_names_every_command_and_every_status(critic: Critic) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [*COMMANDS, "log list", "log show", "log verify"], ids=lambda text: text
+    "command",
+    [
+        *(*COMMANDS, "log list", "log show", "log verify"),
+        *("policy check", "policy diff", "policy test"),
+    ],
+    ids=lambda text: text,
 )
 def test_every_command_has_its_help(critic: Critic, command: str) -> None:
     said = critic(*command.split(), "--help")

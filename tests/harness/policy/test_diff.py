@@ -291,6 +291,8 @@ def test_samples_of_odd_schemas(schema: Any, count: int) -> None:
 def test_samples_of_a_schema_that_holds_itself_end() -> None:
     tree = {"type": "object", "properties": {"left": {"$ref": "#"}, "right": {"$ref": "#"}}}
     assert {} in samples(tree)
+    many = {"type": "object", "properties": {f"p{n}": {"$ref": "#"} for n in range(30)}}
+    assert {} in samples(many)
 
 
 @pytest.mark.parametrize(
