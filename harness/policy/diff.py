@@ -14,6 +14,7 @@ from harness.policy.effects import (
     effects_on_plans,
     effects_on_sessions,
     effects_on_tool,
+    sides_of,
 )
 from harness.policy.envelopes import Policy
 from harness.policy.witness import Search, Witness
@@ -43,11 +44,12 @@ class PolicyChange(NamedTuple):
 
 def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     """Return the changes: of each tool of either policy, then of plans and of the guard."""
+    sides = sides_of(old, new)
     opens, closes = Search(new, old), Search(old, new)
     changes = []
     names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
     for pair, name in names.items():
-        effects = effects_on_tool(old, new, pair)
+        effects = effects_on_tool(sides, pair)
         looser = opens.for_tool(pair) if _may(effects, "looser") else None
         tighter = closes.for_tool(pair) if _may(effects, "tighter") else None
         changes.append(_changed(f"tool {name}", effects, looser, tighter))

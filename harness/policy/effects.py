@@ -4,7 +4,7 @@ The answers are bounds. "May not" is a proof, by the rule of the check that read
 is left for a witness plan to show.
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
 from jsonschema_rs import canonical
@@ -41,9 +41,31 @@ def ceiling(policy: Policy) -> int:
     return min(MODE_RANK[limit], MODE_RANK[policy.guard.safety_mode])
 
 
-def effects_on_tool(old: Policy, new: Policy, pair: Pair) -> list[Effect]:
+class Sides(NamedTuple):
+    """Two policies, and what is looked up in them for each tool."""
+
+    old: Policy
+    new: Policy
+    before: Mapping[Pair, PolicyTool]
+    after: Mapping[Pair, PolicyTool]
+    changed: frozenset[str]
+    """The classes of evidence that the policies hold differently."""
+
+
+def sides_of(old: Policy, new: Policy) -> Sides:
+    """Return two policies, ready to be compared."""
+    before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
+    items = [
+        {(item.classification, canonical_bytes(item)) for item in policy.evidence}
+        for policy in (old, new)
+    ]
+    return Sides(old, new, before, after, frozenset(name for name, _ in items[0] ^ items[1]))
+
+
+def effects_on_tool(sides: Sides, pair: Pair) -> list[Effect]:
     """Return what may change for calls of one tool."""
-    before, after = _find(old, pair), _find(new, pair)
+    old, new = sides.old, sides.new
+    before, after = sides.before.get(pair), sides.after.get(pair)
     ran = before is not None and MODE_RANK[before.approval_mode] <= ceiling(old)
     runs = after is not None and MODE_RANK[after.approval_mode] <= ceiling(new)
     if before is None or after is None:
@@ -52,12 +74,8 @@ def effects_on_tool(old: Policy, new: Policy, pair: Pair) -> list[Effect]:
     if not (ran and runs):
         what = "the modes that may run" if ran or runs else "no call of it can pass"
         return [Effect(what, runs, ran)] if ran or runs else []
-    found = [*_of_fields(before, after), *_of_settings(old, new, before, after)]
+    found = [*_of_fields(before, after), *_of_settings(sides, before, after)]
     return [effect for effect in found if effect.looser or effect.tighter]
-
-
-def _find(policy: Policy, pair: Pair) -> PolicyTool | None:
-    return next((tool for tool in policy.tool if tool.pair == pair), None)
 
 
 def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
@@ -141,10 +159,9 @@ def _admits_no_more(schema: Any, other: Any) -> bool:
         return False
 
 
-def _of_settings(
-    old: Policy, new: Policy, before: PolicyTool, after: PolicyTool
-) -> Iterator[Effect]:
+def _of_settings(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterator[Effect]:
     """Yield the effects that the spec and the rest of the policy have on calls of a tool."""
+    old, new = sides.old, sides.new
     ranks = MODE_RANK[before.approval_mode], MODE_RANK[after.approval_mode]
     asked, asks = (
         rank >= _rank(policy.spec.approval_required_from)
@@ -159,9 +176,10 @@ def _of_settings(
     if max(ranks) > 0 and (old.spec.provenance or new.spec.provenance):
         yield from _of_provenance(old, new, before, after)
     demanded = _demanded(before) | _demanded(after)
-    changed = {item.classification for item in {*_items(old)} ^ {*_items(new)}}
-    judged = (demanded | confined[0] | confined[1]) & changed
-    every = bool(changed) and bool(old.spec.provenance or new.spec.provenance) and max(ranks) > 0
+    judged = (demanded | confined[0] | confined[1]) & sides.changed
+    every = (
+        bool(sides.changed) and bool(old.spec.provenance or new.spec.provenance) and max(ranks) > 0
+    )
     yield Effect("evidence", bool(judged) or every, bool(judged) or every)
 
 
@@ -261,16 +279,6 @@ def _classes(classes: tuple[str, ...] | None) -> set[str]:
 
 def _pair_of(tool: Any) -> Pair:
     return tool.adapter_id, tool.capability_id
-
-
-def _items(policy: Policy) -> Iterator[Any]:
-    """Yield what can be compared of each item of evidence."""
-    yield from (_Item(item.classification, canonical_bytes(item)) for item in policy.evidence)
-
-
-class _Item(NamedTuple):
-    classification: str
-    content: bytes
 
 
 def _demanded(tool: PolicyTool) -> set[str]:

@@ -40,23 +40,23 @@ TABLES: Final[tuple[tuple[Parts, type[Envelope]], ...]] = (
     (("spec",), DecisionSpec),
     (("tool", "*"), PolicyTool),
     (("tool", "*", "requires_evidence", "*"), Demand),
-    (("tool", "*", "bound_args", "*"), Binding),
+    (("tool", "*", "bound_args", "{*}"), Binding),
     (("tool", "*", "result"), ToolResult),
     (("tool", "*", "follows", "*"), ToolName),
     (("evidence", "*"), EvidenceItem),
     (("evidence", "*", "source"), Source),
 )
-"""What each table of a policy is. `*` stands for every element or member."""
+"""What each table of a policy is. `*` stands for every element, `{*}` for every member."""
 
 _SCHEMAS: Final[tuple[Parts, ...]] = (
     ("tool", "*", "args_schema"),
     ("tool", "*", "requires_evidence", "*", "content_schema"),
-    ("spec", "output_schemas", "*"),
+    ("spec", "output_schemas", "{*}"),
 )
 
 _CHOICES: Final[tuple[Parts, ...]] = (
     ("tool", "*", "requires_evidence", "*"),
-    ("tool", "*", "bound_args", "*"),
+    ("tool", "*", "bound_args", "{*}"),
 )
 """Where the wire takes one of two forms."""
 
@@ -69,8 +69,8 @@ _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
 """What is expected at a place, in more words than the wire has."""
 
 _POINTERS: Final[tuple[Parts, ...]] = (
-    ("tool", "*", "requires_evidence", "*", "about", "*"),
-    ("tool", "*", "bound_args", "*", "at", "*"),
+    ("tool", "*", "requires_evidence", "*", "about", "{*}"),
+    ("tool", "*", "bound_args", "{*}", "at", "*"),
 )
 
 _QUOTED: Final = re.compile(r"'(\w+)'")
@@ -96,7 +96,8 @@ def _dates(value: Any) -> Iterator[Fault]:
     waiting: list[tuple[Parts, Any]] = [((), value)]
     while waiting:
         path, current = waiting.pop()
-        waiting += [((*path, key), inner) for (key,), inner in _at(current, "*")]
+        inner = [*_at(current, "*"), *_at(current, "{*}")]
+        waiting += [(path + key, value) for key, value in inner]
         is_expiry = path[:1] == ("evidence",) and path[2:] == ("expires_at",)
         if isinstance(current, datetime | date | time) and not is_expiry:
             yield path, "JSON has no dates and times: write it in quotes"
@@ -140,7 +141,7 @@ def places(value: Any, pattern: Parts) -> Iterator[tuple[Parts, Any]]:
 def _at(value: Any, part: str | int) -> Iterator[tuple[Parts, Any]]:
     if part == "*" and isinstance(value, list):
         yield from (((index,), item) for index, item in enumerate(value))
-    elif isinstance(value, dict) and part == "*":
+    elif isinstance(value, dict) and part == "{*}":
         yield from (((key,), item) for key, item in value.items())
     elif isinstance(value, dict) and part in value:
         yield (part,), value[part]
@@ -149,7 +150,7 @@ def _at(value: Any, part: str | int) -> Iterator[tuple[Parts, Any]]:
 def _fits(path: str, pattern: Parts) -> bool:
     parts = path.split("/")[1:]
     return len(parts) == len(pattern) and all(
-        wanted in ("*", part) for part, wanted in zip(parts, pattern, strict=True)
+        wanted in ("*", "{*}", part) for part, wanted in zip(parts, pattern, strict=True)
     )
 
 
@@ -178,8 +179,9 @@ def _clashes(value: Any, line_of: LineOf) -> Iterator[Fault]:
     same = list(_twice(pairs, "tools have the ids", "keep one", line_of))
     yield from same
     called = [(path, tool.get("name", tool.get("capability_id"))) for path, tool in tools]
+    told = {path for path, _ in same}
     for path, what in _twice(called, "tools are called", "give one another name", line_of):
-        if path not in [place for place, _ in same]:
+        if path not in told:
             yield path, what
     items = [(path[:-1], name) for path, name in places(value, ("evidence", "*", "id"))]
     yield from _twice(items, "pieces of evidence have the id", "keep one", line_of)

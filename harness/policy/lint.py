@@ -4,7 +4,7 @@ Each rule has a name, and each finding says what will happen and what to write i
 that restricts what it means to restrict has no findings.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
@@ -44,19 +44,36 @@ _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
     """Return the findings, tool by tool, then those of the spec; none for a good policy."""
-    known = frozenset(_classes(policy))
+    known = _known(policy)
     found: list[LintFinding] = []
     for index, tool in enumerate(policy.tool):
         linted = _Tool(policy, tool, f"/tool/{index}", known)
         for rule in _RULES:
             found += rule(linted)
-    return (*found, *_lint_spec(policy, known))
+    return (*found, *_lint_spec(policy, known.classes))
 
 
-def _classes(policy: Policy) -> Iterator[str]:
-    """Yield every class of evidence that there can be."""
-    yield from (item.classification for item in policy.evidence)
-    yield from (tool.result_class for tool in policy.tool)
+class _Known(NamedTuple):
+    """What a policy has, to be looked up for each tool.
+
+    `yielded` are the classes of results, `held` the contents of evidence by class.
+    """
+
+    yielded: frozenset[str]
+    held: Mapping[str, list[Any]]
+    pairs: frozenset[tuple[str, str]]
+
+    @property
+    def classes(self) -> frozenset[str]:
+        return self.yielded | self.held.keys()
+
+
+def _known(policy: Policy) -> _Known:
+    held: dict[str, list[Any]] = {}
+    for item in policy.evidence:
+        held.setdefault(item.classification, []).append(item.content)
+    yielded = frozenset(tool.result_class for tool in policy.tool)
+    return _Known(yielded, held, frozenset(tool.pair for tool in policy.tool))
 
 
 class _Tool(NamedTuple):
@@ -65,7 +82,7 @@ class _Tool(NamedTuple):
     policy: Policy
     tool: PolicyTool
     path: str
-    classes: frozenset[str]
+    known: _Known
 
     @property
     def rank(self) -> int:
@@ -183,16 +200,17 @@ def _near(name: str, known: list[str]) -> str:
 
 def _evidence(linted: _Tool) -> Findings:
     """Classes that nothing yields or holds, and demands that what is held cannot meet."""
+    classes = linted.known.classes
     for path, name in _demanded(linted.tool):
-        if name not in linted.classes:
-            message = _no_class(name, linted.classes)
+        if name not in classes:
+            message = _no_class(name, classes)
             yield linted.finding("unknown_class", pointer(*path), message)
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
-        if isinstance(demand, Demand) and _is_unmet(linted.policy, demand):
+        if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
             message = f"no evidence of class {demand.class_} says what is demanded"
             yield linted.finding("unmeetable_demand", f"/requires_evidence/{index}", message)
     for name, binding in (linted.tool.bound_args or {}).items():
-        if isinstance(binding, Binding) and _leads_nowhere(linted.policy, binding):
+        if isinstance(binding, Binding) and _leads_nowhere(linted.known, binding):
             message = f"no evidence has a value at {', '.join(map(escape_name, binding.at or ()))}"
             yield linted.finding("unmeetable_demand", pointer("bound_args", name, "at"), message)
 
@@ -211,23 +229,23 @@ def _no_class(name: str, known: frozenset[str]) -> str:
     return f"no tool yields the class {name} and no evidence has it: {hint}add it to one of them"
 
 
-def _held(policy: Policy, classes: tuple[str, ...]) -> list[Any] | None:
+def _held(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
     """Return the contents of all evidence of these classes; None if tools yield more of it."""
-    if any(tool.result_class in classes for tool in policy.tool):
+    if not known.yielded.isdisjoint(classes):
         return None
-    return [item.content for item in policy.evidence if item.classification in classes] or None
+    return [content for name in classes for content in known.held.get(name, ())] or None
 
 
-def _is_unmet(policy: Policy, demand: Demand) -> bool:
-    contents = _held(policy, (demand.class_,))
+def _is_unmet(known: _Known, demand: Demand) -> bool:
+    contents = _held(known, (demand.class_,))
     if contents is None or demand.content_schema is None:
         return False
     schema = compile_schema(demand.content_schema)
     return not any(content is not None and schema.is_valid(content) for content in contents)
 
 
-def _leads_nowhere(policy: Policy, binding: Binding) -> bool:
-    contents = _held(policy, binding.from_)
+def _leads_nowhere(known: _Known, binding: Binding) -> bool:
+    contents = _held(known, binding.from_)
     if contents is None or binding.at is None:
         return False
     found = (values_at(content, at, wildcard=True) for content in contents for at in binding.at)
@@ -258,9 +276,8 @@ def _lint_schema(schema: Any) -> Iterator[tuple[str, str, str]]:
 def _session(linted: _Tool) -> Findings:
     """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
     tool = linted.tool
-    pairs = {other.pair for other in linted.policy.tool}
     for index, followed in enumerate(tool.follows or ()):
-        if (followed.adapter_id, followed.capability_id) not in pairs:
+        if (followed.adapter_id, followed.capability_id) not in linted.known.pairs:
             name = f"{followed.adapter_id}.{followed.capability_id}"
             message = f"follows {name}, which is not a tool of this policy: name one that is"
             yield linted.finding("unknown_tool", f"/follows/{index}", message)

@@ -22,6 +22,9 @@ from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, Problem, build, parse
 
 Syntax = Literal["toml", "json"]
 
+MOST_FAULTS: Final = 1000
+"""How many mistakes of one text are listed; a count of all of them is in the message."""
+
 _LINE: Final = re.compile(r"at line (\d+)")
 _MANY_DIGITS: Final = re.compile(r"\d[\d_]{4000}")
 
@@ -44,13 +47,14 @@ class InvalidPolicy(InvalidInput):
     """The text is not a policy.
 
     Attributes:
-        faults: every mistake, in the order of their lines.
+        faults: every mistake, in the order of their lines, at most `MOST_FAULTS`.
     """
 
     def __init__(self, faults: Iterable[PolicyFault]) -> None:
-        self.faults: tuple[PolicyFault, ...] = tuple(sorted(faults))
+        found = sorted(faults)
+        self.faults: tuple[PolicyFault, ...] = tuple(found[:MOST_FAULTS])
         problems = [Problem(path, f"line {line}: {what}") for line, path, what in self.faults]
-        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         super().__init__(problems[0].path, problems[0].message + more, problems)
 
 

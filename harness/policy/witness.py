@@ -129,6 +129,12 @@ class Search:
         self._refuses = _Judge(refusing, as_of)
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}
+        self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
+        self._repriced = any(
+            (tool.min_tokens or 0) != (self._others[pair].min_tokens or 0)
+            for pair, tool in self._tools.items()
+            if pair in self._others
+        )
 
     def for_tool(self, pair: Pair) -> Witness | None:
         """Return a plan of which the refusing policy refuses the call of this tool."""
@@ -229,7 +235,7 @@ class Search:
     def _covering(self, outputs: list[str], step: Json) -> Iterator[tuple[Json, list[Json]]]:
         """Yield the steps that make the outputs which the step does not make."""
         own = self._tools.get(_pair_of(step))
-        makers = {name: tool for tool in self._tools.values() for name in tool.produces or ()}
+        makers = self._makers
         made = set(own.produces or ()) if own else set()
         if (own is None or own.produces is not None) and not made | makers.keys() >= {*outputs}:
             yield {"kind": "reason"}, []
@@ -264,13 +270,8 @@ class Search:
             (self._tools[pair].min_tokens or 0) if (pair := _pair_of(step)) in self._tools else 0
             for step in plan["steps"]
         ]
-        changed = any(
-            (tool.min_tokens or 0) != (self._others[pair].min_tokens or 0)
-            for pair, tool in self._tools.items()
-            if pair in self._others
-        )
         left = budget.bucket_tokens - sum(least)
-        if not changed or left < 0:
+        if not self._repriced or left < 0:
             return None
         thinking = {"kind": "reason", "estimated_tokens": left}
         return {**plan, "steps": [*plan["steps"], thinking]}

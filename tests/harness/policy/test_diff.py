@@ -13,7 +13,7 @@ from evals.schemas import compile_schema
 from harness.policy import Policy, PolicyTool, diff_policies
 from harness.policy.backing import backed_steps
 from harness.policy.diff import PolicyChange, overall
-from harness.policy.effects import effects_on_plans, effects_on_tool
+from harness.policy.effects import effects_on_plans, effects_on_tool, sides_of
 from harness.policy.parts import completed_proposal
 from harness.policy.samples import matching, samples
 from harness.policy.witness import Witness
@@ -236,10 +236,10 @@ def test_what_may_not_be_looser_or_tighter_never_is(drawn: Any) -> None:
         verdicts = [judged(one, proposal) for one in (accepting, refusing)]
         if not isinstance(verdicts[0], Verified) or not isinstance(verdicts[1], Refused):
             continue
-        effects = effects_on_plans(old, new)
+        effects, sides = effects_on_plans(old, new), sides_of(old, new)
         for step in proposal.plan.wire()["steps"]:
             if step["kind"] == "tool":
-                effects += effects_on_tool(old, new, (step["adapter_id"], step["capability_id"]))
+                effects += effects_on_tool(sides, (step["adapter_id"], step["capability_id"]))
         assert any(getattr(effect, direction) for effect in effects), verdicts[1]
 
 

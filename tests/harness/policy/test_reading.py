@@ -236,6 +236,7 @@ NEEDED = '[guard]\nsafety_mode = "network"\n[spec]\nid = "s"\nrequired_outputs =
         ('{"a": "\\ud800"}', 1, "not strict JSON"),
         ('{"a": NaN}', 1, "not strict JSON"),
         (NEEDED + "[tool]\nname = 1", 6, "must be an array: write [[tool]], not [tool]"),
+        (NEEDED + "[tool]\n[tool.result]\nx = 1", 6, "must be an array: write [[tool]]"),
         (NEEDED + "[guard.budget]\nmax_steps = nan", 7, "must be an integer"),
         ("guard = 1\nspec = 2\n", 1, "must be an object"),
         (NEEDED + f'[[tool]]\n"{"k" * 9000}" = 1', 7, "unknown key"),
@@ -298,9 +299,10 @@ def envelopes(annotation: Any, *path: str) -> Iterator[tuple[Parts, type[Envelop
         for name, field in annotation.model_fields.items():
             yield from envelopes(field.annotation, *path, field.alias or name)
         return
-    many = getattr(annotation, "__origin__", None) in (tuple, dict)
+    origin: Any = getattr(annotation, "__origin__", None)
+    many = {tuple: ["*"], dict: ["{*}"]}.get(origin, [])
     for inner in get_args(annotation):
-        yield from envelopes(inner, *path, *(["*"] if many else []))
+        yield from envelopes(inner, *path, *many)
 
 
 def test_every_table_of_a_policy_has_its_known_keys() -> None:
