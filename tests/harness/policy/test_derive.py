@@ -15,6 +15,7 @@ from harness.policy.derive import ToolDraft, drafts_of_module, drafts_of_openai,
 from harness.policy.writing import STARTER, derived_policy, toml_key, toml_value
 from harness.wire import InvalidInput
 from tests.support.examples import HOSTILE
+from tests.support.generate.strategies import PATIENT
 
 SOURCE = '''
 import dataclasses, enum, functools
@@ -192,6 +193,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@PATIENT
 @given(st.text(st.characters(codec="utf-8")), VALUES)
 def test_a_value_is_read_back_from_its_toml(key: str, value: Any) -> None:
     assert tomllib.loads(f"{toml_key(key)} = {toml_value(value)}") == {key: value}

@@ -4,7 +4,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from critic import Plan, Proposal, Refused, RunContext, Verified, verify, verify_proposal
@@ -26,6 +26,7 @@ from tests.harness.policy.policies import (
     with_spec,
     with_tool,
 )
+from tests.support.generate.strategies import PATIENT
 
 Json = dict[str, Any]
 
@@ -228,7 +229,7 @@ def pairs(draw: st.DrawFn) -> tuple[Policy, Policy, Proposal]:
     return policy_of(value), policy_of(changed), proposal
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(PATIENT, max_examples=60)
 @given(pairs())
 def test_what_may_not_be_looser_or_tighter_never_is(drawn: Any) -> None:
     old, new, proposal = drawn

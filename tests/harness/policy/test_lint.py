@@ -22,6 +22,7 @@ from tests.harness.policy.policies import (
     with_tool,
 )
 from tests.support.examples import PLAN_B, is_safe
+from tests.support.generate.strategies import PATIENT
 
 ARGS = good()["tool"][1]["args_schema"]
 PROPERTIES = ARGS["properties"]
@@ -196,6 +197,7 @@ def test_findings_have_places_with_lines() -> None:
     assert "minLenght" in rules["misspelt_keyword"]
 
 
+@PATIENT
 @given(st.data())
 def test_the_lint_has_an_answer_for_every_policy(data: st.DataObject) -> None:
     drawn: Proposal = data.draw(proposals())

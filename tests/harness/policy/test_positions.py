@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from evals.escaping import pointer
 from harness.policy.positions import MAX_DEPTH, json_lines, line_of, toml_lines
+from tests.support.generate.strategies import PATIENT
 
 TEXT = """\
 # comment "with' quotes [ {
@@ -81,6 +82,7 @@ TREES = st.recursive(
 )
 
 
+@PATIENT
 @given(TREES, st.sampled_from([None, 0, 2]), st.booleans())
 def test_every_place_of_a_json_text_has_a_line(value: Any, indent: Any, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
@@ -113,6 +115,7 @@ TABLES = st.dictionaries(
 )
 
 
+@PATIENT
 @given(TABLES)
 def test_every_place_of_a_drawn_toml_text_has_a_line(value: dict[str, Any]) -> None:
     def ascii_text(inner: Any) -> Any:

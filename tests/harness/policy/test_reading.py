@@ -25,6 +25,7 @@ from harness.policy.faults import TABLES
 from harness.wire import InvalidInput, build
 from tests.harness.policy.policies import GOOD, document, good, plain
 from tests.support.examples import HOSTILE, is_safe
+from tests.support.generate.strategies import PATIENT
 
 Parts = tuple[str, ...]
 
@@ -274,6 +275,7 @@ def test_nothing_expires_where_there_is_no_time() -> None:
     assert "neither an as_of nor a clock" in fault.message
 
 
+@PATIENT
 @given(st.data())
 def test_one_misspelt_key_anywhere_is_found_with_its_line(data: st.DataObject) -> None:
     lines = GOOD.split("\n")
