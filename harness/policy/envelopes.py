@@ -30,6 +30,8 @@ from harness.canonical import digest
 SESSION_BUDGET: Final = RunBudget(max_steps=100, bucket_tokens=1_000_000)
 """What a session may spend whose policy has no budget: an hour of work of one agent, roughly."""
 
+LONGEST_IDENTIFIER: Final = 128
+
 RESERVED_IDS: Final = ("call/", "user/", "operator/")
 """How the ids of evidence begin that a session makes itself."""
 
@@ -89,9 +91,13 @@ class PolicyTool(ToolCapability):
         return self.adapter_id, self.capability_id
 
     @property
-    def result_class(self) -> str:
-        """The class of its results as evidence: `yields`, or one made of its ids."""
-        return self.yields or f"result:{self.adapter_id}.{self.capability_id}"
+    def result_class(self) -> str | None:
+        """The class of its results as evidence: `yields`, or one made of its ids.
+
+        None where the ids are too long to make an identifier.
+        """
+        made = f"result:{self.adapter_id}.{self.capability_id}"
+        return self.yields or (made if len(made) <= LONGEST_IDENTIFIER else None)
 
     @property
     def capability(self) -> ToolCapability:

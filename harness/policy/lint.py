@@ -72,7 +72,7 @@ def _known(policy: Policy) -> _Known:
     held: dict[str, list[Any]] = {}
     for item in policy.evidence:
         held.setdefault(item.classification, []).append(item.content)
-    yielded = frozenset(tool.result_class for tool in policy.tool)
+    yielded = frozenset(tool.result_class for tool in policy.tool if tool.result_class)
     return _Known(yielded, held, frozenset(tool.pair for tool in policy.tool))
 
 

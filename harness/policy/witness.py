@@ -196,18 +196,21 @@ class Search:
         found = [value for schema in schemas for value in samples(schema)]
         names = sorted({name for one in known for name in named_arguments(one)})
         found += [{}, dict.fromkeys(names, "a"), *({name: "a"} for name in names)]
-        found += [dict.fromkeys(names, value) for value in self._held(known)]
-        objects = (one for one in smallest_first(found) if isinstance(one, dict))
         fits = compile_schema(True if tool.args_schema is None else tool.args_schema).is_valid
-        return list(islice(filter(fits, objects), _MOST_ARGS))
+        objects = [one for one in smallest_first(found) if isinstance(one, dict) and fits(one)]
+        least = objects[:_MOST_ARGS]
+        return [*least, *filter(fits, self._leaks(least))]
 
-    def _held(self, tools: list[PolicyTool]) -> list[Any]:
-        """Return text of confined evidence: what must not be sent."""
-        confined = {
-            *(self._accepts.policy.spec.confined_evidence or ()),
-            *(self._refuses.policy.spec.confined_evidence or ()),
-        }
-        return [f"confidential {name}" for name in sorted(confined)] if tools else []
+    def _leaks(self, args: list[Json]) -> Iterator[Json]:
+        """Yield the arguments with text that only the refusing policy confines in one of them."""
+        for name in self._newly_confined():
+            for one in args:
+                texts = [key for key, value in one.items() if isinstance(value, str)]
+                yield from ({**one, key: f"confidential {name}"} for key in texts)
+
+    def _newly_confined(self) -> list[str]:
+        own = set(self._accepts.policy.spec.confined_evidence or ())
+        return sorted(set(self._refuses.policy.spec.confined_evidence or ()) - own)
 
     def _around(self, step: Json, evidence: tuple[Json, ...]) -> Iterator[tuple[Json, Facts]]:
         """Yield the plan of a step and of what the spec demands, under each set of facts."""
@@ -258,9 +261,8 @@ class Search:
     def _confined(self, items: list[Json]) -> list[Json]:
         """Return an item of each class that only the refusing policy confines."""
         known = {item["id"] for item in items}
-        own = set(self._accepts.policy.spec.confined_evidence or ())
-        more = set(self._refuses.policy.spec.confined_evidence or ()) - own
-        found = [item_of(name, f"confidential {name}", "confined") for name in sorted(more)]
+        names = self._newly_confined()
+        found = [item_of(name, f"confidential {name}", "confined") for name in names]
         return [item for item in found if item["id"] not in known]
 
     def _padded(self, plan: Json) -> Json | None:

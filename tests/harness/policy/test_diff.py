@@ -16,7 +16,7 @@ from harness.policy.diff import PolicyChange, overall
 from harness.policy.effects import effects_on_plans, effects_on_tool, sides_of
 from harness.policy.parts import completed_proposal
 from harness.policy.samples import matching, samples
-from harness.policy.witness import Witness
+from harness.policy.witness import Search, Witness
 from harness.testing.strategies import valid_proposals
 from harness.wire import build
 from tests.harness.policy.policies import (
@@ -173,6 +173,20 @@ def test_a_witness_can_be_small() -> None:
     (step,) = change.tighter.document["plan"]["steps"][:1]
     assert step["args"] == {"to": "a", "amount": 1}
     assert change.tighter.reason == "budget_exceeded: plan exceeds bucket_tokens"
+
+
+def test_what_is_confined_by_one_policy_is_sent_under_the_other() -> None:
+    confined = policy_of(with_spec(FREE, confined_evidence=["rate_table"]))
+    search = Search(policy_of(FREE), confined)
+    tool = policy_of(FREE).tools["pay"]
+    plans = list(search._plans(tool, tool))
+    sent = [
+        (plan["steps"][0]["args"], facts.evidence)
+        for plan, facts in plans
+        if "confidential rate_table" in plan["steps"][0].get("args", {}).values()
+    ]
+    assert sent
+    assert all("confined/rate_table" in [item["id"] for item in items] for _, items in sent)
 
 
 # --- the proofs -------------------------------------------------------------------------------

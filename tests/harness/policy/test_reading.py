@@ -75,6 +75,9 @@ def test_the_names_are_those_that_agents_use() -> None:
     assert policy.tools["pay"].result_class == "payment_receipt"
     plain = PolicyTool(adapter_id="a", capability_id="b", approval_mode="network")
     assert (plain.called, plain.result_class) == ("b", "result:a.b")
+    long = plain.model_copy(update={"capability_id": "b" * 120})
+    assert long.result_class is None
+    assert long.model_copy(update={"yields": "c"}).result_class == "c"
     tools = policy.compiled(names=["pay"]).manifests.tools
     assert list(tools) == [("bank", "send_money")]
 
