@@ -12,7 +12,8 @@ from harness.cases import Command, ConsolidateInput
 from harness.wire import parse
 from tests.conformance.serving import Json, serve
 from tests.support.model.report import consolidate_model
-from tests.support.model.verify import score_model, verify_model
+from tests.support.model.score import score_model
+from tests.support.model.verify import verify_model
 
 _HARD = ("policy", "safety")
 
