@@ -7,16 +7,19 @@ from typing import Any, Final
 from critic.checks.coverage import unlisted_outputs
 from critic.checks.surface import confined_items
 from critic.prepared import PreparedPlan
+from critic.provenance_roles import RoleTree, role_tree, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
 from evals.confinement import confined_texts
+from evals.envelope import MODE_RANK
+from evals.escaping import escape_name
 
 _NAMED_AT_MOST: Final = 10
 
 
 def caveats_of(case: PreparedPlan) -> tuple[str, ...]:
     """Return one line for each kind of thing that was not checked, naming the steps or outputs."""
-    return tuple(_caveats(case))
+    return (*_caveats(case), *_of_roles(case))
 
 
 def _caveats(case: PreparedPlan) -> Iterator[str]:
@@ -37,6 +40,27 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
         yield f"bound arguments without a value: {_steps(without_value)}"
     if with_keys := [index for index, tool, fields in case.steps if _has_keys(tool, fields)]:
         yield f"keys of bound object arguments not checked: {_steps(with_keys)}"
+
+
+def _of_roles(case: PreparedPlan) -> Iterator[str]:
+    if case.spec.provenance is None:
+        if any(case.surface.roles):
+            yield "argument roles not judged, the spec has no provenance"
+    elif unjudged := list(dict.fromkeys(_without_role(case))):
+        yield f"arguments not judged, no role: {_listing(unjudged)}"
+
+
+def _without_role(case: PreparedPlan) -> Iterator[str]:
+    """Yield the arguments of calls that have no role, where the tool has some, by tool and name."""
+    trees: dict[tuple[str, str], RoleTree] = {}
+    for _, tool, fields in case.steps:
+        if tool.rank <= MODE_RANK["read_only"]:
+            continue
+        call = (fields["adapter_id"], fields["capability_id"])
+        if call not in trees:
+            trees[call] = role_tree(case.surface.manifests.tools[call].arg_roles)
+        for name in without_role(trees[call], fields["args"]):
+            yield f"{tool.name} {escape_name(name)}"
 
 
 def _untraced(case: PreparedPlan) -> Iterator[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Final
 
+from critic.doubts import Doubts
 from critic.surface import NO_TOOL, Surface, ToolEntry, surface_of
 from evals.approval import Approvals
 from evals.context import RunContext
@@ -22,7 +23,8 @@ _CALL: Final = itemgetter("adapter_id", "capability_id")
 class PreparedPlan:
     """The inputs of `verify`. `steps` are triples: index, tool, and the step's fields by name.
 
-    `traits` holds the bits (see `critic.surface`) of all the tools.
+    `traits` holds the bits (see `critic.surface`) of all the tools. `doubts` is what
+    `critic.provenance` found, once it was asked.
     """
 
     ctx: RunContext
@@ -32,6 +34,7 @@ class PreparedPlan:
     steps: Sequence[tuple[int, ToolEntry, Mapping[str, Any]]]
     traits: int
     approvals: Approvals | None
+    doubts: Doubts | None = None
 
     def approved(self, index: int) -> bool:
         """Return whether a valid approval covers the step. Ask of steps that need one only."""

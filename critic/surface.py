@@ -14,9 +14,9 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from evals.capability import Binding, Demand, ToolCapability
+from evals.capability import Binding, Demand, Role, ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
-from evals.manifest import CompiledContext, EvidenceItem
+from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.schemas import CompiledSchema, compile_schema
 
 # Traits are bits that say which checks a step makes necessary, so that a plan pays for no others.
@@ -99,6 +99,7 @@ class Surface(NamedTuple):
 
     `listed` holds the outputs that some capability lists in `produces`, `by_class` the evidence of
     each class in the order of the manifest.
+    `roles` are those of all tools that have any: together they say whether there are roles.
     """
 
     tools: _Tools
@@ -106,6 +107,8 @@ class Surface(NamedTuple):
     pins: dict[str, _Pin]
     listed: frozenset[str]
     by_class: Mapping[str, list[EvidenceItem]]
+    manifests: Manifests
+    roles: tuple[Mapping[str, Role], ...]
 
 
 def surface_of(compiled: CompiledContext) -> Surface:
@@ -131,7 +134,9 @@ def _built(compiled: CompiledContext) -> Surface:
     by_class: dict[str, list[EvidenceItem]] = {}
     for item in manifests.evidence_manifest:
         by_class.setdefault(item.classification, []).append(item)
-    return Surface(tools, manifests.evidence, pins, listed, by_class)
+    # Kept as they are, even empty: more can be added in place.
+    roles = tuple(one.arg_roles for one in manifests.tool_manifest if one.arg_roles is not None)
+    return Surface(tools, manifests.evidence, pins, listed, by_class, manifests, roles)
 
 
 def _tool(entry: ToolCapability) -> ToolEntry:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from critic.checks.doubted import with_doubts
 from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
 from evals.envelope import MODE_RANK
@@ -10,6 +11,7 @@ from evals.envelope import MODE_RANK
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 
 
+@with_doubts("approval")
 def check_approval(case: PreparedPlan) -> Iterator[Found]:
     """Check 3: no step has an approval mode above what the run, the spec or a person allows.
 

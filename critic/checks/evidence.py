@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, assert_never
 
+from critic.checks.doubted import with_doubts
 from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
 from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE, NO_PIN
@@ -24,6 +25,7 @@ from evals.timestamps import unexpired
 _NO_ARGS: Final[Mapping[str, Any]] = {}
 
 
+@with_doubts("evidence")
 def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     """Check 4: required evidence is pinned, exists and is fresh, and backs the bound arguments.
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from critic.checks.doubted import with_doubts
 from critic.checks.violation import Found, violation_of
 from critic.prepared import PreparedPlan
 from critic.surface import (
@@ -21,6 +22,7 @@ _LEAVES: Final = sum(1 << rank for rank in MODE_RANK.values() if rank >= _NETWOR
 """The traits of tools whose args leave."""
 
 
+@with_doubts("surface")
 def check_surface(case: PreparedPlan) -> Iterator[Found]:
     """Check 2: every tool step calls a capability of the manifest, with args that it may be given.
 

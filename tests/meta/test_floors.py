@@ -52,7 +52,7 @@ PURE_IMPORTS = words("""
     bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib
     functools hashlib heapq itertools json math operator re string tomllib types typing
     urllib.parse
-    jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785
+    jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for.
 ALSO = {

@@ -1,0 +1,46 @@
+"""Add what provenance doubts to the checks that it belongs to."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from operator import attrgetter
+from typing import Final
+
+from critic.checks.violation import Found, violation_of
+from critic.doubts import Doubt, Doubts
+from critic.prepared import PreparedPlan
+from critic.provenance import doubts_of
+from critic.verdicts import Check, RefusalKind
+
+_Run = Callable[[PreparedPlan], Iterator[Found]]
+
+_DOUBTS_OF: Final[Mapping[Check, tuple[RefusalKind, Callable[[Doubts], Iterable[Doubt]]]]] = {
+    "surface": ("violates_decision_spec", attrgetter("refused_tools")),
+    "approval": ("approval_mode_mismatch", attrgetter("asks")),
+    "evidence": ("missing_evidence", attrgetter("refused_values")),
+}
+
+
+def with_doubts(check: Check) -> Callable[[_Run], _Run]:
+    """Let a check yield its doubts, too: those about a step after all else that it finds there."""
+    kind, doubts_in = _DOUBTS_OF[check]
+
+    def decorate(run: _Run) -> _Run:
+        @wraps(run)
+        def doubting(case: PreparedPlan) -> Iterator[Found]:
+            if case.spec.provenance is None:
+                return run(case)
+            doubts = (
+                violation_of(check, kind, one.reason, one.step, one.path, approvable=one.approvable)
+                for one in doubts_in(doubts_of(case))
+            )
+            # Sorting is stable, and both are in this order.
+            return iter(sorted((*run(case), *doubts), key=_place))
+
+        return doubting
+
+    return decorate
+
+
+def _place(found: Found) -> tuple[bool, int]:
+    """Return a key that puts steps in ascending order, and what is of the whole plan last."""
+    return found.step is None, found.step or 0

@@ -1,0 +1,84 @@
+"""What one proposal knows about values: what was seen, what the session did, who approved what."""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from critic.prepared import PreparedPlan
+from critic.provenance_sources import DaySighting, Seen, Sighting, seen_in
+from critic.provenance_values import Day, elements, host_of, leaves, spelling
+from critic.provenance_worth import ALLOW, ASK, worth_of
+from evals.capability import Role
+from evals.timestamps import unexpired
+
+_OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
+
+
+class Facts:
+    """Judges values by their spelling. What was asked before is remembered."""
+
+    def __init__(self, case: PreparedPlan) -> None:
+        session, as_of = case.ctx.session, case.ctx.as_of
+        self._spec = case.spec
+        self.fresh, self._every = seen_in(case.surface.manifests, as_of)
+        approved = (session.approved if session else None) or ()
+        self._approved = _spellings(
+            one.value for one in approved if unexpired(one.expires_at, as_of)
+        )
+        self._own = _spellings((session.own if session else None) or ())
+        hosts = _spellings((session.hosts if session else None) or ())
+        self._hosts = frozenset(host_of(host) or host for host in hosts)
+        self._judged: dict[tuple[Role, str], tuple[int, Sighting]] = {}
+
+    def judged(self, role: Role, value: str) -> tuple[int, Sighting]:
+        """Return what a value is worth in a role other than `time`, and where it comes from."""
+        found = self._judged.get((role, value))
+        if found is None:
+            found = self._judged[role, value] = self._worse(role, value)
+        return found
+
+    def _worse(self, role: Role, value: str) -> tuple[int, Sighting]:
+        seen = self.origin(role, value)
+        found = worth_of(role, seen.origin, self._spec), seen
+        if self._every is self.fresh:
+            return found
+        contested = self._origin(role, value, self._every)
+        return max(
+            found, (worth_of(role, contested.origin, self._spec), contested), key=lambda one: one[0]
+        )
+
+    def origin(self, role: Role, value: str) -> Sighting:
+        """Return where a value comes from, by the evidence that has not expired."""
+        return self._origin(role, value, self.fresh)
+
+    def _origin(self, role: Role, value: str, seen: Seen) -> Sighting:
+        if value in self._approved:
+            return Sighting("approved")
+        found = seen.sighting(value)
+        if found.origin not in ("request", "operator") and self._is_own(role, value, seen):
+            return Sighting("own")
+        return found
+
+    def _is_own(self, role: Role, value: str, seen: Seen) -> bool:
+        host = host_of(value)
+        if host is not None and (host in seen.hosts or (role == "locator" and host in self._hosts)):
+            return True
+        return role in _OWN_ROLES and value in self._own
+
+    def judged_day(self, day: Day, value: str) -> tuple[int, DaySighting]:
+        """Return what a day is worth, and where it was seen. `value` is what it stands in."""
+        if value in self._approved:
+            return ALLOW, DaySighting("unseen", None)
+        both = [_day_worth(day, seen) for seen in (self.fresh, self._every)]
+        return max(both, key=lambda one: one[0])
+
+
+def _day_worth(day: Day, seen: Seen) -> tuple[int, DaySighting]:
+    found = seen.day(day)
+    other = found.origin == "elsewhere" and seen.names_a_day
+    return ASK if other or found.origin == "untrusted" else ALLOW, found
+
+
+def _spellings(values: Iterable[Any]) -> frozenset[str]:
+    """Return the spellings of all values in JSON values."""
+    scalars = (one for value in values for leaf in leaves(value) for one in elements(leaf))
+    return frozenset(filter(None, map(spelling, scalars)))

@@ -1,0 +1,88 @@
+"""The values in the arguments of a call, each with the roles that the manifest gives it.
+
+Rule 1: a role of an argument is that of every scalar in it; a role at a JSON pointer is that of
+        every scalar below the place, where the segment `*` stands for any member or element.
+Rule 2: a scalar with several roles is judged in each of them.
+Rule 3: where a tool has no roles at all, every scalar is a recipient.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from evals.capability import Role
+from evals.pointers import segments
+
+
+class Placed(NamedTuple):
+    """A scalar in the arguments: where it is, what it is, and its roles."""
+
+    path: tuple[str | int, ...]
+    value: Any
+    roles: tuple[Role, ...]
+
+
+@dataclass(slots=True, eq=False)
+class RoleTree:
+    """The roles of one tool, by the way that leads to their places."""
+
+    roles: tuple[Role, ...] = ()
+    inner: dict[str, "RoleTree"] = field(default_factory=dict)
+    any: "RoleTree | None" = None
+
+    def below(self, key: str | int) -> Iterator["RoleTree"]:
+        """Yield what applies to a member or element."""
+        inner = self.inner.get(str(key))
+        if inner is not None:
+            yield inner
+        if self.any is not None:
+            yield self.any
+
+
+def role_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
+    """Return the roles of a tool as a tree."""
+    tree = RoleTree()
+    for name, role in (arg_roles or {}).items():
+        place = tree
+        if name.startswith("/"):
+            for segment in segments(name):
+                place = _below(place, segment)
+        else:
+            place = place.inner.setdefault(name, RoleTree())
+        place.roles = (*place.roles, role)
+    if not arg_roles:
+        tree.roles = ("recipient",)
+    return tree
+
+
+def _below(place: RoleTree, segment: str) -> RoleTree:
+    if segment != "*":
+        return place.inner.setdefault(segment, RoleTree())
+    if place.any is None:
+        place.any = RoleTree()
+    return place.any
+
+
+def placed(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
+    """Yield every scalar of the arguments, in their order. One without a role has no roles."""
+    open_values: list[tuple[Placed, tuple[RoleTree, ...]]]
+    open_values = [(Placed((), args, tree.roles), (tree,))]
+    while open_values:
+        (path, value, roles), trees = open_values.pop()
+        if type(value) is dict:
+            members: list[tuple[str | int, Any]] = list(value.items())
+        elif type(value) is list:
+            members = list(enumerate(value))
+        else:
+            yield Placed(path, value, roles)
+            continue
+        for key, inner in reversed(members):
+            below = tuple(one for tree in trees for one in tree.below(key))
+            more = tuple(role for one in below for role in one.roles)
+            open_values.append((Placed((*path, key), inner, roles + more), below))
+
+
+def without_role(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the names of the arguments that hold a scalar without a role, each once."""
+    names = (str(one.path[0]) for one in placed(tree, args) if not one.roles)
+    return iter(dict.fromkeys(names))

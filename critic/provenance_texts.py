@@ -1,0 +1,180 @@
+"""Where a value stands in what was seen: an index of texts, to which texts are only added.
+
+Rule 1: a value stands in a text as a whole, between the boundaries of tokens. A token is words that
+        single `.`, `/`, `:`, `@` or `-` join; in the user's own request it is one word, so that a
+        value may be part of a longer address there.
+Rule 2: a number of three digits or fewer stands only where the text calls it an id.
+Rule 3: adding a text costs its length. Looking up a value of one token costs the same in any index;
+        a longer one costs what its rarest token occurs.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from critic.provenance_values import (
+    SEPARATORS,
+    WORD,
+    canonical,
+    host_of,
+    is_short_number,
+    spelling,
+)
+from evals.manifest import EvidenceItem
+
+GAP: Final = "\n\n\n\n\n"
+"""Stands between the texts of one item. No value and no pattern reaches across it."""
+
+_NO_WORD: Final = f"(?!\n)[{SEPARATORS}]"
+_JOINT: Final = "[./:@-]"
+_FREQUENT: Final = 1000
+"""How often a token may stand in a text for its places to be tried one by one."""
+
+
+class _Reading(NamedTuple):
+    """How texts are read: what a token is, where a value may begin and end, what an id is."""
+
+    token: re.Pattern[str]
+    begins: re.Pattern[str]
+    ends: re.Pattern[str]
+    called_id: re.Pattern[str]
+
+
+def _reading(token: str, begins: str, ends: str) -> _Reading:
+    called_id = rf"(?<!{WORD})ids?+(?!{WORD})(?:{_NO_WORD}){{0,4}}+([0-9]{{1,3}}+){ends}"
+    return _Reading(*map(re.compile, (token, begins, ends, called_id)))
+
+
+_STRICT: Final = _reading(
+    rf"{WORD}++(?:{_JOINT}{WORD}++)*+",
+    rf"(?<!{WORD})(?<!{WORD}{_JOINT})",
+    rf"(?!{WORD}|{_JOINT}{WORD})",
+)
+_GENEROUS: Final = _reading(rf"{WORD}++", rf"(?<!{WORD})", rf"(?!{WORD})")
+
+
+def hosts_in(text: str) -> Iterator[str]:
+    """Yield the hosts that a canonical text names, those of e-mail addresses not among them."""
+    for match in _STRICT.token.finditer(text):
+        host = host_of(match[0])
+        if host is not None and text[match.start() - 1 : match.start()] != "@":
+            yield host
+
+
+class _Text:
+    """The text of one item. Where its tokens stand is worked out when it is first asked for."""
+
+    __slots__ = ("_places", "item", "text")
+
+    def __init__(self, item: EvidenceItem, text: str) -> None:
+        self.item, self.text = item, text
+        self._places: dict[str, list[int]] | None = None
+
+    def places(self, token: re.Pattern[str]) -> dict[str, list[int]]:
+        """Return the offsets of each token."""
+        if self._places is None:
+            self._places = {}
+            for match in token.finditer(self.text):
+                self._places.setdefault(match[0], []).append(match.start())
+        return self._places
+
+
+class Texts:
+    """Texts of evidence, each with its item."""
+
+    __slots__ = ("_held", "_ids", "_reading", "_texts")
+
+    def __init__(self, *, generous: bool = False) -> None:
+        """Start an empty index. `generous` is for the user's own request."""
+        self._reading = _GENEROUS if generous else _STRICT
+        self._texts: list[_Text] = []
+        self._held: dict[str, list[_Text]] = {}
+        self._ids: dict[str, EvidenceItem] = {}
+
+    def __iter__(self) -> Iterator[tuple[str, EvidenceItem]]:
+        """Yield each canonical text with its item."""
+        return ((one.text, one.item) for one in self._texts)
+
+    def add(self, item: EvidenceItem, text: str) -> None:
+        """Add the canonical text of an item."""
+        added = _Text(item, text)
+        self._texts.append(added)
+        for token in set(self._reading.token.findall(text)):
+            self._held.setdefault(token, []).append(added)
+        for number in self._reading.called_id.findall(text):
+            self._ids.setdefault(number, item)
+
+    def find(self, value: str) -> EvidenceItem | None:
+        """Return an item in whose text the spelling of a value stands, the first if several do."""
+        if not value or not self._texts:
+            return None
+        if is_short_number(value):
+            return self._ids.get(value)
+        tokens = [(match[0], match.start()) for match in self._reading.token.finditer(value)]
+        if not tokens:
+            return self._first(self._texts, value, tokens)
+        held = min((self._held.get(token, []) for token, _ in tokens), key=len)
+        if tokens[0][0] == value and held:
+            return held[0].item
+        return self._first(held, value, tokens)
+
+    def _first(
+        self, texts: list[_Text], value: str, tokens: list[tuple[str, int]]
+    ) -> EvidenceItem | None:
+        for one in texts:
+            if any(
+                self._stands(one.text, value, at) for at in self._candidates(one, value, tokens)
+            ):
+                return one.item
+        return None
+
+    def _candidates(self, one: _Text, value: str, tokens: list[tuple[str, int]]) -> Iterator[int]:
+        """Yield the offsets at which the value may stand in a text."""
+        places = one.places(self._reading.token) if tokens else {}
+        known = [(places.get(token, []), within) for token, within in tokens]
+        offsets, within = min(known, key=lambda pair: len(pair[0]), default=([], 0))
+        if tokens and len(offsets) <= _FREQUENT:
+            yield from (offset - within for offset in offsets)
+            return
+        at = one.text.find(value)
+        while at >= 0:
+            yield at
+            at = one.text.find(value, at + 1)
+
+    def _stands(self, text: str, value: str, at: int) -> bool:
+        return (
+            text.startswith(value, at)
+            and self._reading.begins.match(text, at) is not None
+            and self._reading.ends.match(text, at + len(value)) is not None
+        )
+
+
+class Place:
+    """What sources of one kind say: fields by their spelling, and texts."""
+
+    __slots__ = ("fields", "texts")
+
+    def __init__(self, *, generous: bool = False) -> None:
+        self.fields: dict[str, EvidenceItem] = {}
+        self.texts = Texts(generous=generous)
+
+    def add(
+        self,
+        item: EvidenceItem,
+        fields: list[str | int | float],
+        texts: list[str | int | float],
+    ) -> None:
+        """Add the fields and texts of an item, as they are written."""
+        for field in fields:
+            self.fields.setdefault(spelling(field), item)
+        self.fields.pop("", None)
+        if texts:
+            self.texts.add(item, GAP.join(canonical(_written(text)) for text in texts))
+
+    def find(self, value: str) -> EvidenceItem | None:
+        """Return an item of which the value is a field, or in whose text it stands."""
+        return self.fields.get(value) or self.texts.find(value)
+
+
+def _written(value: str | int | float) -> str:
+    return value if type(value) is str else spelling(value)

@@ -1,0 +1,135 @@
+"""Where a value stands in texts: the index against a plain search, and the forms of an id."""
+
+import re
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from critic.provenance_texts import GAP, Texts, hosts_in
+from critic.provenance_values import canonical, is_short_number, spelling
+from evals.manifest import EvidenceItem
+
+SMALL = st.text("ab1-./:@ #_?\xe9", max_size=12)
+BEGINS = {False: r"(?<![\w])(?<!\w[./:@-])", True: r"(?<![\w])"}
+ENDS = {False: r"(?![\w]|[./:@-]\w)", True: r"(?![\w])"}
+
+
+def item(name: str) -> EvidenceItem:
+    return EvidenceItem(id=name, classification="r")
+
+
+def index(texts: Iterable[str], *, generous: bool = False) -> Texts:
+    found = Texts(generous=generous)
+    for at, text in enumerate(texts):
+        found.add(item(f"e{at}"), canonical(text))
+    return found
+
+
+def stands(value: str, text: str, *, generous: bool = False) -> bool:
+    """Return what a search of the whole text finds: the definition, without an index."""
+    pattern = BEGINS[generous] + re.escape(value) + ENDS[generous]
+    return re.search(pattern, canonical(text)) is not None
+
+
+@given(st.lists(SMALL, max_size=3), SMALL, st.booleans())
+@example(["a a a a b"], "a a b", False)
+@example(["x-a", "a-a"], "a-a", False)
+@example(["b ?? a"], "??", False)
+@example(["?", "a?"], "?", True)
+def test_the_index_finds_what_a_search_of_the_texts_finds(
+    texts: list[str], value: str, generous: bool
+) -> None:
+    value = spelling(value)
+    if not value or is_short_number(value):
+        return
+    found = index(texts, generous=generous).find(value)
+    expected = [at for at, text in enumerate(texts) if stands(value, text, generous=generous)]
+    assert (found and found.id) == (f"e{expected[0]}" if expected else None)
+
+
+@pytest.mark.parametrize("text", ["a b " * 2000 + "a c", "a b " * 2000 + "xa c"])
+def test_tokens_that_are_everywhere_are_searched_for(text: str) -> None:
+    found = index([text])
+    assert found.find("a b a b") is not None
+    assert found.find("b a a") is None
+    assert found.find("b b") is None
+    assert (found.find("a c") is None) == ("xa c" in text)
+
+
+def test_the_ends_of_a_frequent_value_count() -> None:
+    text = "a b-x, b, " * 2000
+    assert index([text]).find("a b") is None
+    assert index([text], generous=True).find("a b") is not None
+    assert index([text + "a b"]).find("a b") is not None
+
+
+@pytest.mark.parametrize("generous", [False, True])
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cancel id 7", True),
+        ("cancel id: '7'", True),
+        ("ID:7", True),
+        ("ids 7 and 8", True),
+        ("id #7.", True),
+        ("we meet 7 people", False),
+        ("id7", False),
+        ("paid 7", False),
+        ("idea 7", False),
+        ("id 78", False),
+        ("id      7", True),
+        ("id (((7", True),
+        ("id ((((7", False),
+        ("id ((((( 7", False),
+        (f"id{GAP}7", True),
+        ("7", False),
+        ("id 7a", False),
+    ],
+)
+def test_a_short_number_stands_only_where_it_is_called_an_id(
+    text: str, found: bool, generous: bool
+) -> None:
+    assert (index([text], generous=generous).find("7") is not None) == found
+
+
+def test_no_id_and_no_value_reaches_from_one_text_of_an_item_into_the_next() -> None:
+    texts = Texts()
+    texts.add(item("e"), GAP.join(["an id", "7 bob", "smith"]))
+    assert texts.find("7") is None
+    assert texts.find("bob smith") is None
+    assert texts.find("bob") is not None
+
+
+def test_an_id_in_a_result_ends_at_a_token() -> None:
+    assert index(["id 7-x"]).find("7") is None
+    assert index(["id 7-x"], generous=True).find("7") is not None
+
+
+def test_the_first_item_is_named() -> None:
+    texts = index(["bob", "bob smith", "bob smith"])
+    assert [found and found.id for found in map(texts.find, ["bob", "bob smith", "ann"])] == [
+        *("e0", "e1"),
+        None,
+    ]
+
+
+def test_nothing_stands_in_nothing() -> None:
+    assert index([]).find("a") is None
+    assert index(["a"]).find("") is None
+    assert list(index(["a"])) == [("a", item("e0"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("see https://Shop.example/x, www.b.example.", ["shop.example", "www.b.example"]),
+        ("(shop.example)?x=1", ["shop.example"]),
+        ("mia@shop.example or mia!@shop.example", []),
+        ("user:pass@shop.example", []),
+        ("nothing here", []),
+    ],
+)
+def test_hosts_that_a_text_names(text: str, hosts: list[str]) -> None:
+    assert list(hosts_in(canonical(text))) == hosts

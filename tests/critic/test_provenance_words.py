@@ -1,0 +1,42 @@
+"""The words of a tool's name, and their stems."""
+
+import pytest
+
+from critic.provenance_words import stems_of, stems_of_name
+
+
+@pytest.mark.parametrize(
+    ("name", "stems"),
+    [
+        ("delete_file", {"delet", "fil"}),
+        ("deleteFile", {"delet", "fil"}),
+        ("DeleteFILE", {"delet", "fil"}),
+        ("HTTPSend", {"http", "send"}),
+        ("s3Upload", {"s3", "upload"}),
+        ("send.money-now/fast", {"send", "money", "now", "fast"}),
+        ("mail:send", {"mail:send"}),
+        ("get_all_user_info", set()),
+        ("update_password", {"password"}),
+        ("_", set()),
+    ],
+)
+def test_names_are_split_at_signs_and_capitals(name: str, stems: set[str]) -> None:
+    assert stems_of_name(name) == stems
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        ("delete", "deletes", "deleted", "deleting", "deletion"),
+        ("message", "messages"),
+        ("reserve", "reservation", "reservations", "reserved"),
+        ("transaction", "transactions"),
+        ("invite", "invitation"),
+    ],
+)
+def test_words_of_one_stem(same: tuple[str, ...]) -> None:
+    assert len({*stems_of(" ".join(same))}) == 1
+
+
+def test_three_letters_are_left() -> None:
+    assert list(stems_of("uses bed bees rating a_b")) == ["use", "bed", "bee", "rat", "a", "b"]
