@@ -6,7 +6,9 @@ Rule 1: confined are the strings of eight characters or more in the content of a
 Rule 2: a text is found anywhere in a string, in a key, or in the JSON spelling of a number.
         Spelling counts: other letter case, or another Unicode form, is another text.
 Rule 3: items count whether or not they are pinned or fresh.
-Rule 4: the time is linear in the content and in what is searched, taken together.
+Rule 4: of several items with content in a value, the first of them is named, so that the order of
+        the keys in an object changes nothing.
+Rule 5: the time is linear in the content and in what is searched, taken together.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,7 +56,7 @@ class ConfinedContent:
                 self._refs.setdefault(text, item.id)
 
     def found_in(self, values: Iterable[Any]) -> list[str | None]:
-        """Return, for each JsonValue, the id of an item with content in it, or None.
+        """Return, for each JsonValue, the id of the first item with content in it, or None.
 
         Give all values at once: that is what makes the time linear.
         """
@@ -105,34 +107,38 @@ def _possible(refs: Mapping[str, str], searched: Sequence[str]) -> dict[str, str
 
 
 class _Automaton:
-    """Looks for many texts in one pass over another, after Aho and Corasick (1975)."""
+    """Looks for many texts in one pass over another, after Aho and Corasick (1975).
+
+    A node has the position of the first item with a text that ends there, or else their number.
+    """
 
     def __init__(self, refs: Mapping[str, str]) -> None:
         self._next: list[dict[str, int]] = [{}]
-        self._ref: list[str | None] = [None]
+        self._ids = list(dict.fromkeys(refs.values()))
+        self._item = [len(self._ids)]
         self._fallback = [0]
+        position = {ref: at for at, ref in enumerate(self._ids)}
         for text, ref in refs.items():
-            self._add(text, ref)
+            self._add(text, position[ref])
         self._link()
 
-    def _add(self, text: str, ref: str) -> None:
+    def _add(self, text: str, item: int) -> None:
         node = 0
         for char in text:
             following = self._next[node].get(char)
             if following is None:
                 following = self._next[node][char] = len(self._next)
                 self._next.append({})
-                self._ref.append(None)
+                self._item.append(len(self._ids))
                 self._fallback.append(0)
             node = following
-        self._ref[node] = ref
+        self._item[node] = item
 
     def _link(self) -> None:
         """Set where each node goes on when no text continues: the longest end that begins one."""
         waiting = list(self._next[0].values())
         for node in waiting:  # it grows: nodes come in the order of their depth
-            if self._ref[node] is None:
-                self._ref[node] = self._ref[self._fallback[node]]
+            self._item[node] = min(self._item[node], self._item[self._fallback[node]])
             for char, following in self._next[node].items():
                 self._fallback[following] = self._step(self._fallback[node], char)
                 waiting.append(following)
@@ -143,10 +149,9 @@ class _Automaton:
         return self._next[node].get(char, 0)
 
     def first(self, searched: str) -> str | None:
-        """Return the item of the text that ends first in `searched`, or None."""
-        node = 0
+        """Return the first item with a text that occurs in `searched`, or None."""
+        node, first = 0, len(self._ids)
         for char in searched:
             node = self._step(node, char)
-            if self._ref[node] is not None:
-                return self._ref[node]
-        return None
+            first = min(first, self._item[node])
+        return self._ids[first] if first < len(self._ids) else None

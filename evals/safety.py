@@ -91,9 +91,10 @@ class _SafetyTracker:
         )
 
     def put_out(self, outputs: Mapping[str, JsonValue]) -> Iterator[tuple[str, str]]:
-        """Yield each output with content of a confined item, and the item."""
-        found = self._content.found_in({name: value} for name, value in outputs.items())
-        yield from ((name, ref) for name, ref in zip(outputs, found, strict=True) if ref)
+        """Yield each output with content of a confined item, by name, and the item."""
+        names = sorted(outputs)
+        found = self._content.found_in({name: outputs[name]} for name in names)
+        yield from ((name, ref) for name, ref in zip(names, found, strict=True) if ref)
 
     def unchecked(self) -> Iterator[Finding]:
         """Yield a finding for each item of confined evidence that cannot be looked for."""

@@ -115,13 +115,18 @@ def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
         if alternatives * size > _MOST_QUESTIONS or size * longest > _MOST_SPELLED:
             return _unexplained(value)
         keywords: dict[tuple[str | int, ...], set[str]] = {}
-        for error in islice(validator.iter_errors(value), _MOST_ERRORS):
+        for error in islice(validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):
             place = tuple(error.schema_path)
             keyword = outlined.choices.get(place) or (str(place[-1]) if place else "false")
             keywords.setdefault(tuple(error.instance_path), set()).add(keyword)
         return [SchemaFault(path, tuple(sorted(names))) for path, names in keywords.items()]
 
     return read
+
+
+def _sorted_keys(value: Any) -> Any:
+    """Return the value with its keys in order: which errors are read first must not hang on it."""
+    return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
 def _extent(value: Any) -> tuple[int, int]:

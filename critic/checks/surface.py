@@ -1,6 +1,7 @@
 """Check 2: is every call in the manifest, with args that its schema accepts and that may leave?"""
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, Final
 
 from critic.checks.doubted import with_doubts
@@ -31,8 +32,8 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
     content of a class in `spec.confined_evidence`.
 
     Yields `violates_decision_spec` with the step, at `/steps/N` for a call outside the manifest, at
-    the place in `/steps/N/args` that does not satisfy the schema, and once at the first argument
-    with confined content.
+    the place in `/steps/N/args` that does not satisfy the schema, and once at the first argument,
+    by name, with confined content.
     """
     leaks = _confined_arguments(case) if case.spec.confined_evidence else {}
     if not leaks and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
@@ -67,7 +68,8 @@ def confined_items(case: PreparedPlan) -> list[EvidenceItem]:
 def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
     """Return the first argument with confined content of each step that sends some, and the item.
 
-    All steps are searched at once: one by one, it would take as many searches for each item.
+    The first by name, since the keys of an object have no order. All steps are searched at once:
+    one by one, it would take as many searches for each item.
     """
     items = confined_items(case)
     if not items:
@@ -76,7 +78,7 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
         (index, name, value)
         for index, tool, fields in case.steps
         if tool.rank >= _NETWORK
-        for name, value in fields["args"].items()
+        for name, value in sorted(fields["args"].items(), key=itemgetter(0))
     ]
     found = ConfinedContent(items).found_in({name: value} for _, name, value in arguments)
     leaks: dict[int, tuple[str, str]] = {}

@@ -71,7 +71,14 @@ def test_each_call_that_sends_some_is_one_violation(
         if item.classification in confined
     )
     sent = [
-        (at, [name for name, value in args.items() if kept.found_in([{name: value}]) != [None]])
+        (
+            at,
+            [
+                name
+                for name, value in sorted(args.items())
+                if kept.found_in([{name: value}]) != [None]
+            ],
+        )
         for at, (mode, args) in enumerate(steps)
         if MODE_RANK[mode] >= MODE_RANK["network"]
     ]
