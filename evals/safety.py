@@ -83,10 +83,13 @@ class _SafetyTracker:
         yield from map(_said, self._review.faults(tool, claims, refs, call.args))
 
     def sent(self, calls: Iterable[ToolCall]) -> list[str | None]:
-        """Return, for each call, an item with content in the args that left with it, or None."""
+        """Return, for each call, an item with content in what left with it, or None.
+
+        The idempotency key leaves too.
+        """
         tools = [self._tools.get((call.adapter_id, call.capability_id)) for call in calls]
         return self._content.found_in(
-            call.args if _reaches(tool, "network") else None
+            [call.args, call.idempotency_key] if _reaches(tool, "network") else None
             for call, tool in zip(calls, tools, strict=True)
         )
 

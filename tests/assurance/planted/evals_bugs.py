@@ -197,8 +197,8 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "leak-over-the-network",
         _SAFETY,
         "confined content may go out through calls at network",
-        'call.args if _reaches(tool, "network") else None',
-        'call.args if _reaches(tool, "delegated") else None',
+        '[call.args, call.idempotency_key] if _reaches(tool, "network") else None',
+        '[call.args, call.idempotency_key] if _reaches(tool, "delegated") else None',
     ),
     slip(
         "unknown-tool-is-safe",
