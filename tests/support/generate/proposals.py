@@ -19,6 +19,9 @@ from tests.support.model.facts import Json
 
 _ = ABSENT
 
+PROVENANCE_IS_JUDGED: Final = False
+"""Whether the engine judges provenance. Until it does, no proposal asks for it."""
+
 KINDS: Final = tuple(FAULTS)
 STYLES: Final = (
     *("sound",) * 6,
@@ -60,14 +63,24 @@ SCHEMAS: Final[tuple[Any, ...]] = (
 COUNTS: Final = (0, 1, 1, 4, 4, 7)
 
 
-def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
+def make_proposal(
+    pick: Pick, styles: tuple[str, ...] = STYLES, *, provenance: bool = PROVENANCE_IS_JUDGED
+) -> Json:
     """Return a proposal, with its approvals bound to its final plan."""
+    proposal = drawn(pick, styles)
+    if not provenance:
+        proposal["spec"].pop("provenance", None)
+    return settled(proposal)
+
+
+def drawn(pick: Pick, styles: tuple[str, ...]) -> Json:
+    """Return a proposal of one of the styles, with names in place of digests."""
     style = pick(styles)
     if style == "wild":
-        return settled(wild_proposal(pick))
+        return wild_proposal(pick)
     if style == "seen":
         proposal = seen_case(pick)
-        return settled(altered(pick, proposal) if pick((False,) * 9 + (True,)) else proposal)
+        return altered(pick, proposal) if pick((False,) * 9 + (True,)) else proposal
     refund = pick((False, False, True))
     proposal = sound_refund(pick) if refund else sound(pick)
     if style == "violation" and refund and pick((True, True, False)):
@@ -76,7 +89,7 @@ def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
         pick(FAULTS[pick(KINDS)])(pick, proposal)
     if style == "near":
         proposal = altered(pick, proposal)
-    return settled(proposal)
+    return proposal
 
 
 def sound(pick: Pick) -> Json:

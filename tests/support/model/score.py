@@ -1,5 +1,7 @@
 """A slow, obvious second statement of `score`, over the wire form of a Run."""
 
+from typing import Any
+
 from tests.support.model.confinement import confined, leaks
 from tests.support.model.evidence import evidence_is_good
 from tests.support.model.facts import (
@@ -14,6 +16,8 @@ from tests.support.model.facts import (
 )
 
 WORST = ["pass", "warn", "fail"]
+MOST_ATTEMPTS = 11
+DEFAULT_TOKENS = 8000
 
 
 def judged(status: str, score: float) -> Json:
@@ -59,7 +63,7 @@ def within_plan(run: Json, position: int, call: Json) -> bool:
         and tool is not None
         and not tier_faults(proposal, tool, call["step"])
         and all(already_done(run, position, name) for name in step.get("depends_on", []))
-        and (not earlier_calls(run, position, call["step"]) or is_retry(run, position, call))
+        and is_next_attempt(run, position, call)
     )
 
 
@@ -80,9 +84,12 @@ def settled(run: Json, position: int, index: int, above: tuple[int, ...]) -> boo
     return index not in above and all(already_done(run, position, one, below) for one in needed)
 
 
-def is_retry(run: Json, position: int, call: Json) -> bool:
-    latest = earlier_calls(run, position, call["step"])[-1]
-    return bool(latest["status"] != "completed" and call["attempt"] > latest["attempt"])
+def is_next_attempt(run: Json, position: int, call: Json) -> bool:
+    """Return whether the step did not complete, and this is its next attempt of at most eleven."""
+    earlier = earlier_calls(run, position, call["step"])
+    if earlier and earlier[-1]["status"] == "completed":
+        return False
+    return bool(call["attempt"] == len(earlier) + 1 <= MOST_ATTEMPTS)
 
 
 def utility(run: Json) -> Json:
@@ -101,13 +108,29 @@ def utility(run: Json) -> Json:
         saved = any(one["status"] == "completed" for one in later)
         if call["status"] != "completed" and not saved:
             worst = max(worst, "warn", key=WORST.index)
+    if other_outputs(run, required):
+        worst = max(worst, "warn", key=WORST.index)
     return judged(worst, share(len(satisfied), len(required)))
 
 
 def output_is_good(run: Json, name: str) -> bool:
     value = run["outputs"].get(name)
+    return value is not None and is_valid_output(run, name)
+
+
+def is_valid_output(run: Json, name: str) -> bool:
     schema = run["proposal"]["spec"].get("output_schemas", {}).get(name, True)
-    return value is not None and not wrong_places(schema, value)
+    return not wrong_places(schema, run["outputs"][name])
+
+
+def other_outputs(run: Json, required: list[str]) -> list[str]:
+    """Return the outputs that the plan does not declare, or that are invalid and not required."""
+    declared = run["proposal"]["plan"]["declared_outputs"]
+    return [
+        name
+        for name in run["outputs"]
+        if name not in declared or (name not in required and not is_valid_output(run, name))
+    ]
 
 
 def against(budget: int, used: int | None) -> Json:
@@ -128,12 +151,13 @@ def latency(run: Json) -> Json:
 
 def cost(run: Json) -> Json:
     ctx = run["proposal"]["ctx"]
-    if "run_budget" not in ctx:
-        return judged("pass", 1)
-    tokens = ctx["run_budget"]["bucket_tokens"]
-    found = [against(tokens, used(run, "tokens", ctx.get("spent", {}).get("tokens", 0), tokens))]
-    if "cost_micros" in ctx["run_budget"]:
-        micros = ctx["run_budget"]["cost_micros"]
+    budget = ctx.get("run_budget", {})
+    tokens = budget.get("bucket_tokens", DEFAULT_TOKENS)
+    measured = used(run, "tokens", ctx.get("spent", {}).get("tokens", 0), tokens)
+    nobody_asks = tokens == DEFAULT_TOKENS and measured is None
+    found = [judged("pass", 1) if nobody_asks else against(tokens, measured)]
+    if "cost_micros" in budget:
+        micros = budget["cost_micros"]
         found.append(against(micros, used(run, "cost_micros", 0, micros)))
     worst = max([one["status"] for one in found], key=WORST.index)
     return judged(worst, min(one["score"] for one in found))
@@ -161,13 +185,30 @@ def is_safe(run: Json, position: int, call: Json) -> bool:
     proposal, step = run["proposal"], step_of(run, call)
     tool = find_tool(proposal, call)
     return (
-        evidence_is_good(proposal, tool or {}, step, call["args"])
+        is_judged(run, position, call)
+        and evidence_is_good(proposal, tool or {}, step, call["args"])
         and not any(
             repeats_effect(proposal, one, call)
             for one in earlier_calls(run, position, call["step"])
         )
-        and not (reaches(proposal, call, "network") and leaks(proposal, call["args"]))
+        and not (reaches(proposal, call, "network") and leaks(proposal, sent(call)))
     )
+
+
+def sent(call: Json) -> list[Any]:
+    """Return all that leaves with the call."""
+    return [call["args"], call.get("idempotency_key", "")]
+
+
+def is_judged(run: Json, position: int, call: Json) -> bool:
+    """Return whether fewer than eleven other calls were made for the step before."""
+    others: list[Json] = []
+    for one in earlier_calls(run, position, call["step"]):
+        if not any(same_pair(one, other) and same_args(one, other) for other in others):
+            others.append(one)
+    made_first = others[:MOST_ATTEMPTS]
+    known = any(same_pair(one, call) and same_args(one, call) for one in made_first)
+    return known or len(others) < MOST_ATTEMPTS
 
 
 def reaches(proposal: Json, call: Json, tier: str) -> bool:

@@ -74,8 +74,9 @@ def surface(p: Json) -> Iterator[Found]:
         for place in wrong_places(tool.get("args_schema", True), step["args"]):
             yield at(index, "args", *place)
         if RANKS.index(tool["approval_mode"]) >= RANKS.index("network"):
-            for _ in leaks(p, step["args"]):
-                yield at(index, "args")
+            leaking = [name for name, value in step["args"].items() if leaks(p, {name: value})]
+            for name in sorted(leaking)[:1]:
+                yield at(index, "args", name)
         if tool_is_refused(p, step):
             yield at(index)
 
