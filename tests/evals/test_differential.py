@@ -8,9 +8,11 @@ from hypothesis import given, settings
 
 from critic import Run
 from evals import score_run
+from evals.retries import MOST_RETRIES
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.generate.strategies import runs, seeded_run
+from tests.support.model.confinement import leaks
 from tests.support.model.facts import Json
 from tests.support.model.score import score_model
 
@@ -29,6 +31,10 @@ def engine(run: Run) -> Json:
         name: {"status": verdict.status, "score": pytest.approx(verdict.score, abs=1e-12)}
         for name, verdict in score_run(run).scores
     }
+
+
+def declared(run: Run) -> set[str]:
+    return set(run.proposal.plan.declared_outputs)
 
 
 SCORE = Statements(
@@ -50,11 +56,18 @@ def test_engine_and_model_agree_on_every_status() -> None:
     met: Counter[object] = Counter()
     for seed in range(6000):
         run = seeded_run(seed)
-        expected = score_model(run.wire())
+        wire = run.wire()
+        expected = score_model(wire)
         SCORE.require_agreement(run, expected)
+        met["too many attempts"] += any(call.attempt > 1 + MOST_RETRIES for call in run.calls)
+        keys = [call.idempotency_key or "" for call in run.calls]
+        met["confined content in a key"] += bool(leaks(wire["proposal"], keys))
+        met["undeclared output"] += not declared(run).issuperset(run.outputs)
         for name, verdict in expected.items():
             met[name, verdict["status"]] += 1
             met[name, 0 < verdict["score"] < 1] += 1
+    for rare in ("too many attempts", "confined content in a key", "undeclared output"):
+        assert met[rare] >= 20, rare
     for name, statuses in EVERY_STATUS.items():
         assert met[name, True] > 50, f"{name} never scores between 0 and 1"
         for status in statuses:

@@ -23,6 +23,8 @@ def make_run(pick: Pick) -> Json:
     calls = faithful_calls(proposal)
     if pick((False, False, True)):
         calls = [one for call in calls for one in retried(pick, call)]
+    if calls and pick((*(False,) * 24, True)):
+        calls = [*insisted(pick, calls[0]), *calls[1:]]
     for _time in range(pick((0, 0, 0, 0, 1, 1, 2))):
         calls = disturbed(pick, proposal, calls)
     if pick((False,) * 15 + (True,)):
@@ -108,12 +110,26 @@ def confine_the_unknown(proposal: Json) -> None:
 def retried(pick: Pick, call: Json) -> list[Json]:
     """Return the call after one that failed, timed out, or ended with unknown status."""
     first = {**call, "status": pick(("failed", "timed_out", "unknown", "completed"))}
-    keys = pick((("i1", "i1"), ("i1", "i1"), ("i1", "i2"), (_, _), ("", "")))
+    secret = pick(("refund 24500 for pay_1.", "x-abcdefgh", "24,500 and 1,2 ", "pay-244500"))
+    keys = pick((("i1", "i1"), ("i1", "i1"), ("i1", "i2"), (_, _), ("", ""), (secret, secret)))
     second = {**call, "attempt": pick((2, 2, 2, 1))}
     return [
         {**one, **optional("idempotency_key", key)}
         for one, key in zip((first, second), keys, strict=True)
     ]
+
+
+def insisted(pick: Pick, call: Json) -> list[Json]:
+    """Return about as many attempts of the call as are allowed, often each with other args."""
+    last = pick((10, 11, 11, 12, 12, 13))
+    differing = pick((False, True, True))
+    tries = [
+        {**call, "status": "failed", "attempt": attempt, "idempotency_key": "i1"}
+        for attempt in range(1, last + 1)
+    ]
+    for attempt in range(last if differing else 0):
+        tries[attempt]["args"] = {**call["args"], "v": min(attempt, pick((4, 10, 11, 12)))}
+    return [*tries[:-1], {**tries[-1], "status": pick(("completed", "failed"))}]
 
 
 def outputs(pick: Pick, required: list[str]) -> Json:
