@@ -7,6 +7,7 @@ from tests.support.generate.alphabet import ABSENT, HOSTILE, PAIRS
 from tests.support.generate.drawing import Pick, optional, record
 from tests.support.generate.proposals import make_proposal
 from tests.support.generate.wild import redraw, retyped
+from tests.support.model.confinement import confined, secrets
 from tests.support.model.facts import Json
 
 _ = ABSENT
@@ -29,6 +30,8 @@ def make_run(pick: Pick) -> Json:
         calls = disturbed(pick, proposal, calls)
     if pick((False,) * 15 + (True,)):
         calls = []
+    if pick((*(False,) * 5, True)):
+        leak_by_key(pick, proposal, calls)
     for call in calls:
         call.setdefault("attempt", 1)
     budget = proposal["ctx"].get("run_budget")
@@ -110,13 +113,19 @@ def confine_the_unknown(proposal: Json) -> None:
 def retried(pick: Pick, call: Json) -> list[Json]:
     """Return the call after one that failed, timed out, or ended with unknown status."""
     first = {**call, "status": pick(("failed", "timed_out", "unknown", "completed"))}
-    secret = pick(("refund 24500 for pay_1.", "x-abcdefgh", "24,500 and 1,2 ", "pay-244500"))
-    keys = pick((("i1", "i1"), ("i1", "i1"), ("i1", "i2"), (_, _), ("", ""), (secret, secret)))
+    keys = pick((("i1", "i1"), ("i1", "i1"), ("i1", "i2"), (_, _), ("", "")))
     second = {**call, "attempt": pick((2, 2, 2, 1))}
     return [
         {**one, **optional("idempotency_key", key)}
         for one, key in zip((first, second), keys, strict=True)
     ]
+
+
+def leak_by_key(pick: Pick, proposal: Json, calls: list[Json]) -> None:
+    """Put confined content into the idempotency key of a call, if there is any."""
+    found = [text for item in confined(proposal) for text in secrets(item)]
+    if calls and found:
+        pick(calls)["idempotency_key"] = f"pay-{pick(found)}"
 
 
 def insisted(pick: Pick, call: Json) -> list[Json]:
