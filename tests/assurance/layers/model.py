@@ -20,7 +20,7 @@ from tests.support.generate.drawing import Pick, seeded
 from tests.support.generate.proposals import make_proposal
 from tests.support.generate.runs import make_run, make_verdicts
 from tests.support.model.facts import Json
-from tests.support.model.report import consolidate_model
+from tests.support.model.report import INVALID, consolidate_model
 from tests.support.model.score import score_model
 from tests.support.model.verify import verify_model
 
@@ -68,7 +68,17 @@ def _scored(run: Run) -> Json:
     return {name: {"status": one.status, "score": one.score} for name, one in scores}
 
 
-def _consolidated(given: ConsolidateInput) -> Json:
+def _read_verdicts(case: Json) -> ConsolidateInput | None:
+    """Return the verdicts, or None where they contradict one another."""
+    try:
+        return build(ConsolidateInput, case)
+    except InvalidInput:
+        return None
+
+
+def _consolidated(given: ConsolidateInput | None) -> Json:
+    if given is None:
+        return INVALID
     return consolidate(
         trace_id=given.trace_id,
         decision_key=given.decision_key,
@@ -96,9 +106,7 @@ def _outcome(report: Json) -> Iterator[str]:
 SIDES: Final = {
     "verify": Side(make_proposal, partial(build, Proposal), _verified, verify_model, _kind),
     "score": Side(make_run, partial(build, Run), _scored, score_model, _statuses),
-    "consolidate": Side(
-        make_verdicts, partial(build, ConsolidateInput), _consolidated, consolidate_model, _outcome
-    ),
+    "consolidate": Side(make_verdicts, _read_verdicts, _consolidated, consolidate_model, _outcome),
 }
 
 _EVERY: Final = ("pass", "warn", "fail")
@@ -124,6 +132,7 @@ BOUNDS: Final[dict[str, dict[str, tuple[float, float]]]] = {
         "partial": (0.04, 1),
         "refused_by_critic at verify": (0.04, 1),
         "refused_by_critic at score": (0.04, 1),
+        "invalid": (0.02, 0.20),
     },
 }
 """The least and the largest share of each answer. Policy never warns."""
@@ -244,4 +253,5 @@ def _show(name: str, seed: int) -> None:
     sys.stdout.write(f"DIFFER {name} seed {seed}: {json.dumps(case)}\n")
     envelope = side.read(case)
     sys.stdout.write(f"  engine {json.dumps(side.engine(envelope))}\n")
-    sys.stdout.write(f"  model  {json.dumps(side.model(envelope.wire()))}\n")
+    meant = side.model(case if envelope is None else envelope.wire())
+    sys.stdout.write(f"  model  {json.dumps(meant)}\n")

@@ -255,9 +255,11 @@ def a_refusal(pick: Pick) -> Json:
 
 
 def a_score(pick: Pick) -> Json:
-    scores = {name: an_evaluator(pick, name) for name in EVALUATORS}
+    """Return a score, now and then of another trace."""
+    trace = pick((*("t",) * 9, "T"))
+    scores = {name: {**an_evaluator(pick, name), "trace_id": trace} for name in EVALUATORS}
     ok = "fail" not in (scores["policy"]["status"], scores["safety"]["status"])
-    return {"ok": ok, "scorecard": {"run_id": "r", "trace_id": "t", "scores": scores}}
+    return {"ok": ok, "scorecard": {"run_id": "r", "trace_id": trace, "scores": scores}}
 
 
 def an_evaluator(pick: Pick, name: str) -> Json:
@@ -275,5 +277,4 @@ def an_evaluator(pick: Pick, name: str) -> Json:
         "score": pick([share for share in SHARES if share or worst != "pass"]),
         "status": worst,
         "findings": findings,
-        "trace_id": "t",
     }

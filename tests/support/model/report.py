@@ -11,11 +11,15 @@ from tests.support.model.facts import Json
 LONGEST = 500
 """Characters of a rationale. Two hard failures share them, so that neither hides the other."""
 
+INVALID = {"status": "invalid"}
+
 SAFE = {chr(code) for code in range(32, 127)} - {"<", "&"} | {"\u2014"}
 
 
 def consolidate_model(given: Json) -> Json:
-    """Return the report: the given verdicts, and their result."""
+    """Return the report: the given verdicts, and their result. Without one, only say `invalid`."""
+    if is_contradiction(given):
+        return INVALID
     status, refused_at, rationale = outcome(given["verify"], given.get("score"))
     report = {
         **given,
@@ -24,6 +28,15 @@ def consolidate_model(given: Json) -> Json:
         "decided_at": utc(given["decided_at"]),
     }
     return report if refused_at is None else {**report, "refused_at": refused_at}
+
+
+def is_contradiction(given: Json) -> bool:
+    """Return whether a refused plan has a score, or one of another trace passed policy."""
+    if "score" not in given:
+        return False
+    card = given["score"]["scorecard"]
+    foreign = card["trace_id"] != given["trace_id"]
+    return not given["verify"]["ok"] or (foreign and card["scores"]["policy"]["status"] != "fail")
 
 
 def outcome(verify: Json, score: Json | None) -> tuple[str, str | None, str]:
