@@ -33,7 +33,7 @@ from critic import (
     verify_proposal,
 )
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
-from harness.testing._draw.bounds import Bounds, NoPlan, bounds_of
+from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, bounds_of
 from harness.testing._draw.fixed_inputs import FixedInputs, proposal_of
 from harness.testing._draw.hostile import hostile_plan
 from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
@@ -126,7 +126,13 @@ def valid_proposals(
     Raises:
         NoPlan: no such proposal exists for the given inputs.
     """
-    return _valid(draw, FixedInputs(compiled, spec, ctx).bounds(draw), args)
+    fixed = FixedInputs(compiled, spec, ctx)
+    try:
+        return _valid(draw, fixed.bounds(draw), args)
+    except NotCovered:
+        if None not in fixed:
+            raise
+        reject()
 
 
 def _valid(draw: st.DrawFn, bounds: Bounds, args: Args) -> Proposal:
@@ -245,7 +251,10 @@ def proposals(
     bounds = fixed.bounds(draw)
     if style == "hostile" or bounds.obstacle() is not None:
         return proposal_of(bounds, hostile_plan(Drafter(draw, bounds, args, approving=True)))
-    return _valid(draw, bounds, args)
+    try:
+        return _valid(draw, bounds, args)
+    except NotCovered:
+        return proposal_of(bounds, hostile_plan(Drafter(draw, bounds, args, approving=True)))
 
 
 @st.composite

@@ -1,6 +1,7 @@
 """Derive what a manifest, a spec and a context allow: the facts that plans are drawn from."""
 
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, ToolCapability
@@ -9,7 +10,9 @@ from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
 from evals.needs import Bound
 from evals.pointers import values_at
+from harness.canonical import canonical_json
 from harness.errors import HarnessError
+from harness.testing._draw.primitives import Json
 
 Pair = tuple[str, str]
 
@@ -18,6 +21,10 @@ _UNLIMITED: Final = len(MODE_RANK)
 
 class NoPlan(HarnessError, ValueError):
     """No plan under this manifest, spec and context meets the request; the message says why."""
+
+
+class NotCovered(NoPlan):
+    """No plan was found that produces the required outputs; another draw may find one."""
 
 
 class Bounds(NamedTuple):
@@ -45,6 +52,43 @@ class Bounds(NamedTuple):
         """Return one fresh ref for each evidence class that the spec requires."""
         wanted = dict.fromkeys(self.spec.required_evidence or ())
         return [self.fresh[name][0].id for name in wanted if name in self.fresh]
+
+    @property
+    def listed(self) -> set[str]:
+        """Return the outputs that some tool of the manifest lists: only such tools produce them."""
+        tools = self.compiled.manifests.tool_manifest
+        return {name for tool in tools for name in tool.produces or ()}
+
+    @property
+    def unreachable(self) -> list[str]:
+        """Return the required outputs that are listed, but by no tool that a plan may call."""
+        reachable = {name for tool in self.allowed(approving=True) for name in tool.produces or ()}
+        return [name for name in self.required if name in self.listed - reachable]
+
+    def unproduced(
+        self, tools: Iterable[ToolCapability | None], outputs: Iterable[str]
+    ) -> list[str]:
+        """Return the outputs that none of the tools can produce; None stands for a reason step."""
+        called = list(tools)
+        produced = {name for tool in called for name in (tool and tool.produces) or ()}
+        if any(tool is None or tool.produces is None for tool in called):
+            produced |= set(outputs) - self.listed
+        return [name for name in outputs if name not in produced]
+
+    def made_before(self, step: Json) -> bool:
+        """Return whether an earlier plan made the destructive call of a step."""
+        calls = (self.ctx.spent and self.ctx.spent.calls) or ()
+        pair = (step.get("adapter_id"), step.get("capability_id"))
+        tool = self.compiled.manifests.tools.get(pair)
+        return (
+            tool is not None
+            and tool.approval_mode == "destructive"
+            and any(
+                pair == (call.adapter_id, call.capability_id)
+                and call.args_digest.endswith(args_digest(step))
+                for call in calls
+            )
+        )
 
     def over(self, tool: ToolCapability) -> tuple[bool, bool, bool]:
         """Return whether the tool is over the safety mode, over the ceiling, needs an approval."""
@@ -80,7 +124,14 @@ class Bounds(NamedTuple):
         missing = [name for name in self.spec.required_evidence or () if name not in self.fresh]
         if missing:
             return f"the spec requires evidence of the class {missing[0]}, and none is fresh"
+        if self.unreachable:
+            return f"no tool that a plan may call lists the output {self.unreachable[0]}"
         return None
+
+
+def args_digest(step: Json) -> str:
+    """Return the SHA-256 of the canonical args of a step, in hexadecimal digits."""
+    return sha256(canonical_json(step.get("args", {}))).hexdigest()
 
 
 def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) -> Bounds:

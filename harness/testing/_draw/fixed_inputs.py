@@ -35,7 +35,7 @@ class FixedInputs(NamedTuple):
             ensure_applicable(drawn, self._compiled(drawn), way)
         bounds = self._built(drawn)
         if bounds.obstacle() is not None:
-            self._unblock(drawn)
+            self._unblock(drawn, bounds)
             bounds = self._built(drawn)
         return bounds
 
@@ -54,8 +54,11 @@ class FixedInputs(NamedTuple):
         assert isinstance(wire, dict)  # noqa: S101 - for the type checker
         return wire
 
-    def _unblock(self, drawn: Json) -> None:
+    def _unblock(self, drawn: Json, bounds: Bounds) -> None:
         """Remove from the drawn inputs what keeps every plan from passing."""
+        if "spec" in drawn:
+            kept = [name for name in bounds.required if name not in bounds.unreachable]
+            drawn["spec"]["required_outputs"] = kept
         drawn.get("spec", {}).pop("required_evidence", None)
         fresh_at = moments(self._compiled(drawn))[0]
         if "ctx" in drawn and isinstance(fresh_at, str):

@@ -119,8 +119,12 @@ def unpinned_spec_class(drafter: Drafter) -> NearMissPlan | None:
         return None
     left_out = pick(drafter.draw, wanted)
     refs = [bounds.fresh[name][0].id for name in wanted if name != left_out]
-    plan = drafter.plan([{**reason_step(), **({"evidence_refs": refs} if refs else {})}])
-    return NearMissPlan(plan)
+    steps, evidence = drafter.steps(pins=refs), bounds.compiled.manifests.evidence
+    pinned = {
+        evidence[ref].classification for step in steps for ref in step.get("evidence_refs", ())
+    }
+    drafter.retry_may_help |= left_out in pinned
+    return None if left_out in pinned else NearMissPlan(drafter.plan(steps))
 
 
 # Loop and budget.

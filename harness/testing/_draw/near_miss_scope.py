@@ -40,7 +40,7 @@ def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
     """Build a plan of tools that list their outputs and leave one required output out."""
     bounds = drafter.bounds
     listing = [tool for tool in usable(drafter) if tool.produces is not None]
-    for output in bounds.required:
+    for output in [name for name in bounds.required if name not in bounds.listed]:
         others = [tool for tool in listing if output not in (tool.produces or ())]
         needed = [name for name in bounds.required if name != output]
         chosen: list[ToolCapability] = []
@@ -58,6 +58,15 @@ def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
     return None
 
 
+def output_without_its_tool(drafter: Drafter) -> NearMissPlan | None:
+    """Leave a required output that a tool lists to a reason step or to another tool."""
+    bounds = drafter.bounds
+    listed = [name for name in bounds.required if name in bounds.listed]
+    if not listed:
+        return None
+    return NearMissPlan(drafter.plan(drafter.steps(without=pick(drafter.draw, listed))))
+
+
 def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
     """Give the plan a trace id that is not the one of the context."""
     plan = drafter.plan(drafter.steps())
@@ -73,6 +82,10 @@ def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
     if drawn is None:
         return None
     plan, index = drawn
+    others = [step for place, step in enumerate(plan["steps"]) if place != index]
+    if not drafter.covers([*others, {"kind": "reason"}]):
+        drafter.retry_may_help = True  # only this step produces an output
+        return None
     step = plan["steps"][index]
     names = (step.get("adapter_id", "a"), step.get("capability_id", "b"))
     near = [(names[0], other(names[1])), (other(names[0]), names[1]), *_shifted(*names)]

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from critic import Check, RefusalKind
 from harness.testing._draw import near_miss_facts, near_miss_scope
+from harness.testing._draw.bounds import NotCovered
 from harness.testing._draw.near_miss import NearMissPlan
 from harness.testing._draw.plans import Drafter
 
@@ -23,6 +24,9 @@ _BEYOND_SPEC: Final = "violates_decision_spec"
 NEAR_MISSES: Final[tuple[Way, ...]] = (
     Way("undeclared_output", "coverage", _BEYOND_SPEC, near_miss_scope.undeclared_output),
     Way("unproducible_output", "coverage", _BEYOND_SPEC, near_miss_scope.unproducible_output),
+    Way(
+        "output_without_its_tool", "coverage", _BEYOND_SPEC, near_miss_scope.output_without_its_tool
+    ),
     Way("foreign_trace", "coverage", _BEYOND_SPEC, near_miss_scope.foreign_trace),
     Way("unsurfaced_tool", "surface", _BEYOND_SPEC, near_miss_scope.unsurfaced_tool),
     Way("broken_args", "surface", _BEYOND_SPEC, near_miss_scope.broken_args),
@@ -52,7 +56,10 @@ def fits(way: Way, kind: RefusalKind | None, check: Check | None) -> bool:
 def first_near_miss(drafter: Drafter, ways: list[Way]) -> tuple[Way, NearMissPlan] | None:
     """Return a near miss of the first of these ways that is possible here, or None."""
     for way in ways:
-        plan = way.violate(drafter)
+        try:
+            plan = way.violate(drafter)
+        except NotCovered:
+            continue
         if plan is not None:
             return way, plan
     return None

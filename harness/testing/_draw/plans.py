@@ -4,6 +4,7 @@ Plans pass by construction: nothing here calls `verify`, so the generator cannot
 """
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -13,7 +14,8 @@ from evals.binding import is_empty
 from evals.needs import Need, needs_of
 from evals.schemas import compile_schema
 from harness.canonical import canonical_json
-from harness.testing._draw.bounds import Bounds, NoPlan, Pair, held_values
+from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, Pair, held_values
+from harness.testing._draw.confinement import leaks
 from harness.testing._draw.evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, some
@@ -36,30 +38,38 @@ class Drafter:
         """Whether another draw may allow a near miss that this one did not."""
         self._args = args
 
-    def steps(self, opening: Sequence[Json] = (), *, alone: bool = False) -> list[Json]:
+    def steps(
+        self,
+        opening: Sequence[Json] = (),
+        *,
+        without: str | None = None,
+        pins: Sequence[str] | None = None,
+    ) -> list[Json]:
         """Return steps that pass.
 
         Args:
             opening: the first steps, in wire form.
-            alone: whether to add only the steps that the spec demands.
+            without: a required output that none of the other steps may produce.
+            pins: the refs to pin, if not those that the spec demands.
 
         Raises:
             NoPlan: no plan can pass.
         """
         if obstacle := self.bounds.obstacle():
             raise NoPlan(f"no plan can pass: {obstacle}")
-        room = min(self.bounds.steps_left, max(_LONGEST, len(opening) + 1))
+        longest = max(_LONGEST, len(opening) + max(1, len(self.bounds.required)))
+        room = min(self.bounds.steps_left, longest)
         steps = [dict(step) for step in opening]
-        count = len(steps) if alone else self.draw(st.integers(max(1, len(steps)), max(1, room)))
+        count = self.draw(st.integers(max(1, len(steps)), max(1, room)))
         while len(steps) < min(count, room):
-            self._add(steps)
-        self._cover(steps, room, kept=len(opening))
-        self._pin(steps)
+            self._add(steps, without)
+        self._cover(steps, room, len(opening), without)
+        self._pin(steps, self.bounds.pins if pins is None else pins)
         return steps
 
-    def _add(self, steps: list[Json]) -> None:
+    def _add(self, steps: list[Json], without: str | None) -> None:
         """Add a step: a tool step, or a reason step if the tool does not fit."""
-        tools = self.bounds.allowed(approving=self.approving)
+        tools = self._tools(without)
         drawn = pick(self.draw, [*tools, None])
         step = self.step(drawn) if drawn is not None else None
         unfit = step is None or self.tokens([*steps, step]) > self.bounds.tokens_left
@@ -69,30 +79,64 @@ class Drafter:
             step = {**reason_step(), **fields(self.draw, {"summary": (ABSENT, "think")})}
         steps.append(step)
 
-    def _cover(self, steps: list[Json], room: int, kept: int) -> None:
-        """Make a step produce the required outputs: the last one, or one more, as a reason step."""
-        if self.covers(steps):
-            return
-        if len(steps) > kept:
-            steps[-1] = reason_step()
-        elif len(steps) < room:
-            steps.append(reason_step())
+    def _tools(self, without: str | None = None) -> list[ToolCapability]:
+        tools = self.bounds.allowed(approving=self.approving)
+        return [tool for tool in tools if without not in (tool.produces or ())]
 
-    def _pin(self, steps: list[Json]) -> None:
-        for ref in self.bounds.pins if steps else ():
+    def _cover(self, steps: list[Json], room: int, kept: int, without: str | None) -> None:
+        """Add the steps that produce the outputs still missing, in place of others if need be.
+
+        Raises:
+            NotCovered: that was not possible.
+        """
+        while (missing := self._producers(steps, without)) is not None:
+            whole = [*steps, *missing]
+            if len(whole) <= room and self.tokens(whole) <= self.bounds.tokens_left:
+                steps += missing
+                return
+            if len(steps) <= kept:
+                break
+            steps.pop()
+        self.retry_may_help = True
+        outputs = ", ".join(self.bounds.required)
+        raise NotCovered(
+            f"no plan was found that produces the outputs {outputs}: the tools that list them in "
+            "produces need args, evidence, approvals or room that were not found (args may be given)"
+        )
+
+    def _producers(self, steps: Sequence[Json], without: str | None) -> list[Json] | None:
+        """Return steps that produce the outputs that these do not; None if there are none."""
+        added: list[Json] = []
+        for output in self.bounds.required:
+            if output == without or not self._unproduced([*steps, *added], output):
+                continue
+            step = self._producer(output, without)
+            if step is None:
+                return None
+            added.append(step)
+        return added
+
+    def _producer(self, output: str, without: str | None) -> Json | None:
+        if output not in self.bounds.listed:
+            return reason_step()
+        for tool in self._tools(without):
+            step = self.step(tool) if output in (tool.produces or ()) else None
+            if step is not None:
+                return step
+        return None
+
+    def _unproduced(self, steps: Sequence[Json], output: str) -> bool:
+        return bool(self.bounds.unproduced(map(self.tool_of, steps), [output]))
+
+    def _pin(self, steps: list[Json], refs: Sequence[str]) -> None:
+        for ref in refs if steps else ():
             if not any(ref in step.get("evidence_refs", ()) for step in steps):
                 step = pick(self.draw, steps)
                 step["evidence_refs"] = [*step.get("evidence_refs", ()), ref]
 
     def covers(self, steps: Sequence[Json]) -> bool:
         """Return whether the steps can produce the required outputs."""
-        listed: set[str] = set()
-        for step in steps:
-            tool = self.tool_of(step)
-            if tool is None or tool.produces is None:
-                return True
-            listed |= set(tool.produces)
-        return listed >= set(self.bounds.required)
+        return not self.bounds.unproduced(map(self.tool_of, steps), self.bounds.required)
 
     def tool_of(self, step: Json) -> ToolCapability | None:
         """Return the tool that a step calls; None for a reason step or an unknown tool."""
@@ -122,11 +166,14 @@ class Drafter:
         evidence = self.bounds.compiled.manifests.evidence
         if not backed_together(tool, args, [evidence[ref] for ref in refs]):
             return None
-        return {
+        made = {
             **step,
             **({"args": args} if args else {}),
             **({"evidence_refs": refs} if refs else {}),
         }
+        if leaks(self.bounds, tool, args) or (not self.approving and self.bounds.made_before(made)):
+            return None
+        return made
 
     def _pinned(self, need: Need, args: Json) -> str:
         """Return the ref of an item that meets a demand for these args.
@@ -223,7 +270,7 @@ class Drafter:
 
 
 def reason_step() -> Json:
-    """Return a reason step, which needs nothing and may produce any output."""
+    """Return a reason step, which needs nothing and may produce what no tool lists."""
     return {"kind": "reason"}
 
 
@@ -237,13 +284,13 @@ def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
     """Return the context in wire form, with an approval of the plan if its steps need one.
 
     Args:
+        bounds: what the plan was drawn from.
+        plan: the plan, in wire form.
         without: the index of a step that the approval leaves out.
     """
     ctx = bounds.ctx.wire()
-    tools = bounds.compiled.manifests.tools
-    pairs = [(step.get("adapter_id"), step.get("capability_id")) for step in plan["steps"]]
-    over_tier = [pair in tools and bounds.over(tools[pair])[2] for pair in pairs]
-    covered = [index for index, needed in enumerate(over_tier) if needed and index != without]
+    needing = [index for index, step in enumerate(plan["steps"]) if _needs_approval(bounds, step)]
+    covered = [index for index in needing if index != without]
     if not covered:
         return ctx
     approval: Json = {
@@ -251,5 +298,17 @@ def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
         "plan_digest": digest(Plan(**plan)),
         "approver": "someone",
         **({} if without is None else {"steps": covered}),
+        # Some approvals name what they were given in, and some do not.
+        **({"context_digest": _digest_of_context(bounds)} if len(covered) > 1 else {}),
     }
     return {**ctx, "approvals": [*ctx.get("approvals", []), approval]}
+
+
+def _needs_approval(bounds: Bounds, step: Json) -> bool:
+    tool = bounds.compiled.manifests.tools.get((step.get("adapter_id"), step.get("capability_id")))
+    return tool is not None and (bounds.over(tool)[2] or bounds.made_before(step))
+
+
+def _digest_of_context(bounds: Bounds) -> str:
+    parts = {"compiled": bounds.compiled.wire(), "spec": bounds.spec.wire()}
+    return sha256(canonical_json({**parts, "trace_id": bounds.ctx.trace_id})).hexdigest()

@@ -167,6 +167,11 @@ _EXTRA: Final = {"adapter_id": "c", "capability_id": "d", "approval_mode": "read
 _NEEDS: Final[dict[str, Json]] = {
     "undeclared_output": {"outputs": 9},
     "unproducible_output": {"outputs": 1, "tool": {"produces": []}},
+    "output_without_its_tool": {
+        "tool": {"produces": ["o"]},
+        "mode": "high",
+        "spec": {"required_outputs": ["o"]},
+    },
     "broken_args": {"tool": {"args_schema": _SCHEMAS[1]}},
     "over_safety_mode": {"tool": {"approval_mode": "destructive"}, "mode": "low"},
     "over_ceiling": {

@@ -1,0 +1,53 @@
+"""Find confined content in drawn args: stated plainly and apart from the check."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from critic import ToolCapability
+from evals.envelope import MODE_RANK
+from harness.canonical import canonical_json
+from harness.testing._draw.bounds import Bounds
+from harness.testing._draw.primitives import Json
+
+_SHORTEST: Final = 8
+_FEWEST_DIGITS: Final = 6
+
+
+def leaks(bounds: Bounds, tool: ToolCapability, args: Json) -> bool:
+    """Return whether a call would send content of a confined class outside."""
+    if MODE_RANK[tool.approval_mode] < MODE_RANK["network"]:
+        return False
+    sent = [text for name, value in args.items() for text in (name, *_spelled(value))]
+    return any(secret in text for secret in confined_texts(bounds) for text in sent)
+
+
+def confined_texts(bounds: Bounds) -> list[str]:
+    """Return the texts that must not leave, as JSON spells them."""
+    confined = bounds.spec.confined_evidence or ()
+    items = bounds.compiled.manifests.evidence_manifest
+    contents = [item.content for item in items if item.classification in confined]
+    return [text for content in contents for text in _secrets(content)]
+
+
+def _secrets(content: Any) -> Iterator[str]:
+    if isinstance(content, dict | list):
+        for part in content.values() if isinstance(content, dict) else content:
+            yield from _secrets(part)
+    elif isinstance(content, str):
+        yield from [content] if len(content) >= _SHORTEST else []
+    elif type(content) in (int, float):
+        spelled = canonical_json(content).decode()
+        yield from [spelled] if sum(map(str.isdigit, spelled)) >= _FEWEST_DIGITS else []
+
+
+def _spelled(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from _spelled(part)
+    elif isinstance(value, str):
+        yield value
+    elif type(value) in (int, float):
+        yield canonical_json(value).decode()
