@@ -78,7 +78,7 @@ class Bounds(NamedTuple):
     def made_before(self, step: Json) -> bool:
         """Return whether an earlier plan made the destructive call of a step."""
         calls = (self.ctx.spent and self.ctx.spent.calls) or ()
-        pair = (step.get("adapter_id"), step.get("capability_id"))
+        pair = (step.get("adapter_id", ""), step.get("capability_id", ""))
         tool = self.compiled.manifests.tools.get(pair)
         return (
             tool is not None

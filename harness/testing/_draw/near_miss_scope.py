@@ -58,13 +58,18 @@ def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
     return None
 
 
-def output_without_its_tool(drafter: Drafter) -> NearMissPlan | None:
+def toolless_output(drafter: Drafter) -> NearMissPlan | None:
     """Leave a required output that a tool lists to a reason step or to another tool."""
-    bounds = drafter.bounds
+    bounds, tools = drafter.bounds, [set(tool.produces or ()) for tool in usable(drafter)]
     listed = [name for name in bounds.required if name in bounds.listed]
-    if not listed:
+    alone = [
+        name
+        for name in listed
+        if {*listed} - {name} <= {rest for made in tools if name not in made for rest in made}
+    ]
+    if not alone or bounds.steps_left < 1:
         return None
-    return NearMissPlan(drafter.plan(drafter.steps(without=pick(drafter.draw, listed))))
+    return NearMissPlan(drafter.plan(drafter.steps(without=pick(drafter.draw, alone))))
 
 
 def foreign_trace(drafter: Drafter) -> NearMissPlan | None:

@@ -24,9 +24,7 @@ _BEYOND_SPEC: Final = "violates_decision_spec"
 NEAR_MISSES: Final[tuple[Way, ...]] = (
     Way("undeclared_output", "coverage", _BEYOND_SPEC, near_miss_scope.undeclared_output),
     Way("unproducible_output", "coverage", _BEYOND_SPEC, near_miss_scope.unproducible_output),
-    Way(
-        "output_without_its_tool", "coverage", _BEYOND_SPEC, near_miss_scope.output_without_its_tool
-    ),
+    Way("toolless_output", "coverage", _BEYOND_SPEC, near_miss_scope.toolless_output),
     Way("foreign_trace", "coverage", _BEYOND_SPEC, near_miss_scope.foreign_trace),
     Way("unsurfaced_tool", "surface", _BEYOND_SPEC, near_miss_scope.unsurfaced_tool),
     Way("broken_args", "surface", _BEYOND_SPEC, near_miss_scope.broken_args),

@@ -100,8 +100,8 @@ class Drafter:
         self.retry_may_help = True
         outputs = ", ".join(self.bounds.required)
         raise NotCovered(
-            f"no plan was found that produces the outputs {outputs}: the tools that list them in "
-            "produces need args, evidence, approvals or room that were not found (args may be given)"
+            f"no plan was found that produces the outputs {outputs}: a tool that lists one needs "
+            "args, evidence, approvals or room that were not found (args may be given)"
         )
 
     def _producers(self, steps: Sequence[Json], without: str | None) -> list[Json] | None:
@@ -305,7 +305,8 @@ def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
 
 
 def _needs_approval(bounds: Bounds, step: Json) -> bool:
-    tool = bounds.compiled.manifests.tools.get((step.get("adapter_id"), step.get("capability_id")))
+    pair = (step.get("adapter_id", ""), step.get("capability_id", ""))
+    tool = bounds.compiled.manifests.tools.get(pair)
     return tool is not None and (bounds.over(tool)[2] or bounds.made_before(step))
 
 

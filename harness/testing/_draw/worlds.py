@@ -143,6 +143,10 @@ def _prepare_spec(spec: Json, compiled: Json, need: Json) -> None:
     spec.update(need.get("spec", {}))
     if "outputs" in need:
         spec["required_outputs"] = spec["required_outputs"][: need["outputs"]] or ["o"]
+    tools = compiled["manifests"]["tool_manifest"]
+    listed = [name for tool in tools for name in tool.get("produces", ())]
+    if need.get("listed") and listed:
+        spec["required_outputs"] = listed[-1:]
     items = compiled["manifests"]["evidence_manifest"]
     if need.get("class") and items:
         spec["required_evidence"] = [items[-1]["classification"]]
@@ -167,10 +171,10 @@ _EXTRA: Final = {"adapter_id": "c", "capability_id": "d", "approval_mode": "read
 _NEEDS: Final[dict[str, Json]] = {
     "undeclared_output": {"outputs": 9},
     "unproducible_output": {"outputs": 1, "tool": {"produces": []}},
-    "output_without_its_tool": {
+    "toolless_output": {
         "tool": {"produces": ["o"]},
         "mode": "high",
-        "spec": {"required_outputs": ["o"]},
+        "listed": True,
     },
     "broken_args": {"tool": {"args_schema": _SCHEMAS[1]}},
     "over_safety_mode": {"tool": {"approval_mode": "destructive"}, "mode": "low"},

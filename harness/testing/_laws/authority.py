@@ -4,15 +4,18 @@ They are about all violations, not only about the answer, wherever that holds. V
 compared by check, kind, step and path; their reasons quote modes and counts.
 """
 
+from collections import Counter
+from hashlib import sha256
 from typing import Final
 
 from hypothesis import strategies as st
 
-from critic import MODE_RANK, Refused, digest
+from critic import MODE_RANK, Refused, context_digest, digest
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.json_value import SAFE_INTEGER
+from harness.canonical import canonical_json
 from harness.testing._draw.primitives import ABSENT, Json
-from harness.testing._laws.context import LawContext, marks, with_manifest, with_part
+from harness.testing._laws.context import LawContext, marks, marks_of, with_manifest, with_part
 
 _MODES: Final = tuple(MODE_RANK)
 _DEFAULTS: Final = {"max_steps": DEFAULT_MAX_STEPS, "bucket_tokens": DEFAULT_BUCKET_TOKENS}
@@ -62,19 +65,37 @@ def read_only_refuses_every_write(context: LawContext) -> None:
 
 
 def less_evidence_never_helps(context: LawContext) -> None:
-    """Removing evidence never lets a refused plan pass."""
-    _remove_entry(context, "evidence_manifest")
+    """Removing evidence that is neither confined nor a source never lets a refused plan pass."""
+    confined = context.wire["spec"].get("confined_evidence", ())
+    entries = context.wire["compiled"]["manifests"]["evidence_manifest"]
+    plain = [
+        index
+        for index, item in enumerate(entries)
+        if item["classification"] not in confined and "source" not in item
+    ]
+    _remove_one(context, "evidence_manifest", plain)
 
 
 def fewer_capabilities_never_help(context: LawContext) -> None:
-    """Removing a capability never lets a refused plan pass."""
-    _remove_entry(context, "tool_manifest")
+    """Removing a capability never lets a refused plan pass.
+
+    But for the only one that lists an output: without it, a reason step may produce that output.
+    """
+    tools = context.wire["compiled"]["manifests"]["tool_manifest"]
+    counts = Counter(name for tool in tools for name in {*tool.get("produces", ())})
+    shared = [
+        index
+        for index, tool in enumerate(tools)
+        if all(counts[name] > 1 for name in tool.get("produces", ()))
+    ]
+    _remove_one(context, "tool_manifest", shared)
 
 
-def _remove_entry(context: LawContext, manifest: str) -> None:
+def _remove_one(context: LawContext, manifest: str, removable: list[int]) -> None:
+    """Require that a refused plan stays refused without one of the entries at these places."""
     entries = context.wire["compiled"]["manifests"][manifest]
-    if entries:
-        index = context.pick(range(len(entries)))
+    if removable:
+        index = context.pick(removable)
         altered = with_manifest(context.wire, manifest, entries[:index] + entries[index + 1 :])
         before = context.judge(context.proposal)
         context.require_refused(before, altered, f"removing entry {index} of {manifest}")
@@ -124,10 +145,33 @@ def another_plans_approval_changes_nothing(context: LawContext) -> None:
 
 
 def approval_lifts_only_its_need(context: LawContext) -> None:
-    """A full approval of the plan takes away exactly what the spec's tier for approvals adds."""
-    plan_digest = digest(context.proposal.plan)
-    full = {"approval_id": "full", "plan_digest": plan_digest, "approver": "someone"}
+    """A full approval of the plan takes away exactly the violations marked approvable."""
+    parts = (context.proposal.ctx, context.proposal.compiled, context.proposal.spec)
+    full = {
+        "approval_id": "full",
+        "plan_digest": digest(context.proposal.plan),
+        "approver": "someone",
+        **context.pick(({}, {"context_digest": context_digest(*parts)})),
+    }
+    bare = with_part(context.wire, "ctx", approvals=ABSENT)
     altered = with_part(context.wire, "ctx", approvals=[full])
-    without_tier = with_part(context.wire, "spec", approval_required_from=ABSENT)
-    same = marks(context.judge(altered)) == marks(context.judge(without_tier))
-    context.require(same, "approved, it differs from the plan that needs no approval", altered)
+    before = context.judge(bare)
+    violations = before.violations if isinstance(before, Refused) else ()
+    lasting = marks_of(one for one in violations if not one.approvable)
+    same = marks(context.judge(altered)) == lasting
+    context.require(same, "approved, it differs by more or less than what is approvable", altered)
+
+
+def spent_calls_never_help(context: LawContext) -> None:
+    """Calls that earlier plans of the trace made never take a violation away."""
+    calls = [step for step in context.wire["plan"]["steps"] if step["kind"] == "tool"]
+    made = context.pick([*calls, {"adapter_id": "zz", "capability_id": "zz"}])
+    call = {
+        "adapter_id": made["adapter_id"],
+        "capability_id": made["capability_id"],
+        "args_digest": sha256(canonical_json(made.get("args", {}))).hexdigest(),
+    }
+    spent = context.wire["ctx"].get("spent", {})
+    more = {**spent, "calls": [*spent.get("calls", []), call]}
+    altered = with_part(context.wire, "ctx", spent=more)
+    context.require_kept(context.judge(context.proposal), altered, "a call made before")

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -15,6 +15,7 @@ from critic import (
     Refused,
     RunContext,
     Verified,
+    Violation,
 )
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
@@ -132,11 +133,14 @@ class LawContext:
 
 def marks(verdict: LawVerdict) -> Counter[Mark]:
     """Count the violations without their reasons, which quote what a law may change."""
-    if not isinstance(verdict, Refused):
-        return Counter()
+    return marks_of(verdict.violations if isinstance(verdict, Refused) else ())
+
+
+def marks_of(violations: Iterable[Violation]) -> Counter[Mark]:
+    """Count some violations without their reasons."""
     return Counter(
         (violation.check, violation.kind, violation.offending_step, violation.path)
-        for violation in verdict.violations
+        for violation in violations
     )
 
 

@@ -13,7 +13,10 @@ _MANIFESTS = ("tool_manifest", "evidence_manifest")
 
 
 def unrelated_entries_change_nothing(context: LawContext) -> None:
-    """An entry that the plan does not name never changes a verdict, however like others it is."""
+    """An entry that the plan does not name never changes a verdict, however like others it is.
+
+    But for a tool that is the first to list an output, confined content, and a source.
+    """
     altered = context.wire
     for manifest, entry in zip(_MANIFESTS, _unrelated(context), strict=True):
         entries = altered["compiled"]["manifests"][manifest]
@@ -25,12 +28,19 @@ def unrelated_entries_change_nothing(context: LawContext) -> None:
 
 def _unrelated(context: LawContext) -> tuple[Json, Json]:
     """Draw a tool and an evidence item that look like those of the proposal."""
-    items = context.wire["compiled"]["manifests"]["evidence_manifest"]
+    manifests = context.wire["compiled"]["manifests"]
+    confined = context.wire["spec"].get("confined_evidence", ())
+    items = [
+        item
+        for item in manifests["evidence_manifest"]
+        if item["classification"] not in confined and "source" not in item
+    ]
     like: dict[str, Any] = context.pick(({"classification": "unrelated"}, *items))
     names = {"adapter_id": "unrelated", "capability_id": "unrelated"}
     mode = context.pick(tuple(MODE_RANK))
-    outputs = context.wire["spec"]["required_outputs"]
-    return {**names, "approval_mode": mode, "produces": outputs}, {**like, "id": "unrelated"}
+    listed = {name for tool in manifests["tool_manifest"] for name in tool.get("produces", ())}
+    tool = {**names, "approval_mode": mode, "produces": sorted(listed)}
+    return tool, {**like, "id": "unrelated"}
 
 
 def manifest_order_is_irrelevant(context: LawContext) -> None:

@@ -26,6 +26,7 @@ OF_ANY: Final[tuple[Law, ...]] = (
     authority.no_clock_never_helps,
     authority.another_plans_approval_changes_nothing,
     authority.approval_lifts_only_its_need,
+    authority.spent_calls_never_help,
     names.unrelated_entries_change_nothing,
     names.manifest_order_is_irrelevant,
     names.renaming_changes_nothing,

@@ -53,7 +53,7 @@ def test_the_engine_keeps_the_law(world: Any, law: str) -> None:
 
 
 def test_every_law_has_a_name_and_a_sentence() -> None:
-    assert len(set(LAWS)) == len(LAWS) == 27
+    assert len(set(LAWS)) == len(LAWS) == 28
     assert all(describe_law(law).endswith(".") for law in LAWS)
 
 
@@ -233,6 +233,7 @@ WRONG: dict[str, tuple[Verify, ...]] = {
     "no_clock_never_helps": (passing_if(lambda ctx, _m, _p: ctx.as_of is None),),
     "another_plans_approval_changes_nothing": (passing_if(approved_by("foreign")),),
     "approval_lifts_only_its_need": (passing_if(approved_by("full")),),
+    "spent_calls_never_help": (passing_if(lambda ctx, _m, _p: ctx.spent and ctx.spent.calls),),
     "unrelated_entries_change_nothing": (
         passing_if(lambda _c, m, _p: len(m.evidence_manifest) > 2),
     ),

@@ -47,6 +47,7 @@ WORLDS: dict[str, tuple[Any, Any, Any]] = {
 WAYS = [miss.name for miss in NEAR_MISSES]
 IMPOSSIBLE_IN_REFUND = {
     "unproducible_output",
+    "toolless_output",
     "over_safety_mode",
     "over_ceiling",
     "unapproved",
