@@ -37,10 +37,10 @@ def safety_mode_is_monotone(context: LawContext) -> None:
 def ceiling_is_monotone(context: LawContext) -> None:
     """Lowering the ceiling of the spec, or adding one, never takes a violation away."""
     lower, higher = _two_modes(context)
-    without = context.judge(with_part(context.wire, "spec", approval_mode=ABSENT))
-    in_higher = with_part(context.wire, "spec", approval_mode=higher)
+    without = context.judge(with_part(context.loose, "spec", approval_mode=ABSENT))
+    in_higher = with_part(context.loose, "spec", approval_mode=higher)
     context.require_kept(without, in_higher, f"adding the ceiling {higher}")
-    altered = with_part(context.wire, "spec", approval_mode=lower)
+    altered = with_part(context.loose, "spec", approval_mode=lower)
     what = f"lowering the ceiling from {higher} to {lower}"
     context.require_kept(context.judge(in_higher), altered, what)
 

@@ -17,13 +17,13 @@ def unrelated_entries_change_nothing(context: LawContext) -> None:
 
     But for a tool that is the first to list an output, confined content, and a source.
     """
-    altered = context.wire
+    altered = context.loose
     for manifest, entry in zip(_MANIFESTS, _unrelated(context), strict=True):
         entries = altered["compiled"]["manifests"][manifest]
         first = context.draw(st.booleans())
         more = [entry, *entries] if first else [*entries, entry]
         altered = with_manifest(altered, manifest, more)
-    context.require_same(context.judge(context.proposal), altered, "an unrelated entry")
+    context.require_same(context.judge(context.loose), altered, "an unrelated entry")
 
 
 def _unrelated(context: LawContext) -> tuple[Json, Json]:
@@ -45,17 +45,17 @@ def _unrelated(context: LawContext) -> tuple[Json, Json]:
 
 def manifest_order_is_irrelevant(context: LawContext) -> None:
     """The order of the entries of a manifest never changes a verdict."""
-    altered = context.wire
+    altered = context.loose
     for manifest in _MANIFESTS:
         entries = altered["compiled"]["manifests"][manifest]
         altered = with_manifest(altered, manifest, context.draw(st.permutations(entries)))
-    before = context.judge(context.proposal)
+    before = context.judge(context.loose)
     context.require_same(before, altered, "another order of a manifest")
 
 
 def renaming_changes_nothing(context: LawContext) -> None:
     """Renaming ids, classes and outputs throughout changes nothing in a verdict but the names."""
-    altered, names = renamed(context.wire)
-    before, after = context.judge(context.proposal), context.judge(altered)
+    altered, names = renamed(context.loose)
+    before, after = context.judge(context.loose), context.judge(altered)
     same = named_back(after.wire(), names) == before.wire()
     context.require(same, "renamed, it gets another verdict", altered)
