@@ -79,14 +79,13 @@ def less_evidence_never_helps(context: LawContext) -> None:
 def fewer_capabilities_never_help(context: LawContext) -> None:
     """Removing a capability never lets a refused plan pass.
 
-    But for the only one that lists an output: without it, a reason step may produce that output.
+    Except the only one that lists a required output: without it, a reason step may produce that.
     """
     tools = context.wire["compiled"]["manifests"]["tool_manifest"]
     counts = Counter(name for tool in tools for name in {*tool.get("produces", ())})
+    alone = {name for name in context.proposal.spec.required_outputs if counts[name] == 1}
     shared = [
-        index
-        for index, tool in enumerate(tools)
-        if all(counts[name] > 1 for name in tool.get("produces", ()))
+        index for index, tool in enumerate(tools) if alone.isdisjoint(tool.get("produces", ()))
     ]
     _remove_one(context, "tool_manifest", shared)
 

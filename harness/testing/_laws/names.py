@@ -15,7 +15,7 @@ _MANIFESTS = ("tool_manifest", "evidence_manifest")
 def unrelated_entries_change_nothing(context: LawContext) -> None:
     """An entry that the plan does not name never changes a verdict, however like others it is.
 
-    But for a tool that is the first to list an output, confined content, and a source.
+    Except a tool that is the first to list an output, confined content, and a source.
     """
     altered = context.loose
     for manifest, entry in zip(_MANIFESTS, _unrelated(context), strict=True):
