@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from harness.testing._laws import answers, authority, names, plans
+from harness.testing._laws import answers, authority, names, needs, plans
 from harness.testing._laws.context import LawContext
 
 Law = Callable[[LawContext], None]
@@ -27,6 +27,9 @@ OF_ANY: Final[tuple[Law, ...]] = (
     authority.another_plans_approval_changes_nothing,
     authority.approval_lifts_only_its_need,
     authority.spent_calls_never_help,
+    needs.stricter_bindings_never_help,
+    needs.a_group_is_as_strict_as_its_bindings,
+    needs.confining_a_class_never_helps,
     names.unrelated_entries_change_nothing,
     names.manifest_order_is_irrelevant,
     names.renaming_changes_nothing,

@@ -22,6 +22,7 @@ from critic import (
     verify,
 )
 from evals import EVALUATORS
+from evals.capability import Binding
 from evals.latency import evaluate as judge_latency
 from harness.testing._laws.context import LawVerdict, Verify
 from harness.testing._laws.evaluators import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
@@ -53,7 +54,7 @@ def test_the_engine_keeps_the_law(world: Any, law: str) -> None:
 
 
 def test_every_law_has_a_name_and_a_sentence() -> None:
-    assert len(set(LAWS)) == len(LAWS) == 28
+    assert len(set(LAWS)) == len(LAWS) == 31
     assert all(describe_law(law).endswith(".") for law in LAWS)
 
 
@@ -210,6 +211,22 @@ def spent_over(name: str, most: int) -> Callable[..., bool]:
     return lambda ctx, _m, _p: ctx.spent and getattr(ctx.spent, name) > most
 
 
+def binds_at_places(manifests: Any) -> bool:
+    tools = manifests.tool_manifest
+    return any(
+        isinstance(one, Binding) for tool in tools for one in (tool.bound_args or {}).values()
+    )
+
+
+def groups(manifests: Any) -> bool:
+    return any(tool.bound_together for tool in manifests.tool_manifest)
+
+
+def trusting(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Pass every plan under a spec that confines something."""
+    return PASSED if spec.confined_evidence else verify(ctx, compiled, spec, plan)
+
+
 WRONG: dict[str, tuple[Verify, ...]] = {
     "totality": (raising,),
     "any_values_get_an_answer": (unsettled,),
@@ -234,6 +251,9 @@ WRONG: dict[str, tuple[Verify, ...]] = {
     "another_plans_approval_changes_nothing": (passing_if(approved_by("foreign")),),
     "approval_lifts_only_its_need": (passing_if(approved_by("full")),),
     "spent_calls_never_help": (passing_if(lambda ctx, _m, _p: ctx.spent and ctx.spent.calls),),
+    "stricter_bindings_never_help": (passing_if(lambda _c, m, _p: binds_at_places(m)),),
+    "a_group_is_as_strict_as_its_bindings": (passing_if(lambda _c, m, _p: groups(m)),),
+    "confining_a_class_never_helps": (trusting,),
     "unrelated_entries_change_nothing": (
         passing_if(lambda _c, m, _p: len(m.evidence_manifest) > 2),
     ),
