@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from critic import ToolCapability
+from evals.envelope import MODE_RANK
 from evals.schemas import compile_schema, schema_faults
+from harness.testing._draw.confinement import confined_texts
+from harness.testing._draw.evidence import faults_of
 from harness.testing._draw.near_miss import (
     NearMissPlan,
     any_plan,
@@ -138,6 +141,22 @@ def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
         if name not in bound:
             yield from ({**args, name: value} for value in STRANGE)
     yield {**args, "zz": 0}
+
+
+def confined_content(drafter: Drafter) -> NearMissPlan | None:
+    """Send content of a class that the spec confines."""
+    bounds, texts = drafter.bounds, confined_texts(drafter.bounds)
+    tools = [t for t in usable(drafter) if MODE_RANK[t.approval_mode] >= MODE_RANK["network"]]
+    opening = opened_plan(drafter, tools) if texts else None
+    if opening is None:
+        return None
+    plan, tool = opening
+    args = plan["steps"][0].get("args", {})
+    step = plan["steps"][0]
+    valid = compile_schema(True if tool.args_schema is None else tool.args_schema).is_valid
+    options = [{**args, name: f"see {text}"} for name in ("zz", "x", "y") for text in texts[:8]]
+    options = [one for one in options if valid(one) and not faults_of(bounds, tool, step, args=one)]
+    return with_one_of(drafter, plan, options)
 
 
 # Approval.

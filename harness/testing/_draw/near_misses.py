@@ -28,6 +28,7 @@ NEAR_MISSES: Final[tuple[Way, ...]] = (
     Way("foreign_trace", "coverage", _BEYOND_SPEC, near_miss_scope.foreign_trace),
     Way("unsurfaced_tool", "surface", _BEYOND_SPEC, near_miss_scope.unsurfaced_tool),
     Way("broken_args", "surface", _BEYOND_SPEC, near_miss_scope.broken_args),
+    Way("confined_content", "surface", _BEYOND_SPEC, near_miss_scope.confined_content),
     Way("over_safety_mode", "approval", "approval_mode_mismatch", near_miss_scope.over_safety_mode),
     Way("over_ceiling", "approval", "approval_mode_mismatch", near_miss_scope.over_ceiling),
     Way("unapproved", "approval", "approval_mode_mismatch", near_miss_scope.unapproved),

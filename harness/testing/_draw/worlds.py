@@ -177,6 +177,12 @@ _NEEDS: Final[dict[str, Json]] = {
         "listed": True,
     },
     "broken_args": {"tool": {"args_schema": _SCHEMAS[1]}},
+    "confined_content": {
+        "tool": {"approval_mode": "network"},
+        "item": {"classification": "k", "content": "a confined text"},
+        "mode": "high",
+        "spec": {"confined_evidence": ["k"]},
+    },
     "over_safety_mode": {"tool": {"approval_mode": "destructive"}, "mode": "low"},
     "over_ceiling": {
         "tool": {"approval_mode": "network"},

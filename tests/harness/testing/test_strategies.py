@@ -48,12 +48,15 @@ WAYS = [miss.name for miss in NEAR_MISSES]
 IMPOSSIBLE_IN_REFUND = {
     "unproducible_output",
     "toolless_output",
+    "confined_content",
     "over_safety_mode",
     "over_ceiling",
     "unapproved",
     "expired_ref",
     "unpinned_spec_class",
 }
+# No argument that leaves accepts text of the evidence, so no spec or context makes it possible.
+IMPOSSIBLE_WITH_ITS_TOOLS = {"confined_content"}
 every_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 
 
@@ -100,6 +103,8 @@ def is_refund(step: Any) -> bool:
 @every_world
 @pytest.mark.parametrize("way", WAYS)
 def test_a_near_miss_has_the_one_violation_that_it_says(world: Any, way: str) -> None:
+    if world == WORLDS["manifest given"] and way in IMPOSSIBLE_WITH_ITS_TOOLS:
+        return
     near = strategies.labelled_near_misses(*world, way=way)
     if world is FIXED and way in IMPOSSIBLE_IN_REFUND:
         with pytest.raises(NoPlan, match=way):
@@ -136,7 +141,7 @@ def test_near_misses_of_all_kinds_are_drawn() -> None:
     found: list[NearMiss] = drawn_from(strategies.labelled_near_misses())
     groups = {(one.check, one.kind) for one in found}
     assert groups == {(miss.check, miss.kind) for miss in NEAR_MISSES}
-    # Hypothesis repeats itself on purpose, so not each of the 19 ways is met in so few.
+    # Hypothesis repeats itself on purpose, so not each of the ways is met in so few.
     assert len({one.way for one in found}) > len(WAYS) // 2
 
 
