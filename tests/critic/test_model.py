@@ -93,7 +93,7 @@ def rules_broken(proposal: Json) -> Counter[str]:
 def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
     met: Counter[object] = Counter()
     for seed in range(5000):
-        proposal = make_proposal(seeded(seed), provenance=True)
+        proposal = make_proposal(seeded(seed))
         verdict = verify_model(proposal)
         met["ok"] += verdict["ok"]
         met.update(rules_broken(proposal))
@@ -125,5 +125,5 @@ def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
 def test_what_is_generated_is_valid_and_exact_as_it_stands() -> None:
     """Digests in it are of what `wire()` writes, so both sides may read either form."""
     for seed in range(1500):
-        proposal = make_proposal(seeded(seed), provenance=True)
+        proposal = make_proposal(seeded(seed))
         assert verify_model(build(Proposal, proposal).wire()) == verify_model(proposal)

@@ -177,7 +177,7 @@ def test_expired_text_keeps_an_address_out_of_content() -> None:
     assert answer(proposal(tool=tool, args=args)) == "allow"
     asked = item(f"send {LINKED}", "user", "named", expires_at="2026-05-09T09:00:00Z")
     for as_of in ("2026-05-09T09:30:00Z", "2026-05-09T11:00:00Z", None):
-        clock = {} if as_of is None else {"as_of": as_of}
+        clock: dict[str, Any] = {} if as_of is None else {"as_of": as_of}
         assert answer(proposal(asked, late, tool=tool, args=args, **clock)) == "refuse"
 
 

@@ -19,9 +19,6 @@ from tests.support.model.facts import Json
 
 _ = ABSENT
 
-PROVENANCE_IS_JUDGED: Final = False
-"""Whether the engine judges provenance. Until it does, no proposal asks for it."""
-
 KINDS: Final = tuple(FAULTS)
 STYLES: Final = (
     *("sound",) * 6,
@@ -63,13 +60,9 @@ SCHEMAS: Final[tuple[Any, ...]] = (
 COUNTS: Final = (0, 1, 1, 4, 4, 7)
 
 
-def make_proposal(
-    pick: Pick, styles: tuple[str, ...] = STYLES, *, provenance: bool = PROVENANCE_IS_JUDGED
-) -> Json:
+def make_proposal(pick: Pick, styles: tuple[str, ...] = STYLES) -> Json:
     """Return a proposal, with its approvals bound to its final plan."""
     proposal = drawn(pick, styles)
-    if not provenance:
-        proposal["spec"].pop("provenance", None)
     return settled(proposal)
 
 
