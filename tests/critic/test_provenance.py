@@ -1,7 +1,7 @@
 """What a value is worth in its role, what a tool is worth, and which check says so."""
 
 from itertools import product
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
