@@ -25,10 +25,7 @@ def _refuse_lenient(_value: Any) -> Any:
 
 
 def keep_strict(schema: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSchema:
-    """Return the model's schema, with each field that holds no other envelope made strict.
-
-    A field that holds envelopes needs nothing: their own fields refuse.
-    """
+    """Return the model's schema with each of its fields made strict."""
     model: Any = schema
     while model["type"] != "model-fields":
         reference = model["type"] == "definition-ref"
@@ -46,18 +43,10 @@ def _make_strict(field: Any) -> None:
     if holder["type"] != "default":
         holder = field
     value = holder["schema"]
-    if value["type"] == "literal" or _holds_model(value):  # a literal names a kind of step
+    if value["type"] == "literal":  # it names a kind of step
         return
     python = core_schema.json_or_python_schema(
         core_schema.no_info_before_validator_function(_refuse_json, value), value
     )
     lenient = core_schema.no_info_before_validator_function(_refuse_lenient, value)
     holder["schema"] = core_schema.lax_or_strict_schema(lenient, python, strict=True)
-
-
-def _holds_model(schema: Any) -> bool:
-    if isinstance(schema, dict):
-        return schema.get("type") in ("definition-ref", "model") or any(
-            _holds_model(part) for name, part in schema.items() if name != "metadata"
-        )
-    return isinstance(schema, list | tuple) and any(map(_holds_model, schema))
