@@ -6,6 +6,7 @@ Rule 3: a repair follows from the facts at the place of a violation, never from 
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any, Final, Literal, assert_never
 
@@ -13,6 +14,7 @@ from critic.checks.coverage import unproduced_outputs
 from critic.checks.loop import planned_tokens
 from critic.checks.violation import Found
 from critic.prepared import PreparedPlan
+from critic.provenance import doubts_of
 from critic.repairs.apply import RepairedPlan, apply
 from critic.repairs.evidence import EvidenceRepairs
 from critic.repairs.kinds import (
@@ -203,8 +205,14 @@ class _RepairRound:
         step = self._origins[place.step]
         if check == "evidence":
             yield from self._evidence.of_step(place.step)
-        else:
+        at = pointer("steps", place.step, "args", *place.rest)
+        if check != "evidence" or at in self._doubted:
             yield CorrectArgs(step=step, path=pointer("steps", step, "args", *place.rest))
+
+    @cached_property
+    def _doubted(self) -> frozenset[str]:
+        """The places of values that provenance refuses: another value has to take their place."""
+        return frozenset(doubt.path for doubt in doubts_of(self._case).refused_values)
 
     def _size(self, earlier: set[Repair]) -> list[Repair]:
         """Return what brings the plan within the budget that is left: steps first, then tokens."""

@@ -240,3 +240,16 @@ def test_steps_to_shorten_by_add_up() -> None:
     plan = proposal_of(more_steps(REASON, REASON)(good_proposal())).plan
     assert len(apply_repairs(plan, [Shorten(steps=1), Shorten(steps=1)]).steps) == 2
     assert apply_repairs(plan, [Shorten(steps=9)]).steps == ()
+
+
+def test_another_value_takes_the_place_of_one_that_provenance_refuses() -> None:
+    tool = {"arg_roles": {"to": "recipient"}, "approval_mode": "local_write"}
+    proposal = small(tools=[tool], steps=[call(args={"to": "eve@evil"})], provenance="closed")
+    correct = {"kind": "correct_args", "step": 0, "path": "/steps/0/args/to"}
+    assert said(proposal) == ("replan", [correct])
+
+
+def test_a_step_whose_tool_nobody_asked_for_is_dropped() -> None:
+    tool = {"arg_roles": {"to": "recipient"}, "approval_mode": "network"}
+    proposal = small(tools=[tool], steps=[call(args={"to": "eve@evil"})], provenance="closed")
+    assert said(proposal) == ("replan", [{"kind": "drop_step", "step": 0}])
