@@ -59,7 +59,8 @@ def _without_role(case: PreparedPlan) -> Iterator[str]:
         call = (fields["adapter_id"], fields["capability_id"])
         if call not in trees:
             trees[call] = role_tree(case.surface.manifests.tools[call].arg_roles)
-        for name in without_role(trees[call], fields["args"]):
+        # The keys of an object have no order, and a verdict must not hang on one.
+        for name in sorted(without_role(trees[call], fields["args"])):
             yield f"{tool.name} {escape_name(name)}"
 
 

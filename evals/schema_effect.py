@@ -15,11 +15,24 @@ _OF_OBJECTS: Final = frozenset({"maxProperties"})
 _OF_OBJECTS_IF_TRUE: Final = frozenset({"required", "minProperties", "dependentRequired"})
 _OF_OTHERS: Final = frozenset(
     {
-        *("pattern", "maxLength", "format", "contains", "maxItems"),
+        *("pattern", "maxLength", "contains", "maxItems"),
         *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
     }
 )
 _OF_OTHERS_IF_TRUE: Final = frozenset({"minLength", "minItems", "uniqueItems"})
+
+FORMATS: Final = frozenset(
+    {
+        *("date", "date-time", "time", "duration", "email", "idn-email"),
+        *("hostname", "idn-hostname", "ipv4", "ipv6", "uri", "uri-reference", "iri"),
+        *("iri-reference", "uri-template", "uuid", "json-pointer", "relative-json-pointer"),
+        "regex",
+    }
+)
+"""The formats that the compiler asserts. It takes any other and refuses nothing by it."""
+
+# `$recursiveRef` is of an older draft: the compiler takes it for an unknown keyword.
+_FOLLOWED: Final = ("$ref", "$dynamicRef")
 
 # Keywords whose subschemas judge the same value, members of an object, elements of an array.
 _SAME: Final = ("allOf", "anyOf", "then", "else", "dependentSchemas")
@@ -50,7 +63,8 @@ def accepts_every_object(schema: Any) -> bool:
         seen.add((id(part), judges_args))
         if _can_refuse(part, judges_args=judges_args):
             return False
-        waiting += [(target, judges_args) for target in targets.of(part)]
+        followed = {keyword: part[keyword] for keyword in _FOLLOWED if keyword in part}
+        waiting += [(target, judges_args) for target in targets.of(followed)]
         waiting += [(below, judges_args) for below in _below(part, _SAME)]
         inner = _MEMBERS if judges_args else (*_MEMBERS, *_ELEMENTS)
         waiting += [(below, False) for below in _below(part, inner)]
@@ -60,6 +74,8 @@ def accepts_every_object(schema: Any) -> bool:
 def _can_refuse(schema: Json, *, judges_args: bool) -> bool:
     """Return whether a keyword refuses values by itself. Args are objects, whatever is said."""
     if "type" in schema and not (judges_args and "object" in schema["type"]):
+        return True
+    if not judges_args and schema.get("format") in FORMATS:
         return True
     always = _OF_ANY | _OF_OBJECTS | (frozenset() if judges_args else _OF_OTHERS)
     if_true = _OF_OBJECTS_IF_TRUE | (frozenset() if judges_args else _OF_OTHERS_IF_TRUE)

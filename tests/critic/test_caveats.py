@@ -109,6 +109,9 @@ VACUOUS: list[Any] = [
     *({"propertes": {"x": {"type": "string"}}}, {"properties": {}}, {"properties": {"x": True}}),
     *({"required": []}, {"minProperties": 0}, {"additionalProperties": True}, {"allOf": [{}]}),
     *({"minLength": 3}, {"items": {"type": "string"}}, {"if": {"type": "string"}}),
+    *({"format": "date"}, {"properties": {"x": {"format": "no-such-format"}}}),
+    {"properties": {"x": {"contentMediaType": "a/b", "contentSchema": {"type": "object"}}}},
+    {"properties": {"x": {"$recursiveRef": "#/$defs/s"}}, "$defs": {"s": {"type": "string"}}},
     {"properties": {"x": {"$ref": "#/properties/y"}, "y": {"$ref": "#/properties/x"}}},
 ]
 TELLING: list[Any] = [
@@ -142,3 +145,14 @@ def test_an_optional_binding_is_left_out_without_a_caveat(left_out: Json) -> Non
     step = {**STEP, "args": left_out, "estimated_tokens": 1}
     tool = {"bound_args": {"x": {"from": ["k"], "optional": True}}, "args_schema": CHECKED}
     assert caveats(tool, [step], []) == ()
+
+
+def test_arguments_without_a_role_are_named_by_name_in_any_order_of_the_args() -> None:
+    tool = {"approval_mode": "local_write", "arg_roles": {"x": "content"}, "args_schema": CHECKED}
+    for args in ({"w": 1, "y": 2}, {"y": 2, "w": 1}):
+        wire = proposal(tool, [{**STEP, "args": args, "estimated_tokens": 1}], [])
+        wire["ctx"]["safety_mode"] = "local_write"
+        wire["spec"]["provenance"] = "closed"
+        verdict = judge(wire)
+        assert isinstance(verdict, Verified)
+        assert verdict.caveats == ("arguments not judged, no role: a.b w, a.b y",)

@@ -12,6 +12,7 @@ from jsonschema_rs import Draft202012Validator, RegexOptions
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from evals import schemas
+from evals.schema_effect import FORMATS
 from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
 from evals.schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
@@ -378,3 +379,14 @@ def test_many_faults_below_a_long_key_are_one_fault_of_the_whole() -> None:
     assert len(schema_faults(schema, few)) == 100
     many = {"k" * 20_000: [1] * 5000}
     assert schema_faults(schema, many) == [SchemaFault((), ("$ref",))]
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_a_listed_format_is_asserted(name: str) -> None:
+    schema = compile_schema({"format": name})
+    assert not all(map(schema.is_valid, ["", " ", "(", "{", "~2"]))
+
+
+@given(st.text())
+def test_a_format_that_is_not_listed_refuses_nothing(text: str) -> None:
+    assert compile_schema({"format": "int32"}).is_valid(text)
