@@ -30,7 +30,7 @@ BETWEEN_DIGITS = (
 SIGNS = "+-.~<\u00b1\u2248\u2264\u2265" + DASHES + "\uff0b\uff0d\uff0e"
 CURRENCY = "[$\u00a2-\u00a5\u20a0-\u20cf]"
 AFTER = "-+%\u2030" + DASHES + "\uff0b\uff0d\uff05"
-MASKED = r"(?:[*#]{3,}|[\u2022\u25cf]{2,}|\u2026|\.{3,}|xxx)[ -]?$"
+MASKED = r"(?:[*#]{3,}|[\u2022\u25cf]{2,}|\u2026|\.{3,}|[xX]{3})[ -]?$"
 """What hides the digits before a number. A word may end in it."""
 
 
