@@ -1,7 +1,7 @@
 """The run that a plan is for: its limits, what was spent, who approved what, and what was seen."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -31,7 +31,10 @@ CallId = Annotated[Text, Field(min_length=1, max_length=256)]
 SessionId = CallId
 """The id of a session: any text of 1 to 256 characters."""
 
-Sha256 = Annotated[str, Field(pattern=r"^(sha256:)?[0-9a-f]{64}$")]
+SHA256: Final = r"^(sha256:)?[0-9a-f]{64}$"
+"""The pattern of a SHA-256 as text."""
+
+Sha256 = Annotated[str, Field(pattern=SHA256)]
 """64 hexadecimal digits, with or without a `sha256:` prefix."""
 
 

@@ -4,6 +4,8 @@ Refused before a model sees them: duplicate keys, a byte-order mark, trailing te
 surrogates, invalid UTF-8, nesting that is too deep, documents over the size limit.
 """
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -14,12 +16,15 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
+from evals.context import SHA256
 from evals.envelope import Envelope
 from evals.escaping import escape_line, pointer
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError, escape_text
 
 EnvelopeT = TypeVar("EnvelopeT", bound=Envelope)
+
+_Location = tuple[int | str, ...]
 
 MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """The largest document that is parsed, unless the caller sets another limit."""
@@ -74,8 +79,31 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
         if not _every_key_kept(data, value):
             value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
-        raise InvalidInput("", f"not strict JSON: {escape_text(str(error))}") from None
+        place = pointer(*_repeated_key(data))
+        raise InvalidInput(place, f"not strict JSON: {escape_text(str(error))}") from None
     return value
+
+
+class _Members(list[tuple[str, Any]]):
+    """The members of an object as they are written, so that a key can be there twice."""
+
+
+def _repeated_key(data: bytes) -> _Location:
+    """Return where a key appears in its object for the second time; () where there is no such."""
+    try:
+        value = json.loads(data, object_pairs_hook=_Members, parse_int=len, parse_float=len)
+    except (ValueError, RecursionError):
+        return ()
+    waiting: list[tuple[_Location, Any]] = [((), value)]
+    while waiting:
+        place, current = waiting.pop()
+        members = current if type(current) is _Members else []
+        if len(dict(members)) < len(members):
+            keys = Counter(key for key, _ in members)
+            return (*place, next(key for key, count in keys.items() if count > 1))
+        elements = enumerate(current) if type(current) is list else members
+        waiting += [((*place, at), inner) for at, inner in elements]
+    return ()
 
 
 def _every_key_kept(data: bytes, value: Any) -> bool:
@@ -143,6 +171,11 @@ NOT_BLANK: Final = r"\S"
 # Characters of a message: pydantic repeats a wrong value of a closed set, of any length.
 _LONGEST: Final = 300
 
+_PATTERNS: Final = {
+    NOT_BLANK: "must not be blank",
+    SHA256: "not a SHA-256: 64 digits of 0-9 and a-f, with or without sha256: before them",
+}
+
 _FIXES: Final = {
     "extra_forbidden": "unknown field: remove it or check its spelling",
     "missing": "required field is missing: add it",
@@ -176,8 +209,6 @@ def _invalid(error: ValidationError, model: type[Envelope], value: Any) -> Inval
 
 
 _OMIT: Final = "must not be null: omit the field"
-
-_Location = tuple[int | str, ...]
 
 
 def _null_options(model: type[Envelope], errors: list[ErrorDetails], value: Any) -> set[_Location]:
@@ -220,6 +251,10 @@ def _holds(value: Any, part: int | str) -> bool:
     return isinstance(value, list) and isinstance(part, int) and part < len(value)
 
 
+# Pydantic adds these to a location where a key, or a text in a choice, has the wrong form.
+_ADDED: Final = ("[key]", "constrained-str")
+
+
 def _place(location: tuple[int | str, ...], value: Any) -> str:
     """Return the JSON pointer of a location, without the parts that name a union member."""
     parts: list[str | int] = []
@@ -227,7 +262,7 @@ def _place(location: tuple[int | str, ...], value: Any) -> str:
     for position, part in enumerate(location):
         if _names_a_choice(part, location[:position], parts):
             continue
-        if part == "[key]" and position == last and "[key]" not in _keys(value):
+        if part in _ADDED and position == last and part not in _keys(value):
             continue
         if isinstance(value, dict) and (part in value or position == last):
             value = value.get(part)
@@ -246,14 +281,21 @@ def _keys(value: Any) -> frozenset[str]:
 def _names_a_choice(
     part: int | str, before: tuple[int | str, ...], places: list[str | int]
 ) -> bool:
-    """Return True for a part that pydantic adds: the kind of a step, or the `ok` of a verdict."""
+    """Return True for a part that pydantic adds to say which of several forms it took.
+
+    That is the kind of a step, the form of a demand or a binding, or the `ok` of a verdict.
+    """
     if before[-1:] == ("verify",):
         return not isinstance(part, str)
-    return bool(before) and isinstance(before[-1], int) and places[-2:-1] == ["steps"]
+    if before[-2:-1] == ("bound_args",):
+        return part in ("classes", "binding")
+    in_list = bool(before) and isinstance(before[-1], int)
+    return in_list and places[-2:-1] in (["steps"], ["requires_evidence"])
 
 
 def _message(details: ErrorDetails) -> str:
-    if details.get("ctx", {}).get("pattern") == NOT_BLANK:
-        return "must not be blank"
+    pattern = details.get("ctx", {}).get("pattern")
+    if pattern in _PATTERNS:
+        return _PATTERNS[pattern]
     text = _FIXES.get(details["type"], details["msg"])[:_LONGEST]
     return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -6,6 +6,9 @@ from time import perf_counter
 import pytest
 
 from critic import CriticReport, Plan, Proposal, Run, RunContext
+from evals.envelope import Envelope, Identifier
+from evals.manifest import Source
+from harness.wire import InvalidInput, build
 from tests.support.examples import HOSTILE, good_run, is_safe, refused_at
 from tests.support.model.facts import Json
 
@@ -72,6 +75,46 @@ def test_a_union_tag_is_not_a_place(tag: str, value: object) -> None:
 
 
 # Nor is a member less of a place because pydantic uses its name for something else.
+class Choice(Envelope):
+    one: Identifier | Source
+
+
+@pytest.mark.parametrize("value", [{"constrained-str": 1}, {}, "a b", 5])
+def test_the_form_of_a_text_is_not_a_place(value: object) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        build(Choice, {"one": value})
+    for problem in caught.value.problems:
+        assert problem.path.split("/")[:2] == ["", "one"]
+        assert problem.path != "/one/constrained-str" or value == {"constrained-str": 1}
+
+
+def test_a_member_that_is_named_like_a_form_is_a_place() -> None:
+    wire = good_run()["proposal"]
+    tool = wire["compiled"]["manifests"]["tool_manifest"][0]
+    tool["requires_evidence"] = [{"demand": {"class": 1}, "class": "a b"}]
+    tool["bound_args"] = {"binding": {"from": ["a b"], "binding": {"from": 1}}, "classes": [5]}
+    error = refused_at(Proposal, wire)
+    at = "/compiled/manifests/tool_manifest/0/"
+    assert {problem.path for problem in error.problems} == {
+        f"{at}requires_evidence/0/class",
+        f"{at}requires_evidence/0/demand",
+        f"{at}bound_args/binding/from/0",
+        f"{at}bound_args/binding/binding",
+        f"{at}bound_args/classes/0",
+    }
+
+
+def test_a_digest_that_is_none_is_told_its_form() -> None:
+    wire = good_run()["proposal"]
+    called = {"adapter_id": "a", "capability_id": "b", "args_digest": "ab"}
+    wire["ctx"]["spent"] = {"calls": [called]}
+    error = refused_at(Proposal, wire)
+    assert error.path == "/ctx/spent/calls/0/args_digest"
+    assert error.message == (
+        "not a SHA-256: 64 digits of 0-9 and a-f, with or without sha256: before them"
+    )
+
+
 @pytest.mark.parametrize(
     "name", ["[key]", "tuple[", "tuple[str, ...]", "function-after[tuple()", "tool", "0", "-1"]
 )
