@@ -45,7 +45,9 @@ _IN_NUMBERS: Final = (
 # What stands for digits that are not shown. Two asterisks make text bold, one `#` marks an id, and
 # one bullet a list. Crosses and blocks are words, so only a space can part them from the digits.
 _BULLETS: Final = r"\xb7\u2022\u2217\u2219\u22c5"
-_MASK: Final = rf"(?:(?<![*#])[*#]{{3,}}+|(?<![{_BULLETS}])[{_BULLETS}]{{2,}}+)"
+_MASK: Final = (
+    rf"(?:(?<![*#])[*#]{{3,}}+|(?<![{_BULLETS}])[{_BULLETS}]{{2,}}+|(?<!\u2026)\u2026{{2,}}+)"
+)
 _MASK_WORD: Final = r"(?:(?<=[xX]{3})|(?<=[\u25cf\u2588]{2}))[\ \xa0](?=[0-9])"
 
 # The plain space that groups digits: one to three digits, the space, exactly three digits.

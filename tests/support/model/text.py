@@ -93,7 +93,7 @@ def widened(text: str, start: int, end: int) -> tuple[int, int]:
             sign = sign.lstrip(AFTER)
         start -= max(len(sign), len(masked[0]) if masked else 0)
     if is_number:
-        hidden = re.match(r"[*#]{3,}|[\u2022\u25cf]{2,}", after)
+        hidden = re.match(r"[*#]{3,}|[\u2022\u25cf]{2,}|\u2026{2,}", after)
         signs = len(hidden[0]) if hidden else len(after) - len(after.lstrip(AFTER))
         end += 0 if is_word_at(text, end + signs) else signs
     return start, end
