@@ -49,20 +49,6 @@ def scalars(value: Any) -> Iterator[Any]:
             yield current
 
 
-def strings(value: Any) -> Iterator[str]:
-    """Yield every string in a JsonValue, including object keys."""
-    open_values = [value]
-    while open_values:
-        current = open_values.pop()
-        if type(current) is dict:
-            yield from current
-            open_values.extend(current.values())
-        elif type(current) is list:
-            open_values.extend(current)
-        elif type(current) is str:
-            yield current
-
-
 def is_empty(value: Any) -> bool:
     """Return whether a JsonValue is null, the empty text, or holds no scalar at all."""
     if type(value) in (dict, list):
