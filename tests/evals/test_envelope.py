@@ -143,7 +143,7 @@ WITH_OPTIONAL = [
 
 def test_there_is_a_sample_of_every_kind() -> None:
     assert len(SAMPLES) == 32
-    assert len(WITH_OPTIONAL) == 85
+    assert len(WITH_OPTIONAL) == 86
 
 
 @every_envelope
