@@ -15,6 +15,7 @@ from itertools import filterfalse
 from typing import Any, Final, NamedTuple
 
 from evals.canonical import canonical_json
+from evals.phrases import Phrases
 from evals.pointers import Places, value_at
 from evals.schemas import CompiledSchema
 from evals.tokens import EDGE, has_token, marked, tokens
@@ -70,12 +71,12 @@ class Subject(NamedTuple):
 
 
 class BoundValues:
-    """The scalars of a bound argument, and at which pointers they must stand, if at any."""
+    """The scalars of a bound argument, each once, and at which pointers they must stand, if any."""
 
     __slots__ = ("_keys", "at", "values")
 
     def __init__(self, argument: Any, at: tuple[str, ...] | None) -> None:
-        self.values: list[Any] = list(scalars(argument))
+        self.values: list[Any] = [*{_leaf_key(one): one for one in scalars(argument)}.values()]
         self.at: tuple[str, ...] | None = at
         self._keys: frozenset[Hashable] | None = None
 
@@ -92,16 +93,16 @@ class ContentIndex:
 
     __slots__ = (
         *("_about", "_at", "_content", "_leaves", "_literals"),
-        *("_marked", "_places", "_satisfied", "_texts", "_tokens"),
+        *("_phrases", "_places", "_satisfied", "_texts", "_tokens"),
     )
 
     def __init__(self, content: Any) -> None:
         is_text = type(content) is str
         self._content = content
         self._texts = frozenset([content] if is_text else ())
-        self._marked = marked(content) if is_text else ""
+        self._phrases = Phrases(marked(content) if is_text else "")
         self._tokens = frozenset(tokens(content) if is_text else ())
-        self._literals = frozenset(_LITERAL.findall(self._marked))
+        self._literals = frozenset(_LITERAL.findall(self._phrases.marked))
         # Absent content is None, as null is; neither has a leaf that could back anything.
         leaves = () if content is None else scalars(content)
         self._leaves = frozenset(map(_leaf_key, leaves))
@@ -115,7 +116,7 @@ class ContentIndex:
         """Return an index that backs each value that one of these backs anywhere."""
         joined = cls(None)
         joined._texts = frozenset().union(*(index._texts for index in backings))
-        joined._marked = _GAP.join(index._marked for index in backings)
+        joined._phrases = Phrases(_GAP.join(index._phrases.marked for index in backings))
         joined._tokens = frozenset().union(*(index._tokens for index in backings))
         joined._literals = frozenset().union(*(index._literals for index in backings))
         joined._leaves = frozenset().union(*(index._leaves for index in backings))
@@ -137,7 +138,7 @@ class ContentIndex:
             return spelled in self._literals or spelled in self._texts
         if spelled in self._tokens:
             return True
-        return marked(spelled) in self._marked if has_token(spelled) else spelled in self._texts
+        return marked(spelled) in self._phrases if has_token(spelled) else spelled in self._texts
 
     def leaves_at(self, pointer: str) -> frozenset[Hashable]:
         """Return the keys of the scalars at a pointer, in which `*` is any member or element."""
