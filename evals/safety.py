@@ -129,7 +129,8 @@ def _said(fault: EvidenceFault) -> str:
         case UnbackedArgument():
             said = f"sent argument {escape_name(fault.name)} that no pinned evidence backs"
         case UnbackedGroup():
-            said = f"sent arguments {listed(fault.names)} that no one pinned item backs together"
+            noun = "argument" if len(fault.names) == 1 else "arguments"
+            said = f"sent {noun} {listed(fault.names)} that no one pinned item backs alone"
         case _:
             assert_never(fault)
     return said

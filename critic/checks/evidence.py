@@ -109,8 +109,9 @@ def _reason(fault: EvidenceFault) -> str:
             name = escape_name(fault.name)
             reason = f"argument {name} is not backed by pinned evidence{_places(fault.at)}"
         case UnbackedGroup():
-            names = listed(fault.names)
-            reason = f"arguments {names} are not backed by one and the same pinned item"
+            names, one = listed(fault.names), len(fault.names) == 1
+            named = f"argument {names} is" if one else f"arguments {names} are"
+            reason = f"{named} not backed by one and the same pinned item"
         case _:
             assert_never(fault)
     return reason

@@ -197,3 +197,19 @@ def test_found_and_violation_say_the_same() -> None:
         "path": "/steps/3",
         "approvable": True,
     }
+
+
+@pytest.mark.parametrize(
+    ("args", "named"), [({"x": 1}, "argument x is"), ({"x": 1, "y": 2}, "arguments x and y are")]
+)
+def test_a_group_that_is_not_backed_names_the_arguments_that_are_there(
+    args: Json, named: str
+) -> None:
+    bound = {name: {"from": ["k"], "optional": True} for name in ("x", "y")}
+    tool = {"capability_id": "b", "approval_mode": "network", "bound_args": bound}
+    verdict = judge_proposal(
+        proposal(call("b", **args), tools=({**tool, "bound_together": [["x", "y"]]},))
+    )
+    assert isinstance(verdict, Refused)
+    last = verdict.violations[-1].reason
+    assert last == f"step 0 {named} not backed by one and the same pinned item"
