@@ -24,10 +24,10 @@ class DecisionSpec(Envelope):
     """The contract of one kind of decision.
 
     `approval_mode` is a ceiling over the safety mode; steps at or above `approval_required_from`
-    need an approval; content of `confined_evidence` classes must not leave through outputs or
-    calls at `network` or above. `provenance` says how the origin of target values is judged;
-    where it is absent, it is not. `field_recipients` says whether a recipient that stands only in
-    a field of a record is allowed (the default), or asked about.
+    need an approval; content of the evidence of `confined_evidence` classes must not leave through
+    outputs or calls at `network` or above. `provenance` says how the origin of target values is
+    judged; where it is absent, it is not. `field_recipients` says whether a recipient that stands
+    only in a field of a record is allowed (the default), or asked about.
     """
 
     id: Identifier
