@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 from critic import Binding, Demand
 from evals.pointers import segments
 from evals.schemas import compile_schema
-from harness.canonical import canonical_json
 from harness.policy.envelopes import PolicyTool
 from harness.policy.samples import samples, smallest_first
 
 Json = dict[str, Any]
+Pair = tuple[str, str]
 
 _MOST_CONTENTS: Final = 6
 """How many contents of one item are tried."""
@@ -146,15 +146,16 @@ def _places(
     taken = (known.at if isinstance(known, Binding) else None) or ()
     at = (binding.at if isinstance(binding, Binding) else None) or (f"/{name}",)
     at = tuple(sorted(at, key=lambda place: place in taken))
-    for index, scalar in enumerate(_scalars(args[name])):
+    for index, scalar in enumerate(scalars_of(args[name])):
         place = at[min(index, len(at) - 1)]
         yield place.replace("*", str(index) if len(at) == 1 else "0"), scalar
 
 
-def _scalars(value: Any) -> Iterator[Any]:
+def scalars_of(value: Any) -> Iterator[Any]:
+    """Yield the scalars of a JSON value."""
     if isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _scalars(inner)
+            yield from scalars_of(inner)
     else:
         yield value
 
@@ -182,14 +183,3 @@ def _with_value(content: Any, parts: tuple[str, ...], value: Any) -> Any:
 def item_of(name: str, content: Any, prefix: str = "witness") -> Json:
     """Return an item of evidence of a class."""
     return {"id": f"{prefix}/{name}", "classification": name, "content": content}
-
-
-def request_for(steps: list[Json]) -> Json:
-    """Return what the user asked for: every value that the steps act on."""
-    values = [scalar for step in steps for scalar in _scalars(step.get("args", {}))]
-    shown = (
-        value if isinstance(value, str) else canonical_json(value).decode() for value in values
-    )
-    text = " ".join(dict.fromkeys(shown)) or "go on"
-    source = {"author": "user", "standing": "named"}
-    return {"id": "user/1", "classification": "request", "content": text, "source": source}

@@ -6,9 +6,11 @@ Rule 2: "tighter" and "looser" have a witness: a plan that one policy refuses an
 Rule 3: where a change may go either way and no witness was found, that is not decided.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
+from harness.policy.backing import Pair
 from harness.policy.effects import (
     Effect,
     effects_on_plans,
@@ -45,19 +47,30 @@ class PolicyChange(NamedTuple):
 def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     """Return the changes: of each tool of either policy, then of plans and of the guard."""
     sides = sides_of(old, new)
-    opens, closes = Search(new, old), Search(old, new)
+    names = _names(old, new)
+    effects_of = {pair: effects_on_tool(sides, pair) for pair in names}
+    shown = sum(1 for effects in effects_of.values() if effects)
+    opens, closes = Search(new, old, shown), Search(old, new, shown)
     changes = []
-    names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
-    for pair, name in names.items():
-        effects = effects_on_tool(sides, pair)
+    for pair, effects in effects_of.items():
         looser = opens.for_tool(pair) if _may(effects, "looser") else None
         tighter = closes.for_tool(pair) if _may(effects, "tighter") else None
-        changes.append(_changed(f"tool {name}", effects, looser, tighter))
+        changes.append(_changed(f"tool {names[pair]}", effects, looser, tighter))
     effects = effects_on_plans(old, new)
     looser = opens.for_plans() if _may(effects, "looser") else None
     tighter = closes.for_plans() if _may(effects, "tighter") else None
     changes.append(_changed("plans", effects, looser, tighter))
     return (*changes, _of_guard(effects_on_sessions(old, new)))
+
+
+def _names(old: Policy, new: Policy) -> dict[Pair, str]:
+    """Return what each tool is called, with its ids where two are called the same."""
+    names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
+    often = Counter(names.values())
+    return {
+        pair: name if often[name] == 1 else f"{name} ({'.'.join(pair)})"
+        for pair, name in names.items()
+    }
 
 
 def overall(changes: Iterable[PolicyChange]) -> Change:

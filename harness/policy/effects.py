@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from jsonschema_rs import canonical
 
-from critic import MODE_RANK, Binding, Demand
-from harness.canonical import canonical_bytes
+from critic import MODE_RANK, Binding, Demand, EvidenceItem, RunBudget
+from harness.canonical import canonical_json
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 from harness.policy.schema_lint import canonical_form
 
@@ -21,6 +21,8 @@ Pair = tuple[str, str]
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _ABOVE_ALL: Final = len(MODE_RANK)
+_RECORDED: Final = ("snapshot", "subject")
+"""Fields of an item that are recorded and not judged."""
 
 
 class Effect(NamedTuple):
@@ -50,16 +52,31 @@ class Sides(NamedTuple):
     after: Mapping[Pair, PolicyTool]
     changed: frozenset[str]
     """The classes of evidence that the policies hold differently."""
+    resourced: bool
+    """Whether some of that evidence says where it is from, so that values may come from it."""
 
 
 def sides_of(old: Policy, new: Policy) -> Sides:
     """Return two policies, ready to be compared."""
     before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
-    items = [
-        {(item.classification, canonical_bytes(item)) for item in policy.evidence}
-        for policy in (old, new)
+    held = [{_judged_of(item): item for item in policy.evidence} for policy in (old, new)]
+    changed = [
+        item for one, other in (held, held[::-1]) for key, item in one.items() if key not in other
     ]
-    return Sides(old, new, before, after, frozenset(name for name, _ in items[0] ^ items[1]))
+    return Sides(
+        old,
+        new,
+        before,
+        after,
+        frozenset(item.classification for item in changed),
+        any(item.source is not None for item in changed),
+    )
+
+
+def _judged_of(item: EvidenceItem) -> bytes:
+    """Return what is judged of an item: the snapshot and the subject are not."""
+    judged = {key: value for key, value in item.wire().items() if key not in _RECORDED}
+    return canonical_json(judged)
 
 
 def effects_on_tool(sides: Sides, pair: Pair) -> list[Effect]:
@@ -173,14 +190,14 @@ def _of_settings(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterato
     if max(ranks) >= _NETWORK:
         lost, gained = confined[0] - confined[1], confined[1] - confined[0]
         yield Effect("spec.confined_evidence", bool(lost), bool(gained))
-    if max(ranks) > 0 and (old.spec.provenance or new.spec.provenance):
-        yield from _of_provenance(old, new, before, after)
-    demanded = _demanded(before) | _demanded(after)
-    judged = (demanded | confined[0] | confined[1]) & sides.changed
-    every = (
-        bool(sides.changed) and bool(old.spec.provenance or new.spec.provenance) and max(ranks) > 0
-    )
-    yield Effect("evidence", bool(judged) or every, bool(judged) or every)
+    if _judges_sources(old, new):
+        yield from _of_provenance(sides, before, after)
+    judged = _demanded(before) | _demanded(after)
+    if max(ranks) >= _NETWORK:
+        judged |= confined[0] | confined[1]
+    backs = sides.resourced and max(ranks) > 0 and _judges_sources(old, new)
+    matters = backs or not judged.isdisjoint(sides.changed)
+    yield Effect("evidence", matters, matters)
 
 
 def _of_tier(old: Policy, new: Policy, before: int, after: int) -> Effect:
@@ -194,16 +211,23 @@ def _of_tier(old: Policy, new: Policy, before: int, after: int) -> Effect:
     return Effect("approval_mode", matters and after < before, matters and after > before)
 
 
-def _of_provenance(
-    old: Policy, new: Policy, before: PolicyTool, after: PolicyTool
-) -> Iterator[Effect]:
+def _judges_sources(old: Policy, new: Policy) -> bool:
+    return bool(old.spec.provenance or new.spec.provenance)
+
+
+def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterator[Effect]:
+    old, new = sides.old, sides.new
+    roles = (before.arg_roles or {}) != (after.arg_roles or {})
+    if before.approval_mode == after.approval_mode == "read_only":
+        # They say which arguments led to what is read: later calls hang on it.
+        yield Effect("arg_roles", roles, roles, in_sessions=True)
+        return
     modes = old.spec.provenance, new.spec.provenance
     if modes[0] != modes[1]:
         # From one mode to the other, some values are asked about instead of refused or allowed.
         yield Effect("spec.provenance", modes[0] is not None, modes[1] is not None)
     fields = old.spec.field_recipients or "allow", new.spec.field_recipients or "allow"
     yield Effect("spec.field_recipients", fields == ("ask", "allow"), fields == ("allow", "ask"))
-    roles = (before.arg_roles or {}) != (after.arg_roles or {})
     yield Effect("arg_roles", roles, roles)
     records = set(old.record_fields or ()) != set(new.record_fields or ())
     yield Effect("record_fields", records, records)
@@ -235,18 +259,25 @@ def _of_outputs(old: Policy, new: Policy) -> Iterator[Effect]:
     yield Effect("produces", changed, changed)
 
 
+_BUDGETS: Final = ("max_steps", "bucket_tokens")
+
+
 def _of_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
-    budgets = [policy.guard.budget or SESSION_BUDGET for policy in (old, new)]
-    for name in ("max_steps", "bucket_tokens"):
+    """Yield the effects of the budget that a plan has which is judged by itself."""
+    budgets = [policy.guard.budget or RunBudget() for policy in (old, new)]
+    for name in _BUDGETS:
         before, after = (getattr(budget, name) for budget in budgets)
         yield Effect(f"guard.budget.{name}", after > before, after < before)
 
 
 def _of_evidence(old: Policy, new: Policy) -> Iterator[Effect]:
     """Yield the effect of items that a step may pin, or may pin no more."""
-    held = [{item.id: item.expires_at for item in policy.evidence} for policy in (old, new)]
-    kept = all(held[1].get(name, ...) == expiry for name, expiry in held[0].items())
-    known = all(held[0].get(name, ...) == expiry for name, expiry in held[1].items())
+    held = [
+        {item.id: (item.expires_at, item.classification) for item in policy.evidence}
+        for policy in (old, new)
+    ]
+    kept = all(held[1].get(name) == known for name, known in held[0].items())
+    known = all(held[0].get(name) == kept for name, kept in held[1].items())
     yield Effect("evidence", not known, not kept)
 
 
@@ -266,7 +297,23 @@ def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
         found.append(Effect(f"guard.{name}", after < before, after > before, in_sessions=True))
     asked = new.guard.max_questions - old.guard.max_questions
     found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
+    found += _of_session_budgets(old, new)
     return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _of_session_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield the effects of budgets where only one policy has one.
+
+    Without one, a session has another budget than a plan that is judged by itself.
+    """
+    given = old.guard.budget, new.guard.budget
+    if (given[0] is None) == (given[1] is None):
+        return
+    budgets = [budget or SESSION_BUDGET for budget in given]
+    for name in _BUDGETS:
+        before, after = (getattr(budget, name) for budget in budgets)
+        what = f"guard.budget.{name} of a session"
+        yield Effect(what, after > before, after < before, in_sessions=True)
 
 
 def _rank(mode: str | None) -> int:

@@ -108,8 +108,8 @@ def worded(message: str, value: Any, path: str) -> str:
     for pattern, forms in _FORMS:
         if _fits(path, pattern) and message.startswith("must be"):
             return f"must be {forms}"
-    if any(_fits(path, pattern) for pattern in _POINTERS) and message.startswith("not an ident"):
-        return f"{escape_name(str(value))} is not a JSON pointer: begin each part with a slash"
+    if isinstance(value, str) and message.startswith("not a JSON pointer"):
+        return f"{escape_name(value)} is {message}"
     if isinstance(value, str) and message.startswith("input should be"):
         near = get_close_matches(value, _QUOTED.findall(message), 1, 0.5)
         hint = f"did you mean {near[0]}? " if near else ""

@@ -19,11 +19,11 @@ _MOST_PLACES: Final = 1000
 """How many places are looked at: a schema that holds itself has no end of them."""
 _LONGEST: Final = 1000
 _FORMATS: Final = {
-    "date": "2000-01-01",
-    "date-time": "2000-01-01T00:00:00Z",
-    "email": "a@b.co",
-    "uri": "https://a.co/",
-    "uuid": "00000000-0000-0000-0000-000000000000",
+    "date": ("2000-01-01", "2000-01-02"),
+    "date-time": ("2000-01-01T00:00:00Z", "2000-01-01T00:00:01Z"),
+    "email": ("a@b.co", "b@b.co"),
+    "uri": ("https://a.co/", "https://b.co/"),
+    "uuid": ("00000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001"),
 }
 _KEYWORDS: Final = {
     "object": ("properties", "required", "additionalProperties", "minProperties"),
@@ -144,7 +144,7 @@ def _strings(parts: list[dict[str, Any]]) -> list[Any]:
     sizes = {0, 1, *_bounds(parts, "minLength", "maxLength")}
     found = ["a" * size for size in sizes if 0 <= size <= _LONGEST]
     for part in parts:
-        found += [_FORMATS[part["format"]]] if part.get("format") in _FORMATS else []
+        found += _FORMATS.get(part.get("format", ""), ())
         if "pattern" in part and (text := matching(part["pattern"])) is not None:
             found += [text, f"{text}a", f" {text}"]
     return found

@@ -91,10 +91,10 @@ def impossible_parts(schema: Schema) -> Iterator[tuple[str, str]]:
 
     A part that is written as `false` says so on purpose, and so does what is below a `not`.
     """
-    options = RegexOptions()
-    for path, reason in canonical.find_unsatisfiable(
-        schema, draft=Draft202012, pattern_options=options
-    ).items():
+    found = canonical.find_unsatisfiable(
+        schema, draft=Draft202012, validate_formats=True, pattern_options=RegexOptions()
+    )
+    for path, reason in found.items():
         on_purpose = isinstance(reason, canonical.UnsatisfiableReason.Literal)
         if path == "" or not (on_purpose or "/not" in path):
             yield path, _because(reason)
@@ -113,12 +113,14 @@ def _because(reason: canonical.UnsatisfiableReason) -> str:
 
 
 def canonical_form(schema: Schema) -> CanonicalSchema:
-    """Return the form in which schemas are compared.
+    """Return the form in which schemas are compared: formats count, as in the checks.
 
     Raises:
         Exception: the library does not take it (its errors have no common base).
     """
-    return canonicalize(schema, draft=Draft202012, pattern_options=RegexOptions())
+    return canonicalize(
+        schema, draft=Draft202012, validate_formats=True, pattern_options=RegexOptions()
+    )
 
 
 def admits(schema: Schema, other: Schema) -> bool:

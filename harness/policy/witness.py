@@ -12,35 +12,43 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from critic import (
-    CompiledContext,
-    EvidenceItem,
     Plan,
     Refused,
-    RunContext,
+    RunBudget,
     Verified,
     Violation,
-    digest,
-    verify,
 )
 from evals.escaping import escape_line
 from evals.schemas import compile_schema
-from harness.canonical import canonical_json
+from evals.timestamps import format_time
 from harness.policy.backing import (
+    Pair,
     backed_steps,
     item_of,
     named_arguments,
     pinning,
-    request_for,
+    scalars_of,
 )
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
+from harness.policy.judge import Judge
 from harness.policy.samples import samples, smallest_first
+from harness.policy.stories import Facts, Stories, changed_roles, pair_of
 from harness.wire import InvalidInput, build
 
 Json = dict[str, Any]
-Pair = tuple[str, str]
+_Sides = tuple[PolicyTool | None, PolicyTool | None]
+"""A tool as the accepting policy has it, and as the refusing one has it."""
 
+MOST_PLANS: Final = 6_000
+"""How many plans are tried for all tools together: some seconds."""
+_LEAST_SHARE: Final = 12
+"""How many are tried of a tool, however many there are: the least arguments under each story."""
 _MOST_ARGS: Final = 40
 _TRACE: Final = "witness"
+_OTHER: Final = "zz"
+"""A value that no other argument has."""
+_CONFINED: Final = 8
+"""Shorter strings are not confined."""
 
 
 class Witness(NamedTuple):
@@ -60,73 +68,23 @@ class Witness(NamedTuple):
         return f"{self.verdict.kind}: {escape_line('; '.join(self.verdict.reasons))}"
 
 
-class Facts(NamedTuple):
-    """What surrounds a plan: evidence that was seen, and whether a person asked and approved."""
-
-    evidence: tuple[Json, ...] = ()
-    approved: bool = False
-    requested: bool = False
-
-
-class _Judge:
-    """A policy as the guard uses it: with the budget of a session."""
-
-    def __init__(self, policy: Policy, as_of: datetime) -> None:
-        self.policy = policy
-        self._as_of = as_of
-        self._own = policy.compiled()
-        self._last = b"[]", self._own
-
-    def context(self, plan: Plan, facts: Facts) -> Json:
-        """Return the context in wire form."""
-        budget = self.policy.guard.budget or SESSION_BUDGET
-        mode = self.policy.guard.safety_mode
-        ctx = RunContext(trace_id=_TRACE, safety_mode=mode, as_of=self._as_of, run_budget=budget)
-        return {**ctx.wire(), **_approval(plan, facts), **_scope(plan, facts)}
-
-    def verdict(self, plan: Plan, facts: Facts) -> Verified | Refused:
-        """Return what the policy says to the plan."""
-        ctx = build(RunContext, self.context(plan, facts))
-        return verify(ctx, self._compiled_with(facts.evidence), self.policy.spec, plan)
-
-    def _compiled_with(self, evidence: tuple[Json, ...]) -> CompiledContext:
-        known = canonical_json(list(evidence))
-        if self._last[0] != known:
-            own = self._own.manifests
-            manifests = own.model_copy(
-                update={
-                    "evidence_manifest": [
-                        *own.evidence_manifest,
-                        *(build(EvidenceItem, item) for item in evidence),
-                    ]
-                }
-            )
-            self._last = known, self._own.model_copy(update={"manifests": manifests})
-        return self._last[1]
-
-
-def _approval(plan: Plan, facts: Facts) -> Json:
-    if not facts.approved:
-        return {}
-    approval = {"approval_id": "a1", "plan_digest": digest(plan), "approver": "someone"}
-    return {"approvals": [approval]}
-
-
-def _scope(plan: Plan, facts: Facts) -> Json:
-    if not facts.requested:
-        return {}
-    calls = [step for step in plan.wire()["steps"] if step["kind"] == "tool"]
-    pairs = dict.fromkeys((step["adapter_id"], step["capability_id"]) for step in calls)
-    return {"scope": [{"adapter_id": one, "capability_id": other} for one, other in pairs]}
-
-
 class Search:
     """Looks for witnesses between an accepting and a refusing policy."""
 
-    def __init__(self, accepting: Policy, refusing: Policy) -> None:
-        as_of = _before_any_expiry(accepting, refusing)
-        self._accepts = _Judge(accepting, as_of)
-        self._refuses = _Judge(refusing, as_of)
+    def __init__(self, accepting: Policy, refusing: Policy, tools: int = 1) -> None:
+        """Prepare a search that tries at most `MOST_PLANS`, shared by that many tools."""
+        self._share = max(_LEAST_SHARE, MOST_PLANS // max(tools, 1))
+        self._ctx: Json = {
+            "trace_id": _TRACE,
+            "as_of": format_time(_before_any_expiry(accepting, refusing)),
+        }
+        budgets = [policy.guard.budget for policy in (accepting, refusing)]
+        if budgets == [None, None]:
+            budgets = [SESSION_BUDGET, SESSION_BUDGET]
+            self._ctx["run_budget"] = SESSION_BUDGET.wire()
+        self._budget, self._other_budget = (budget or RunBudget() for budget in budgets)
+        self._accepts, self._refuses = Judge(accepting), Judge(refusing)
+        self._stories = Stories(accepting, refusing)
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}
         self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
@@ -142,8 +100,8 @@ class Search:
         if tool is None:
             return None
         other = self._others.get(pair)
-        for plan, facts in self._plans(tool, other):
-            calls = {at for at, step in enumerate(plan["steps"]) if _pair_of(step) == pair}
+        for plan, facts in islice(self._plans(tool, other), self._share):
+            calls = {at for at, step in enumerate(plan["steps"]) if pair_of(step) == pair}
             found = self._witness(plan, facts, lambda one: _is_about(one, calls, tool, other))  # noqa: B023 - asked at once
             if found is not None:
                 return found
@@ -151,7 +109,7 @@ class Search:
 
     def for_plans(self) -> Witness | None:
         """Return a plan that the refusing policy refuses as a whole, whatever it calls."""
-        for plan, facts in self._whole_plans():
+        for plan, facts in islice(self._whole_plans(), MOST_PLANS):
             found = self._witness(plan, facts, lambda one: one.offending_step is None)
             if found is None and any(step.get("evidence_refs") for step in plan["steps"]):
                 found = self._witness(plan, facts, lambda one: one.check == "evidence")
@@ -162,32 +120,26 @@ class Search:
     def _witness(self, wire: Json, facts: Facts, wanted: Any) -> Witness | None:
         try:
             plan = build(Plan, wire)
-            accepted = self._accepts.verdict(plan, facts)
-            refused = self._refuses.verdict(plan, facts)
+            ctx = {**self._ctx, **facts.context(plan)}
+            accepted = self._accepts.verdict(plan, ctx, facts.evidence)
+            refused = self._refuses.verdict(plan, ctx, facts.evidence)
         except (InvalidInput, ValueError):  # a sample that no plan or item may hold
             return None
         if not isinstance(accepted, Verified) or not isinstance(refused, Refused):
             return None
         if not any(map(wanted, refused.violations)):
             return None
-        return Witness(self._document(plan, facts), refused)
-
-    def _document(self, plan: Plan, facts: Facts) -> Json:
-        ctx = self._accepts.context(plan, facts)
-        guards = self._accepts.policy.guard, self._refuses.policy.guard
-        own = {"safety_mode"} | {"run_budget" for guard in guards if guard.budget is not None}
-        same = {name: ctx[name] for name in ctx if name not in own}
-        document: Json = {"ctx": same, "plan": plan.wire()}
+        document: Json = {"ctx": ctx, "plan": plan.wire()}
         if facts.evidence:
             document["compiled"] = {"manifests": {"evidence_manifest": list(facts.evidence)}}
-        return document
+        return Witness(document, refused)
 
     # Plans around one call.
 
     def _plans(self, tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[Json, Facts]]:
         for args in self._args(tool, other):
             for step, evidence in backed_steps(tool, args, other):
-                yield from self._around(step, evidence)
+                yield from self._around(step, evidence, (tool, other))
 
     def _args(self, tool: PolicyTool, other: PolicyTool | None) -> list[Json]:
         """Return arguments that the tool takes, the smallest first, from both sides' schemas."""
@@ -199,26 +151,32 @@ class Search:
         fits = compile_schema(True if tool.args_schema is None else tool.args_schema).is_valid
         objects = [one for one in smallest_first(found) if isinstance(one, dict) and fits(one)]
         least = objects[:_MOST_ARGS]
-        return [*least, *filter(fits, self._leaks(least))]
+        others = ({**one, name: _OTHER} for name in changed_roles(tool, other) for one in least[:3])
+        return [*filter(fits, others), *least, *filter(fits, self._leaks(least))]
 
     def _leaks(self, args: list[Json]) -> Iterator[Json]:
         """Yield the arguments with text that only the refusing policy confines in one of them."""
-        for name in self._newly_confined():
+        texts = [f"confidential {name}" for name in self._newly_confined()]
+        for text in (*texts, *self._newly_held()):
             for one in args:
-                texts = [key for key, value in one.items() if isinstance(value, str)]
-                yield from ({**one, key: f"confidential {name}"} for key in texts)
+                names = [key for key, value in one.items() if isinstance(value, str)]
+                yield from ({**one, key: text} for key in names)
+
+    def _newly_held(self) -> list[str]:
+        """Return text that the refusing policy holds and confines, and the accepting one not."""
+        held = [_confined_texts(judge.policy) for judge in (self._refuses, self._accepts)]
+        return sorted(held[0] - held[1])
 
     def _newly_confined(self) -> list[str]:
         own = set(self._accepts.policy.spec.confined_evidence or ())
         return sorted(set(self._refuses.policy.spec.confined_evidence or ()) - own)
 
-    def _around(self, step: Json, evidence: tuple[Json, ...]) -> Iterator[tuple[Json, Facts]]:
-        """Yield the plan of a step and of what the spec demands, under each set of facts."""
-        steps, outputs, items = (
-            [step],
-            list(self._accepts.policy.spec.required_outputs),
-            [*evidence],
-        )
+    def _around(
+        self, step: Json, evidence: tuple[Json, ...], of: _Sides = (None, None)
+    ) -> Iterator[tuple[Json, Facts]]:
+        """Yield the plan of a step and of what the spec demands, under each story."""
+        outputs = list(self._accepts.policy.spec.required_outputs)
+        steps, items = [step], [*evidence]
         for more, found in self._covering(outputs, step):
             steps.append(more)
             items += found
@@ -227,17 +185,22 @@ class Search:
         steps[0] = pinning(steps[0], [item["id"] for item in pinned])
         items += self._confined(items)
         plan = {"steps": steps, "declared_outputs": outputs}
-        padded = self._padded(plan)
-        repeated = {**plan, "steps": [*steps, step]} if step["kind"] == "tool" else None
-        told = (*items, request_for(steps))
-        for approved in (False, True):
-            for candidate in filter(None, (plan, padded, repeated)):
-                yield candidate, Facts(tuple(items), approved)
-                yield candidate, Facts(told, approved, requested=True)
+        candidates = [plan, *filter(None, (self._padded(plan), self._repeated(plan)))]
+        for facts in self._stories.of(steps, items, *of):
+            yield from ((candidate, facts) for candidate in candidates)
+
+    def _repeated(self, plan: Json) -> Json | None:
+        """Return the plan with its first call once more, which no destructive call may be."""
+        step = plan["steps"][0]
+        sides = [tools.get(pair_of(step)) for tools in (self._tools, self._others)]
+        modes = {tool.approval_mode for tool in sides if tool is not None}
+        if "destructive" not in modes or len(modes) == 1:
+            return None
+        return {**plan, "steps": [*plan["steps"], step]}
 
     def _covering(self, outputs: list[str], step: Json) -> Iterator[tuple[Json, list[Json]]]:
         """Yield the steps that make the outputs which the step does not make."""
-        own = self._tools.get(_pair_of(step))
+        own = self._tools.get(pair_of(step))
         makers = self._makers
         made = set(own.produces or ()) if own else set()
         if (own is None or own.produces is not None) and not made | makers.keys() >= {*outputs}:
@@ -267,12 +230,11 @@ class Search:
 
     def _padded(self, plan: Json) -> Json | None:
         """Return the plan with a step that takes all tokens which the accepting policy leaves."""
-        budget = self._accepts.policy.guard.budget or SESSION_BUDGET
         least = [
-            (self._tools[pair].min_tokens or 0) if (pair := _pair_of(step)) in self._tools else 0
+            (self._tools[pair].min_tokens or 0) if (pair := pair_of(step)) in self._tools else 0
             for step in plan["steps"]
         ]
-        left = budget.bucket_tokens - sum(least)
+        left = self._budget.bucket_tokens - sum(least)
         if not self._repriced or left < 0:
             return None
         thinking = {"kind": "reason", "estimated_tokens": left}
@@ -297,11 +259,11 @@ class Search:
             if _changed_output(tool, self._others.get(tool.pair)):
                 yield from islice(self._plans(tool, None), 8)
         for item in self._accepts.policy.evidence:
-            yield from self._around(pinning(step, [item.id]), evidence)
-        budgets = [
-            one.policy.guard.budget or SESSION_BUDGET for one in (self._refuses, self._accepts)
-        ]
-        refused, accepted = budgets
+            pinned = pinning(step, [item.id])
+            yield from self._around(pinned, evidence)
+            claim = {"requires_evidence": [item.classification]}
+            yield from self._around({**pinned, **claim}, evidence)
+        refused, accepted = self._other_budget, self._budget
         if refused.bucket_tokens < accepted.bucket_tokens:
             tokens = refused.bucket_tokens + 1
             yield from self._around({**step, "estimated_tokens": tokens}, evidence)
@@ -332,5 +294,9 @@ def _before_any_expiry(*policies: Policy) -> datetime:
     return min([latest, *(expiry - timedelta(seconds=1) for expiry in known)])
 
 
-def _pair_of(step: Json) -> Pair:
-    return step.get("adapter_id", ""), step.get("capability_id", "")
+def _confined_texts(policy: Policy) -> set[str]:
+    """Return the texts of eight characters or more that a policy holds and confines."""
+    confined = set(policy.spec.confined_evidence or ())
+    contents = (item.content for item in policy.evidence if item.classification in confined)
+    scalars = (scalar for content in contents for scalar in scalars_of(content))
+    return {scalar for scalar in scalars if isinstance(scalar, str) and len(scalar) >= _CONFINED}

@@ -46,7 +46,8 @@ PURE = words("""
     harness.policy.envelopes harness.policy.positions harness.policy.faults
     harness.policy.lint harness.policy.schema_lint harness.policy.parts
     harness.policy.writing harness.policy.schema_parts harness.policy.samples
-    harness.policy.backing harness.policy.effects harness.policy.witness harness.policy.diff
+    harness.policy.backing harness.policy.stories harness.policy.judge harness.policy.effects
+    harness.policy.witness harness.policy.diff
 """)
 PURE_IMPORTS = words("""
     bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib

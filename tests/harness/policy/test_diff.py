@@ -44,6 +44,11 @@ def with_amount(**schema: Any) -> Json:
     return with_tool(BASE, args_schema={**ARGS, "properties": properties})
 
 
+def with_formats(to: str, **schema: Any) -> Json:
+    properties = {**ARGS["properties"], "to": {"type": "string", "format": to, **schema}}
+    return with_tool(BASE, args_schema={**ARGS, "properties": properties})
+
+
 def changes_of(old: Json, new: Json) -> dict[str, PolicyChange]:
     """Return the changes by subject, after a look at every witness."""
     before, after = policy_of(old), policy_of(new)
@@ -68,7 +73,16 @@ def shows(witness: Witness, accepting: Policy, refusing: Policy) -> None:
     assert isinstance(witness.verdict, Refused)
 
 
-PAY, PLANS = "tool pay", "plans"
+PAY, READ, PLANS = "tool pay", "tool read_file", "plans"
+RATES = BASE["evidence"][0]
+FILE = {"id": "customers/1", "classification": "file", "content": {"name": "Emma Johnson"}}
+SENT = with_spec(FREE, confined_evidence=["file"])
+ROLE_OF = {"to": "recipient", "memo": "content", "amount": "attribute"}
+ROLES = with_tool(
+    with_spec(FREE, provenance="closed"),
+    arg_roles=ROLE_OF,
+    follows=[{"adapter_id": "files", "capability_id": "read_file"}],
+)
 
 CHANGES = [
     ("equal", PAY, BASE, BASE),
@@ -81,6 +95,8 @@ CHANGES = [
     ("both", PAY, BASE, with_tool(BASE, args_schema={**ARGS, "required": ["to", "memo"]})),
     ("tighter", PAY, BASE, with_tool(BASE, args_schema=False)),
     ("equal", PAY, BASE, with_tool(BASE, args_schema={**ARGS, "description": "pays"})),
+    ("tighter", PAY, BASE, with_formats(to="email")),
+    ("tighter", PAY, with_formats(to="email"), with_formats(to="email", enum=["a@b.co"])),
     # Its evidence.
     ("looser", PAY, BASE, with_tool(BASE, bound_args=...)),
     ("looser", PAY, BASE, FREE),
@@ -113,7 +129,23 @@ CHANGES = [
     ("tighter", PLANS, BASE, with_guard(BASE, budget={"max_steps": 3, "bucket_tokens": 200000})),
     ("tighter", PLANS, BASE, with_guard(BASE, budget={"max_steps": 40, "bucket_tokens": 9})),
     ("tighter", PLANS, BASE, {**BASE, "evidence": []}),
+    ("both", PLANS, BASE, {**BASE, "evidence": [{**RATES, "classification": "rates"}]}),
+    ("equal", PLANS, BASE, {**BASE, "evidence": [{**RATES, "snapshot": "v2"}]}),
+    ("tighter", PLANS, BASE, with_guard(BASE, budget=...)),
+    # Where values come from.
+    ("tighter", PAY, ROLES, with_tool(ROLES, arg_roles={**ROLE_OF, "memo": "recipient"})),
+    ("tighter", PAY, ROLES, with_tool(ROLES, follows=...)),
+    ("tighter", PAY, ROLES, with_spec(ROLES, field_recipients="ask")),
+    ("looser", PAY, ROLES, with_spec(ROLES, provenance="open")),
+    ("looser", PAY, ROLES, with_spec(ROLES, provenance=...)),
+    ("not decided", READ, ROLES, with_tool(ROLES, 0, arg_roles={"path": "object"})),
+    ("equal", READ, ROLES, with_tool(ROLES, 1, arg_roles=...)),
+    ("equal", PAY, ROLES, {**ROLES, "evidence": [{**RATES, "content": {"eur": 2}}]}),
+    # Confined content.
+    ("tighter", PAY, SENT, {**SENT, "evidence": [RATES, FILE]}),
+    ("equal", READ, SENT, {**SENT, "evidence": [RATES, FILE]}),
     # The guard.
+    ("looser", "guard", BASE, with_guard(BASE, budget=...)),
     ("looser", "guard", BASE, with_guard(BASE, shadow=True)),
     ("tighter", "guard", BASE, with_guard(BASE, on_ask="refuse")),
     ("both", "guard", BASE, with_guard(BASE, on_refusal="halt", max_questions=9)),
