@@ -3,7 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -70,7 +70,7 @@ def _write(path: Path, text: str, *, force: bool) -> None:
 def _from_python(name: str) -> list[ToolDraft]:
     """Derive the tools of a module, which is imported: its code runs."""
     try:
-        with _folder_first():
+        with _folder_first(), redirect_stdout(sys.stderr):  # standard output may be the policy
             module = _load_file(Path(name)) if name.endswith(".py") else import_module(name)
     except (Exception, SystemExit) as error:
         kind, text = type(error).__name__, escape_line(str(error))

@@ -7,7 +7,7 @@ from typing import Any
 
 from evals.escaping import escape_line
 from harness.cases import case_files
-from harness.commands.documents import read_whole
+from harness.commands.documents import read_whole, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.output import ascii_json
 from harness.errors import UsageError
@@ -50,7 +50,7 @@ def _listed(name: str, error: InvalidPolicy) -> str:
     return f"{_source(name)}: not a policy: {fault_text(error.faults[0])}{rest}"
 
 
-def _read(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
+def _read(name: str, limit: int) -> PolicyDocument:
     document = read_whole(name, limit)
     return document.parse_with(
         lambda data: parse_policy(data, syntax=syntax_of(name), max_bytes=limit)
@@ -68,12 +68,13 @@ def fault_text(fault: PolicyFault) -> str:
 
 
 def _check(args: argparse.Namespace) -> int:
-    return max(_check_one(name, as_json=args.format == "json") for name in args.files)
+    limit, as_json = size_limit(args), args.format == "json"
+    return max(_check_one(name, limit, as_json=as_json) for name in args.files)
 
 
-def _check_one(name: str, *, as_json: bool) -> int:
+def _check_one(name: str, limit: int, *, as_json: bool) -> int:
     try:
-        document = _read(name)
+        document = _read(name, limit)
     except InvalidInput as error:
         _tell_faults(name, error, as_json=as_json)
         return EXIT_INVALID
@@ -111,7 +112,7 @@ def _tell_findings(
 
 
 def _diff(args: argparse.Namespace) -> int:
-    old, new = (load_policy(name).policy for name in (args.old, args.new))
+    old, new = (load_policy(name, size_limit(args)).policy for name in (args.old, args.new))
     changes = diff_policies(old, new)
     total = overall(changes)
     if args.format == "json":
@@ -153,7 +154,7 @@ def _tell_change(change: PolicyChange) -> None:
 
 
 def _test(args: argparse.Namespace) -> int:
-    policy = load_policy(args.policy).policy
+    policy = load_policy(args.policy, size_limit(args)).policy
     named = [file for name in args.cases for file in _case_files(Path(name))]
     # A policy in JSON may be in the folder of its cases.
     files = [file for file in named if args.policy == "-" or file != Path(args.policy)]

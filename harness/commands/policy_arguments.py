@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add
+from harness.commands.arguments import Commands, add, positive
 
 _CHECK_EXITS: Final = (
     "Exit status: 0 nothing to say; 1 the lint has findings; 2 a file is not a policy."
@@ -36,6 +36,12 @@ def add_policy(commands: Commands) -> None:
     diff.add_argument("new", metavar="NEW", help="the policy after")
     for action in (check, diff, test):
         action.add_argument("--format", choices=("text", "json"), default="text")
+        action.add_argument(
+            "--max-bytes",
+            type=positive,
+            metavar="N",
+            help="refuse policies of more bytes without reading them (default: 33554432, 32 MiB)",
+        )
 
 
 def add_init(commands: Commands) -> None:

@@ -2,7 +2,8 @@
 
 from harness.policy.diff import PolicyChange, diff_policies
 from harness.policy.envelopes import SESSION_BUDGET, GuardSettings, Policy, PolicyTool
-from harness.policy.lint import LintFinding, lint
+from harness.policy.lint import lint
+from harness.policy.lint_finding import LintFinding
 from harness.policy.reading import (
     InvalidPolicy,
     PolicyDocument,

@@ -17,6 +17,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from evals.escaping import escape_line, escape_name, pointer
 from evals.schemas import compile_schema
+from harness.policy.schema_faults import faults_of_schema
 from harness.policy.schema_lint import subschemas
 from harness.wire import InvalidInput
 
@@ -169,7 +170,10 @@ def _of_openai(function: Any, at: str) -> ToolDraft:
     name = function.get("name") if isinstance(function, dict) else None
     if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
         raise InvalidInput(f"{at}/name", "must be a name of letters, digits, _ and -")
-    parameters = function.get("parameters", _NO_ARGS)
+    parameters = function.get("parameters")
+    parameters = _NO_ARGS if parameters is None else parameters
+    for place, what in faults_of_schema(parameters):
+        raise InvalidInput(f"{at}/parameters{pointer(*place)}", what)
     try:
         schema = _checked(parameters)
     except Exception as error:

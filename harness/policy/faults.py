@@ -10,8 +10,6 @@ from datetime import date, datetime, time
 from difflib import get_close_matches
 from typing import Any, Final
 
-from jsonschema_rs import ValidationError, meta
-
 from critic import (
     Binding,
     DecisionSpec,
@@ -23,10 +21,11 @@ from critic import (
     ToolResult,
 )
 from evals.envelope import Envelope
-from evals.escaping import escape_line, escape_name, pointer
+from evals.escaping import escape_name, pointer
 from evals.pointers import is_pointer
 from harness.policy.envelopes import RESERVED_IDS, GuardSettings, Policy, PolicyTool
 from harness.policy.positions import Parts
+from harness.policy.schema_faults import faults_of_schema
 
 Fault = tuple[Parts, str]
 """The place of a fault and what is wrong there; one line, safe to print."""
@@ -68,11 +67,6 @@ _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
 )
 """What is expected at a place, in more words than the wire has."""
 
-_POINTERS: Final[tuple[Parts, ...]] = (
-    ("tool", "*", "requires_evidence", "*", "about", "{*}"),
-    ("tool", "*", "bound_args", "{*}", "at", "*"),
-)
-
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
@@ -87,7 +81,7 @@ def faults_of(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
             yield path, f"ids that begin with {', '.join(RESERVED_IDS)} are made by sessions"
     for pattern in _SCHEMAS:
         for path, schema in places(value, pattern):
-            yield from _faults_of_schema(path, schema)
+            yield from ((path + inner, what) for inner, what in faults_of_schema(schema))
     yield from _dates(value)
 
 
@@ -221,17 +215,3 @@ def _faults_of_tool(path: Parts, tool: Any, *, has_time: bool) -> Iterator[Fault
                 (*path, "arg_roles", name),
                 f"{escape_name(name)} is not a JSON pointer: write ~1 for a slash, ~0 for ~",
             )
-
-
-def _faults_of_schema(path: Parts, schema: Any) -> Iterator[Fault]:
-    """Yield the one place at which a schema is not one, where the dialect itself says so."""
-    if not isinstance(schema, dict):
-        return
-    dialect = "https://json-schema.org/draft/2020-12/schema"
-    try:
-        meta.validate({**schema, "$schema": dialect})
-    except ValidationError as error:
-        wrong = escape_line(str(error).partition("\n")[0])[:300]
-        yield (*path, *error.instance_path), f"no JSON Schema (draft 2020-12): {wrong}"
-    except (TypeError, ValueError):  # no JSON at all: the wire says so
-        return

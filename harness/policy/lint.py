@@ -5,7 +5,6 @@ that restricts what it means to restrict has no findings.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 from critic import MODE_RANK, Binding, Demand
@@ -13,30 +12,10 @@ from evals.escaping import escape_name, pointer
 from evals.pointers import segments, values_at
 from evals.schemas import compile_schema
 from harness.policy.envelopes import Policy, PolicyTool
-from harness.policy.schema_lint import (
-    admits,
-    has_place,
-    impossible_parts,
-    odd_keywords,
-)
+from harness.policy.lint_finding import Findings, LintFinding, lint_schema, near, no_class
+from harness.policy.lint_spec import lint_spec
+from harness.policy.schema_lint import admits, has_place
 from harness.policy.schema_parts import property_names
-
-
-class LintFinding(NamedTuple):
-    """Something that is valid, and ineffective or risky.
-
-    Attributes:
-        rule: its name, such as `unknown_class`.
-        path: JSON pointer to the place in the policy.
-        message: what it leads to and what to write instead; one line, safe to print.
-    """
-
-    rule: str
-    path: str
-    message: str
-
-
-Findings = Iterator[LintFinding]
 
 _OBJECT: Final = {"type": "object"}
 _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
@@ -50,7 +29,7 @@ def lint(policy: Policy) -> tuple[LintFinding, ...]:
         linted = _Tool(policy, tool, f"/tool/{index}", known)
         for rule in _RULES:
             found += rule(linted)
-    return (*found, *_lint_spec(policy, known.classes))
+    return (*found, *lint_spec(policy, known.classes))
 
 
 class _Known(NamedTuple):
@@ -110,6 +89,17 @@ def _mode(linted: _Tool) -> Findings:
             yield linted.finding(
                 "mode_above_safety_mode", "/approval_mode", f"{message}, or remove the tool"
             )
+
+
+def _tokens(linted: _Tool) -> Findings:
+    """A tool that takes more tokens than there are."""
+    budget, least = linted.policy.guard.budget, linted.tool.min_tokens or 0
+    if budget is not None and least > budget.bucket_tokens:
+        message = (
+            f"min_tokens {least} is above guard.budget.bucket_tokens {budget.bucket_tokens}, so it "
+            "can never be called: lower it, or raise the budget"
+        )
+        yield linted.finding("over_budget", "/min_tokens", message)
 
 
 def _restriction(linted: _Tool) -> Findings:
@@ -188,14 +178,9 @@ def _arguments(linted: _Tool) -> Findings:
 def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
     name = "/".join(place)
     known = sorted(property_names(linted.schema))
-    hint = _near(place[0], known) if len(place) == 1 else ""
+    hint = near(place[0], known) if len(place) == 1 else ""
     shown = f"{hint}its arguments are {', '.join(map(escape_name, known))}"
     return f"args_schema has no argument {escape_name(name)}: {shown}"
-
-
-def _near(name: str, known: list[str]) -> str:
-    near = get_close_matches(name, known, 1, 0.6)
-    return f"did you mean {escape_name(near[0])}? " if near else ""
 
 
 def _evidence(linted: _Tool) -> Findings:
@@ -203,7 +188,7 @@ def _evidence(linted: _Tool) -> Findings:
     classes = linted.known.classes
     for path, name in _demanded(linted.tool):
         if name not in classes:
-            message = _no_class(name, classes)
+            message = no_class(name, classes)
             yield linted.finding("unknown_class", pointer(*path), message)
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
         if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
@@ -215,6 +200,26 @@ def _evidence(linted: _Tool) -> Findings:
             yield linted.finding("unmeetable_demand", pointer("bound_args", name, "at"), message)
 
 
+def _bindings(linted: _Tool) -> Findings:
+    """Bindings that name nothing, and pointers in which `*` is a key."""
+    for name, binding in (linted.tool.bound_args or {}).items():
+        path = pointer("bound_args", name)
+        bound = binding if isinstance(binding, Binding) else Binding(from_=binding)
+        if not bound.from_:
+            message = f"no class may back {escape_name(name)}, so no value of it passes: name one"
+            yield linted.finding("unmeetable_demand", path, message)
+        elif bound.at == ():
+            message = f"no place may back {escape_name(name)}, so no value of it passes: name one"
+            yield linted.finding("unmeetable_demand", f"{path}/at", message)
+    for index, demand in enumerate(linted.tool.requires_evidence or ()):
+        about = (demand.about if isinstance(demand, Demand) else None) or {}
+        for name, place in about.items():
+            if "*" in segments(place):
+                path = pointer("requires_evidence", index, "about", name)
+                message = f"* in {escape_name(place)} is the key *, and no wildcard: name one place"
+                yield linted.finding("star_is_a_key", path, message)
+
+
 def _demanded(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
     for index, demand in enumerate(tool.requires_evidence or ()):
         named = demand.class_ if isinstance(demand, Demand) else demand
@@ -222,11 +227,6 @@ def _demanded(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
     for argument, binding in (tool.bound_args or {}).items():
         for named in binding.from_ if isinstance(binding, Binding) else binding:
             yield ("bound_args", argument), named
-
-
-def _no_class(name: str, known: frozenset[str]) -> str:
-    hint = _near(name, sorted(known))
-    return f"no tool yields the class {name} and no evidence has it: {hint}add it to one of them"
 
 
 def _held(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
@@ -246,7 +246,7 @@ def _is_unmet(known: _Known, demand: Demand) -> bool:
 
 def _leads_nowhere(known: _Known, binding: Binding) -> bool:
     contents = _held(known, binding.from_)
-    if contents is None or binding.at is None:
+    if contents is None or not binding.at:
         return False
     found = (values_at(content, at, wildcard=True) for content in contents for at in binding.at)
     return not any(any(True for _ in values) for values in found)
@@ -256,21 +256,16 @@ def _schemas(linted: _Tool) -> Findings:
     """Schemas that nothing satisfies, and misspelt keywords."""
     tool = linted.tool
     if tool.args_schema is not None:
-        found = list(_lint_schema(tool.args_schema))
+        found = list(lint_schema(tool.args_schema))
         if not any(path == "" for _, path, _ in found) and not admits(tool.args_schema, _OBJECT):
             found.append(("unsatisfiable_schema", "", "no object satisfies it, and args are one"))
         for rule, path, message in found:
             yield linted.finding(rule, f"/args_schema{path}", f"args_schema: {message}")
     for index, demand in enumerate(tool.requires_evidence or ()):
         schema = demand.content_schema if isinstance(demand, Demand) else None
-        for rule, path, message in _lint_schema(schema) if schema is not None else ():
+        for rule, path, message in lint_schema(schema) if schema is not None else ():
             place = f"/requires_evidence/{index}/content_schema{path}"
             yield linted.finding(rule, place, f"content_schema: {message}")
-
-
-def _lint_schema(schema: Any) -> Iterator[tuple[str, str, str]]:
-    yield from (("unsatisfiable_schema", *part) for part in impossible_parts(schema))
-    yield from (("misspelt_keyword", *keyword) for keyword in odd_keywords(schema))
 
 
 def _session(linted: _Tool) -> Findings:
@@ -282,7 +277,7 @@ def _session(linted: _Tool) -> Findings:
             message = f"follows {name}, which is not a tool of this policy: name one that is"
             yield linted.finding("unknown_tool", f"/follows/{index}", message)
     for index, group in enumerate(tool.bound_together or ()):
-        if len(set(group)) < 2:
+        if len(set(group)) < 2 and not _may_hold_many(linted, *group[:1]):
             message = "a group of one is bound together with nothing: add another argument"
             yield linted.finding("group_of_one", f"/bound_together/{index}", message)
     if tool.expires_after_s == 0:
@@ -290,44 +285,25 @@ def _session(linted: _Tool) -> Findings:
         yield linted.finding("never_fresh", "/expires_after_s", message)
 
 
+def _may_hold_many(linted: _Tool, *names: str) -> bool:
+    """Return whether an argument may be an array or an object: one item must back all of it."""
+    many = {name: {"type": ["array", "object"]} for name in names}
+    wanted = {"type": "object", "required": list(many), "properties": many}
+    return bool(names) and admits(linted.schema, wanted)
+
+
+def _origins(linted: _Tool) -> Findings:
+    """Results that count as words of the user, or as the instructions of the operator."""
+    result = linted.tool.result
+    if result is not None and result.author in ("user", "operator"):
+        message = (
+            f"what it returns counts as words of the {result.author}, who may ask for anything: "
+            "write system, member or public"
+        )
+        yield linted.finding("trusted_result", "/result/author", message)
+
+
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
-    *(_mode, _restriction, _roles, _arguments, _evidence, _schemas, _session),
+    *(_mode, _tokens, _restriction, _roles, _arguments, _evidence, _bindings, _schemas),
+    *(_session, _origins),
 )
-
-
-def _lint_spec(policy: Policy, known: frozenset[str]) -> Findings:
-    spec, safety = policy.spec, policy.guard.safety_mode
-    for name, mode in (
-        ("approval_mode", spec.approval_mode),
-        ("approval_required_from", spec.approval_required_from),
-    ):
-        if mode is not None and MODE_RANK[mode] > MODE_RANK[safety]:
-            message = f"{name} {mode} is above guard.safety_mode {safety}, so it has no effect"
-            yield LintFinding(
-                "mode_above_safety_mode", f"/spec/{name}", f"{message}: lower it, or remove it"
-            )
-    for name, classes in (
-        ("required_evidence", spec.required_evidence),
-        ("confined_evidence", spec.confined_evidence),
-    ):
-        for index, wanted in enumerate(classes or ()):
-            if wanted not in known:
-                place = f"/spec/{name}/{index}"
-                yield LintFinding("unknown_class", place, f"{name}: {_no_class(wanted, known)}")
-    yield from _lint_outputs(policy)
-    for name, schema in (spec.output_schemas or {}).items():
-        for rule, path, message in _lint_schema(schema):
-            place = f"/spec/output_schemas/{name}{path}"
-            yield LintFinding(rule, place, f"schema of output {name}: {message}")
-    if spec.provenance is None and any(tool.arg_roles for tool in policy.tool):
-        message = "tools have arg_roles, which are judged only with provenance: add it"
-        yield LintFinding("roles_without_provenance", "/spec", message)
-
-
-def _lint_outputs(policy: Policy) -> Findings:
-    produced = sorted({output for tool in policy.tool for output in tool.produces or ()})
-    for index, output in enumerate(policy.spec.required_outputs):
-        if output not in produced:
-            hint = _near(output, produced)
-            message = f"no tool lists {output} in produces: {hint}add it to the tool that makes it"
-            yield LintFinding("unproduced_output", f"/spec/required_outputs/{index}", message)

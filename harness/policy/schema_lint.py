@@ -13,14 +13,14 @@ from jsonschema_rs import CanonicalSchema, Draft202012, RegexOptions, canonical,
 from evals.escaping import escape_name, pointer
 from harness.policy.schema_parts import Schema, SchemaParts
 
-_ONE: Final = (
+ONE: Final = (
     *("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"),
     *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
 )
-_LIST: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
+LIST: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
+NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _KNOWN: Final = (
-    *(*_ONE, *_LIST, *_NAMED, "$id", "$schema", "$ref", "$anchor", "$dynamicRef"),
+    *(*ONE, *LIST, *NAMED, "$id", "$schema", "$ref", "$anchor", "$dynamicRef"),
     *("$dynamicAnchor", "$vocabulary", "$comment", "type", "enum", "const", "multipleOf"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
     *("pattern", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
@@ -42,6 +42,9 @@ _FORMATS: Final = (
     *("ipv4", "ipv6", "uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template"),
     *("json-pointer", "relative-json-pointer", "regex", "binary", "byte", "password"),
     *("int32", "int64", "float", "double", "decimal"),
+    *("path", "file-path", "directory-path", "json-string", "base64url", "multi-host-uri", "color"),
+    *("ipvanyaddress", "ipvanyinterface", "ipvanynetwork", "ipv4interface", "ipv6interface"),
+    *("ipv4network", "ipv6network", "name-email", "secret", "uuid1", "uuid3", "uuid4", "uuid5"),
 )
 """The formats of the draft, and those that OpenAPI and pydantic write beside them."""
 
@@ -51,10 +54,10 @@ def subschemas(schema: Schema, *path: str | int) -> Iterator[tuple[tuple[str | i
     yield path, schema
     if not isinstance(schema, dict):
         return
-    for keyword in _ONE:
+    for keyword in ONE:
         if keyword in schema:
             yield from subschemas(schema[keyword], *path, keyword)
-    for keyword in (*_LIST, *_NAMED):
+    for keyword in (*LIST, *NAMED):
         inner = schema.get(keyword)
         members = inner.items() if isinstance(inner, dict) else ()
         for name, part in enumerate(inner) if isinstance(inner, list) else members:

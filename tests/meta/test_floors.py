@@ -44,7 +44,8 @@ PURE = words("""
     harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
     harness.codeloop.review
     harness.policy.envelopes harness.policy.positions harness.policy.faults
-    harness.policy.lint harness.policy.schema_lint harness.policy.parts
+    harness.policy.lint harness.policy.lint_finding harness.policy.lint_spec
+    harness.policy.schema_lint harness.policy.schema_faults harness.policy.parts
     harness.policy.writing harness.policy.schema_parts harness.policy.samples
     harness.policy.backing harness.policy.stories harness.policy.judge harness.policy.effects
     harness.policy.witness harness.policy.diff

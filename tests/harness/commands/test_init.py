@@ -102,3 +102,11 @@ def test_tools_are_derived_from_openai_json(critic: Critic, folder: Path) -> Non
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith("critic: standard input: /0/name: must be a name of letters")
     assert critic("init", "--from-openai", "a", "--from-python", "b").status == 2
+
+
+def test_what_a_module_prints_is_no_part_of_the_policy(critic: Critic, folder: Path) -> None:
+    (folder / "loud.py").write_text("print('hello')\ndef pay(to: str) -> None: ...\n")
+    said = critic("init", "--from-python", "loud.py", "-")
+    assert (said.status, said.err) == (0, "hello\n")
+    (folder / "critic.toml").write_text(said.out)
+    assert read_policy(folder / "critic.toml").tools.keys() == {"pay"}

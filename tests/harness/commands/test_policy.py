@@ -319,3 +319,13 @@ def test_equal_policies_differ_in_nothing(critic: Critic, refund: Path, tmp_path
     said = critic("policy", "diff", refund, saved(tmp_path, BROKEN))
     assert (said.status, said.out) == (2, "")
     assert "not a policy: line 10 /spec/provenence" in said.err
+
+
+def test_a_policy_over_the_limit_is_refused_unread(critic: Critic, tmp_path: Path) -> None:
+    path = tmp_path / "critic.toml"
+    path.write_text(GOOD)
+    for action in (["check", path], ["diff", path, path], ["test", path, tmp_path]):
+        said = critic("policy", *action, "--max-bytes", "100")
+        assert (said.status, said.out) == (2, ""), action
+        assert "over the limit of 100 bytes" in said.err
+    assert critic("policy", "check", path, "--max-bytes", "100000").status == 0

@@ -204,3 +204,20 @@ def test_a_value_is_read_back_from_its_toml(key: str, value: Any) -> None:
 )
 def test_any_text_has_an_identifier(text: str, expected: str) -> None:
     assert identifier(text) == expected
+
+
+def test_the_fault_of_a_schema_is_told_at_its_place() -> None:
+    parameters = {"type": "object", "properties": {"x": {"type": "strng"}}}
+    with pytest.raises(InvalidInput) as refused:
+        drafts_of_openai([{"type": "function", "name": "f", "parameters": parameters}])
+    assert refused.value.path == "/0/parameters/properties/x/type"
+    assert "did you mean string?" in refused.value.message
+
+
+def test_a_function_with_null_for_parameters_takes_none() -> None:
+    drafts, _ = drafts_of_openai([{"type": "function", "name": "f", "parameters": None}])
+    assert drafts[0].args_schema == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }

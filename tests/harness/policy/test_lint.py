@@ -127,6 +127,22 @@ RISKS = [
     (with_args(memo={"nullable": True}), "misspelt_keyword", "no effect in draft 2020-12"),
     (with_tool(good(), args_schema={**ARGS, "requierd": []}), "misspelt_keyword", "required?"),
     (with_spec(good(), output_schemas={"receipt": {"typ": 1}}), "misspelt_keyword", "type?"),
+    # What nothing can back, and what is never reached.
+    (with_tool(good(), bound_args={"amount": []}), "unmeetable_demand", "no class may back"),
+    (
+        with_tool(good(), bound_args={"amount": {"from": ["bill"], "at": []}}),
+        "unmeetable_demand",
+        "no place may back",
+    ),
+    (
+        with_tool(good(), requires_evidence=[{"class": "bill", "about": {"amount": "/*/sum"}}]),
+        "star_is_a_key",
+        "no wildcard",
+    ),
+    (with_tool(good(), min_tokens=200_001), "over_budget", "above guard.budget.bucket_tokens"),
+    (with_guard(good(), budget={"max_steps": 0}), "empty_budget", "no plan with a step passes"),
+    (with_tool(good(), 0, result={"author": "user"}), "trusted_result", "words of the user"),
+    (with_tool(good(), 0, result={"author": "operator"}), "trusted_result", "public"),
     # What does nothing in a session.
     (
         with_tool(good(), follows=[{"adapter_id": "bank", "capability_id": "inbox"}]),
@@ -271,3 +287,17 @@ def test_parts_that_are_impossible_on_purpose_are_not_reported() -> None:
     assert [path for path, _ in impossible_parts({"properties": {"a": {"enum": []}}})] == [
         "/properties/a"
     ]
+
+
+def test_one_item_must_back_all_of_an_array_that_is_bound_alone() -> None:
+    bound = {"amount": {"from": ["bill"]}}
+    alone = with_tool(with_args(amount={"type": "array"}), bound_args=bound, requires_evidence=...)
+    assert linted(with_tool(alone, bound_together=[["amount"]])) == ()
+    scalar = with_tool(good(), bound_args=bound, bound_together=[["amount"]])
+    assert [finding.rule for finding in linted(scalar)] == ["group_of_one"]
+
+
+def test_a_policy_may_name_the_formats_that_the_checks_assert() -> None:
+    assert linted(with_args(to={"type": "string", "format": "file-path"})) == ()
+    never = {"format": "email", "enum": ["nobody"], "type": "string"}
+    assert "unsatisfiable_schema" in {one.rule for one in linted(with_args(to=never))}

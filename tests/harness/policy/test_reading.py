@@ -178,7 +178,7 @@ EXPECTED = [
     ("abut", "/tool/0/requires_evidence/1/about/z", "q is not a JSON pointer"),
     ("  7,", "/tool/0/requires_evidence/2", "must be a class, or a Demand"),
     ("  {}", "/tool/0/requires_evidence/3/class", "required field is missing"),
-    ("strng", "/tool/0/args_schema/properties/b/type", '"strng" is not valid'),
+    ("strng", "/tool/0/args_schema/properties/b/type", "did you mean string?"),
     ("form =", "/tool/0/bound_args/a/form", "did you mean from?"),
     ("form =", "/tool/0/bound_args/a/from", "required field is missing"),
     ("form =", "/tool/0/bound_args/a/at/0", "x/y is not a JSON pointer"),

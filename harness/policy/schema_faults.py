@@ -1,0 +1,83 @@
+"""Find each place at which a JSON Schema is not one: each keyword is judged by itself.
+
+The compiler stops at the first fault, and the draft explains a fault by the alternatives of its
+own schema. Here each keyword is asked about alone, with the schemas below it left out.
+"""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any, Final
+
+from jsonschema_rs import ValidationError, meta
+
+from evals.escaping import escape_line, escape_name
+from evals.schema_budget import REFERENCES, Targets
+from evals.schemas import compile_schema
+from harness.policy.positions import Parts
+from harness.policy.schema_lint import LIST, NAMED, ONE, subschemas
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
+
+
+def faults_of_schema(schema: Any) -> Iterator[tuple[Parts, str]]:
+    """Yield each place in a schema that is not valid and what is wrong there: one line, escaped.
+
+    Nothing is yielded for what is neither an object nor of JSON: others say so.
+    """
+    if not isinstance(schema, dict) or _compiles(schema):
+        return
+    targets = Targets(schema)
+    for path, part in subschemas(schema):
+        for keyword, value in part.items() if isinstance(part, dict) else ():
+            yield from _faults_of_keyword(path, keyword, value)
+            if keyword in REFERENCES and isinstance(value, str) and not any(targets.of(part)):
+                yield (*path, keyword), _lost(value)
+
+
+def _compiles(schema: Any) -> bool:
+    try:
+        compile_schema(schema)
+    except Exception:
+        return False
+    return True
+
+
+def _faults_of_keyword(path: Parts, keyword: str, value: Any) -> Iterator[tuple[Parts, str]]:
+    try:
+        meta.validate({keyword: _outline(keyword, value), "$schema": _DIALECT})
+    except ValidationError as error:
+        place = (*path, *error.instance_path)
+        yield place, f"no JSON Schema (draft 2020-12): {_worded(keyword, value, error)}"
+        return
+    except Exception:  # no JSON at all: the wire says so
+        return
+    patterns = {"pattern": [value], "patternProperties": value}.get(keyword, ())
+    for pattern in patterns:
+        if not _compiles({"pattern": pattern}):
+            below = (pattern,) if keyword == "patternProperties" else ()
+            what = f"{escape_name(pattern)} is not a regular expression that runs in linear time"
+            yield (*path, keyword, *below), f"{what}: look-around and back-references do not"
+
+
+def _worded(keyword: str, value: Any, error: ValidationError) -> str:
+    if keyword == "type" and isinstance(value, str):
+        near = get_close_matches(value.lower(), _TYPES, 1, 0.5)
+        hint = f"did you mean {near[0]}? " if near else ""
+        return f"{escape_name(value)} is not a type: {hint}types are {', '.join(_TYPES)}"
+    return escape_line(str(error).partition("\n")[0])[:300]
+
+
+def _outline(keyword: str, value: Any) -> Any:
+    """Return the value of a keyword with `true` for each schema below it, where it has the form."""
+    if keyword in NAMED and isinstance(value, dict):
+        return {name: True if isinstance(one, dict) else one for name, one in value.items()}
+    if keyword in LIST and isinstance(value, list):
+        return [True if isinstance(one, dict) else one for one in value]
+    return True if keyword in ONE and isinstance(value, dict) else value
+
+
+def _lost(reference: str) -> str:
+    if reference.startswith("#"):
+        return f"{escape_name(reference)} leads nowhere in this schema: name a place in it"
+    return f"{escape_name(reference)} lies outside the schema: copy it into $defs"
