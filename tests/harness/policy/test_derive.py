@@ -141,7 +141,7 @@ def test_a_function_without_parameters_takes_none() -> None:
         ([{"function": 1}], "/0/function/name"),
         ([{"function": {"name": "-x"}}], "/0/function/name"),
         ([CHAT, CHAT], "/1"),
-        ([{"name": "a", "parameters": {"type": "strng"}}], "/0/parameters"),
+        ([{"name": "a", "parameters": {"type": "strng"}}], "/0/parameters/type"),
         ([{"name": "a", "parameters": 1}], "/0/parameters"),
         ([{"name": "a", "parameters": {"enum": [{"a": None}]}}], "/0/parameters"),
     ],
