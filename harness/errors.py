@@ -35,6 +35,7 @@
             Unrecordable
         MalformedReply
         NoPlan
+            NotCovered
         NoSource
         NoValue
         NoVerdict

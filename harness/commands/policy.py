@@ -170,6 +170,8 @@ def _test(args: argparse.Namespace) -> int:
 
 def _case_files(path: Path) -> list[Path]:
     files = case_files(path)
+    if not path.exists():
+        raise UsageError(f"{escape_line(str(path))}: no such file or folder")
     if not files:
         raise UsageError(f"{escape_line(str(path))}: no case file (*.json) in this folder")
     return files

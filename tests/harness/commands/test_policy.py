@@ -329,3 +329,10 @@ def test_a_policy_over_the_limit_is_refused_unread(critic: Critic, tmp_path: Pat
         assert (said.status, said.out) == (2, ""), action
         assert "over the limit of 100 bytes" in said.err
     assert critic("policy", "check", path, "--max-bytes", "100000").status == 0
+
+
+def test_cases_that_are_not_there_are_named(critic: Critic, tmp_path: Path) -> None:
+    path = tmp_path / "critic.toml"
+    path.write_text(GOOD)
+    said = critic("policy", "test", path, tmp_path / "gone")
+    assert (said.status, said.err) == (2, f"critic: {tmp_path / 'gone'}: no such file or folder\n")

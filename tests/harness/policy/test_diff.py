@@ -245,7 +245,11 @@ OF_TOOL: dict[str, list[Any]] = {
     "approval_mode": MODES,
     "requires_evidence": [..., [], ["e"], ["f", "e"]],
     "bound_args": [..., {}, {"a": ["e"]}, {"a": ["e", "f"], "x": ["f"]}],
-    "args_schema": [..., True, False, {"type": "object", "required": ["a"]}],
+    "args_schema": [
+        *(..., True, False, {"type": "object", "required": ["a"]}),
+        {"additionalProperties": {"format": "email"}},
+    ],
+    "arg_roles": [..., {"a": "recipient"}, {"a": "content", "x": "locator"}],
     "produces": [..., [], ["o"], ["extra"]],
     "min_tokens": [..., 0, 10, 7990],
 }
@@ -254,7 +258,19 @@ OF_SPEC: dict[str, list[Any]] = {
     "required_evidence": [..., ["e"]],
     "approval_mode": [..., *MODES],
     "approval_required_from": [..., *MODES],
+    "provenance": [..., "closed", "open"],
+    "confined_evidence": [..., ["e"], ["e", "f"]],
 }
+
+
+def others_of(items: list[Json]) -> list[list[Json]]:
+    """Return the evidence with one fewer, of another class, and with other content."""
+    kept = items[1:]
+    changed = [{**item, **change} for item in items[:1] for change in ALTERED]
+    return [kept, *([item, *kept] for item in changed)]
+
+
+ALTERED: list[Json] = [{"classification": "f"}, {"content": "something else"}, {"snapshot": "v9"}]
 
 
 @st.composite
@@ -264,12 +280,16 @@ def pairs(draw: st.DrawFn) -> tuple[Policy, Policy, Proposal]:
     value = policy_like(proposal)
     assume(not any(item["id"].startswith(("call/", "user/")) for item in value["evidence"]))
     changed = value
-    for name in draw(st.lists(st.sampled_from([*OF_TOOL, *OF_SPEC, "mode"]), max_size=3)):
+    for name in draw(
+        st.lists(st.sampled_from([*OF_TOOL, *OF_SPEC, "evidence", "mode"]), max_size=3)
+    ):
         if name in OF_TOOL and changed["tool"]:
             index = draw(st.integers(0, len(changed["tool"]) - 1))
             changed = with_tool(changed, index, **{name: draw(st.sampled_from(OF_TOOL[name]))})
         elif name in OF_SPEC:
             changed = with_spec(changed, **{name: draw(st.sampled_from(OF_SPEC[name]))})
+        elif name == "evidence":
+            changed = {**changed, "evidence": draw(st.sampled_from(others_of(value["evidence"])))}
         elif name == "mode":
             changed = with_guard(changed, safety_mode=draw(st.sampled_from(MODES)))
     return policy_of(value), policy_of(changed), proposal
