@@ -47,7 +47,7 @@ def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
 def _listed(name: str, error: InvalidPolicy) -> str:
     more = len(error.faults) - 1
     rest = f"; run `critic policy check` for {more} more" if more else ""
-    return f"{_source(name)}: not a policy: {fault_text(error.faults[0])}{rest}"
+    return f"{_source(name)}: not a policy: {_fault_text(error.faults[0])}{rest}"
 
 
 def _read(name: str, limit: int) -> PolicyDocument:
@@ -61,7 +61,7 @@ def _source(name: str) -> str:
     return "standard input" if name == "-" else escape_line(name)
 
 
-def fault_text(fault: PolicyFault) -> str:
+def _fault_text(fault: PolicyFault) -> str:
     """Return the line, the place and the mistake on one line."""
     place = f" {escape_line(fault.path)}" if fault.path else ""
     return f"line {fault.line}{place}: {fault.message}"
@@ -96,7 +96,7 @@ def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
         _print_json({"file": name, "ok": False, "errors": errors or unread})
         return
     sys.stdout.flush()
-    for line in map(fault_text, faults) if faults else [error.message]:
+    for line in map(_fault_text, faults) if faults else [error.message]:
         sys.stderr.write(f"{_source(name)}: {line}\n")
 
 

@@ -11,7 +11,7 @@ from harness.policy.envelopes import PolicyTool
 from harness.policy.samples import samples, smallest_first
 
 Json = dict[str, Any]
-Pair = tuple[str, str]
+ToolPair = tuple[str, str]
 
 _MOST_CONTENTS: Final = 6
 """How many contents of one item are tried."""

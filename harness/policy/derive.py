@@ -18,7 +18,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 from evals.escaping import escape_line, escape_name, pointer
 from evals.schemas import compile_schema
 from harness.policy.schema_faults import faults_of_schema
-from harness.policy.schema_lint import subschemas
+from harness.policy.schema_lint import schemas_in
 from harness.wire import InvalidInput
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
@@ -194,7 +194,7 @@ def _checked(schema: Any) -> dict[str, Any]:
         raise ValueError("it is not an object")
     compile_schema(schema)
     plain = copy.deepcopy(schema)
-    for _, part in list(subschemas(plain)):
+    for _, part in list(schemas_in(plain)):
         if isinstance(part, dict):
             _without_nulls(part)
     if places := list(_nulls(plain)):

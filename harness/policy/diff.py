@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from harness.policy.backing import Pair
+from harness.policy.backing import ToolPair
 from harness.policy.effects import (
     Effect,
     effects_on_plans,
@@ -21,7 +21,7 @@ from harness.policy.effects import (
 from harness.policy.envelopes import Policy
 from harness.policy.witness import Search, Witness
 
-Change = Literal["equal", "tighter", "looser", "both", "not decided"]
+Comparison = Literal["equal", "tighter", "looser", "both", "not decided"]
 Direction = Literal["tighter", "looser"]
 
 
@@ -37,7 +37,7 @@ class PolicyChange(NamedTuple):
     """
 
     subject: str
-    change: Change
+    change: Comparison
     changed: tuple[str, ...] = ()
     looser: Witness | None = None
     tighter: Witness | None = None
@@ -63,7 +63,7 @@ def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     return (*changes, _of_guard(effects_on_sessions(old, new)))
 
 
-def _names(old: Policy, new: Policy) -> dict[Pair, str]:
+def _names(old: Policy, new: Policy) -> dict[ToolPair, str]:
     """Return what each tool is called, with its ids where two are called the same."""
     names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
     often = Counter(names.values())
@@ -73,7 +73,7 @@ def _names(old: Policy, new: Policy) -> dict[Pair, str]:
     }
 
 
-def overall(changes: Iterable[PolicyChange]) -> Change:
+def overall(changes: Iterable[PolicyChange]) -> Comparison:
     """Return what the changes come to."""
     known = {change.change for change in changes} - {"equal"}
     if {"tighter", "looser"} <= known or "both" in known:
@@ -98,7 +98,7 @@ def _changed(
         if not shown and any(getattr(effect, direction) for effect in effects)
     )
     if all(found.values()):
-        change: Change = "both"
+        change: Comparison = "both"
     elif any(found.values()):
         change = "looser" if looser else "tighter"
     else:

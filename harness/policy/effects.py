@@ -11,12 +11,11 @@ from jsonschema_rs import canonical
 
 from critic import MODE_RANK, Binding, Demand, EvidenceItem, RunBudget
 from harness.canonical import canonical_json
+from harness.policy.backing import ToolPair
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
 from harness.policy.schema_lint import canonical_form
 
-T = TypeVar("T")
-
-Pair = tuple[str, str]
+_T = TypeVar("_T")
 
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
@@ -48,8 +47,8 @@ class Sides(NamedTuple):
 
     old: Policy
     new: Policy
-    before: Mapping[Pair, PolicyTool]
-    after: Mapping[Pair, PolicyTool]
+    before: Mapping[ToolPair, PolicyTool]
+    after: Mapping[ToolPair, PolicyTool]
     changed: frozenset[str]
     """The classes of evidence that the policies hold differently."""
     resourced: bool
@@ -79,7 +78,7 @@ def _judged_of(item: EvidenceItem) -> bytes:
     return canonical_json(judged)
 
 
-def effects_on_tool(sides: Sides, pair: Pair) -> list[Effect]:
+def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
     """Return what may change for calls of one tool."""
     old, new = sides.old, sides.new
     before, after = sides.before.get(pair), sides.after.get(pair)
@@ -113,9 +112,9 @@ def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
 
 def _ordered(
     what: str,
-    old: Collection[T],
-    new: Collection[T],
-    as_strict: Callable[[T, T], bool],
+    old: Collection[_T],
+    new: Collection[_T],
+    as_strict: Callable[[_T, _T], bool],
 ) -> Effect:
     """Return the effect of a list of conditions, all of which a call must meet.
 
@@ -324,7 +323,7 @@ def _classes(classes: tuple[str, ...] | None) -> set[str]:
     return set(classes or ())
 
 
-def _pair_of(tool: Any) -> Pair:
+def _pair_of(tool: Any) -> ToolPair:
     return tool.adapter_id, tool.capability_id
 
 

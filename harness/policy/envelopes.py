@@ -30,7 +30,7 @@ from harness.canonical import digest
 SESSION_BUDGET: Final = RunBudget(max_steps=100, bucket_tokens=1_000_000)
 """What a session may spend whose policy has no budget: an hour of work of one agent, roughly."""
 
-LONGEST_IDENTIFIER: Final = 128
+_LONGEST_IDENTIFIER: Final = 128
 
 RESERVED_IDS: Final = ("call/", "user/", "operator/")
 """How the ids of evidence begin that a session makes itself."""
@@ -97,7 +97,7 @@ class PolicyTool(ToolCapability):
         None where the ids are too long to make an identifier.
         """
         made = f"result:{self.adapter_id}.{self.capability_id}"
-        return self.yields or (made if len(made) <= LONGEST_IDENTIFIER else None)
+        return self.yields or (made if len(made) <= _LONGEST_IDENTIFIER else None)
 
     @property
     def capability(self) -> ToolCapability:

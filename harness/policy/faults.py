@@ -70,7 +70,7 @@ _FORMS: Final[tuple[tuple[Parts, str], ...]] = (
 _QUOTED: Final = re.compile(r"'(\w+)'")
 
 
-def faults_of(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]:
+def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]:
     """Yield the faults of a parsed policy that the wire does not see, or has few words for."""
     yield from _unknown_keys(value)
     yield from _clashes(value, line_of)

@@ -1,4 +1,4 @@
-"""Judge plans by a policy, many of them, and with evidence of their own."""
+"""PolicyJudge plans by a policy, many of them, and with evidence of their own."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from critic import (
     verify,
 )
 from harness.canonical import canonical_json
-from harness.policy.backing import Pair
+from harness.policy.backing import ToolPair
 from harness.policy.envelopes import Policy
 from harness.policy.parts import completed_context
 from harness.policy.stories import pair_of
@@ -22,7 +22,7 @@ from harness.wire import InvalidInput, build
 Json = dict[str, Any]
 
 
-class Judge:
+class PolicyJudge:
     """A policy as `critic verify --policy` uses it.
 
     A plan is judged with the tools that it calls and those that list a required output: no other
@@ -51,7 +51,9 @@ class Judge:
         compiled = self._compiled_of(tuple(pairs), evidence)
         return verify(completed, compiled, self.policy.spec, plan)
 
-    def _compiled_of(self, pairs: tuple[Pair, ...], evidence: tuple[Json, ...]) -> CompiledContext:
+    def _compiled_of(
+        self, pairs: tuple[ToolPair, ...], evidence: tuple[Json, ...]
+    ) -> CompiledContext:
         key = pairs, canonical_json(list(evidence))
         if self._last[0] != key:
             items = [build(EvidenceItem, item) for item in evidence]

@@ -17,7 +17,7 @@ from evals.escaping import pointer
 
 Parts = tuple[str | int, ...]
 
-MAX_DEPTH: Final = 80
+MAX_LEVELS: Final = 80
 """How many levels are walked: those of an envelope, and 64 for a JSON value in one."""
 
 _BLANK: Final = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
@@ -132,7 +132,7 @@ class _Walk:
             self._skip(_STRING)
         elif first not in "[{":
             self._skip(_PLAIN)
-        elif len(path) >= MAX_DEPTH:
+        elif len(path) >= MAX_LEVELS:
             self._skip_nested()
         elif first == "[":
             self._elements(path)

@@ -16,13 +16,13 @@ from typing import Any, Final, Literal, NamedTuple
 from evals.escaping import escape_line, pointer
 from harness.policy import positions
 from harness.policy.envelopes import Policy
-from harness.policy.faults import faults_of, is_of_the_other_form, worded
-from harness.policy.positions import MAX_DEPTH
+from harness.policy.faults import faults_in, is_of_the_other_form, worded
+from harness.policy.positions import MAX_LEVELS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, Problem, build, parse_json
 
 Syntax = Literal["toml", "json"]
 
-MOST_FAULTS: Final = 1000
+_MOST_FAULTS: Final = 1000
 """How many mistakes of one text are listed; a count of all of them is in the message."""
 
 _LINE: Final = re.compile(r"at line (\d+)")
@@ -47,12 +47,12 @@ class InvalidPolicy(InvalidInput):
     """The text is not a policy.
 
     Attributes:
-        faults: every mistake, in the order of their lines, at most `MOST_FAULTS`.
+        faults: every mistake, in the order of their lines, at most `_MOST_FAULTS`.
     """
 
     def __init__(self, faults: Iterable[PolicyFault]) -> None:
         found = sorted(faults)
-        self.faults: tuple[PolicyFault, ...] = tuple(found[:MOST_FAULTS])
+        self.faults: tuple[PolicyFault, ...] = tuple(found[:_MOST_FAULTS])
         problems = [Problem(path, f"line {line}: {what}") for line, path, what in self.faults]
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         super().__init__(problems[0].path, problems[0].message + more, problems)
@@ -126,7 +126,7 @@ def parse_policy(
         return positions.line_of(lines, path)
 
     if too_deep := _too_deep(value):
-        message = f"nested deeper than {MAX_DEPTH} levels: flatten it"
+        message = f"nested deeper than {MAX_LEVELS} levels: flatten it"
         raise InvalidPolicy([PolicyFault(line_of(too_deep), too_deep, message)])
     return PolicyDocument(_policy(value, line_of, has_time=has_time), lines)
 
@@ -179,7 +179,7 @@ def _too_deep(value: Any) -> str:
     waiting: list[tuple[tuple[str | int, ...], Any]] = [((), value)]
     while waiting:
         path, current = waiting.pop()
-        if len(path) > MAX_DEPTH:
+        if len(path) > MAX_LEVELS:
             return pointer(*path)
         if isinstance(current, dict):
             waiting += [((*path, key), inner) for key, inner in current.items()]
@@ -190,7 +190,7 @@ def _too_deep(value: Any) -> str:
 
 def _policy(value: Any, line_of: Callable[[str], int], *, has_time: bool) -> Policy:
     value_at = partial(_value_at, value)
-    found = [(pointer(*path), what) for path, what in faults_of(value, line_of, has_time=has_time)]
+    found = [(pointer(*path), what) for path, what in faults_in(value, line_of, has_time=has_time)]
     try:
         policy = build(Policy, value)
     except InvalidInput as error:

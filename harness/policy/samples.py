@@ -10,7 +10,7 @@ from typing import Any, Final
 from evals.json_value import SAFE_INTEGER
 from evals.schemas import compile_schema
 from harness.canonical import canonical_json
-from harness.policy.schema_parts import Schema, SchemaParts
+from harness.policy.schema_parts import AnySchema, SchemaParts
 
 _MOST: Final = 24
 """How many values are kept of one place."""
@@ -34,7 +34,7 @@ _KEYWORDS: Final = {
 """The keywords by which a schema without a type shows what it is about."""
 
 
-def samples(schema: Schema) -> list[Any]:
+def samples(schema: AnySchema) -> list[Any]:
     """Return values of about this schema, valid or not, the smallest first."""
     return _Sampler(schema).values([schema], 0)
 
@@ -48,13 +48,13 @@ def smallest_first(values: Iterable[Any]) -> list[Any]:
 class _Sampler:
     """Makes values for the places of one schema."""
 
-    def __init__(self, root: Schema) -> None:
+    def __init__(self, root: AnySchema) -> None:
         self._parts = SchemaParts(root)
         self._left = _MOST_PLACES
         root = root if isinstance(root, dict) else {}
         self._shared = {name: root[name] for name in ("$defs", "definitions") if name in root}
 
-    def values(self, level: list[Schema], depth: int) -> list[Any]:
+    def values(self, level: list[AnySchema], depth: int) -> list[Any]:
         """Return values for a place that these schemas judge; those that fit come first."""
         self._left -= 1
         if self._left < 0:
@@ -76,13 +76,13 @@ class _Sampler:
         fits = self._fits(level)
         return sorted(ordered, key=lambda value: not fits(value))[: _MOST if depth else None]
 
-    def _fits(self, level: list[Schema]) -> Any:
+    def _fits(self, level: list[AnySchema]) -> Any:
         try:
             return compile_schema({**self._shared, "allOf": level}).is_valid
         except Exception:  # a reference that leads out of this part: any value may fit
             return lambda _: True
 
-    def _arrays(self, level: list[Schema], parts: list[dict[str, Any]], depth: int) -> list[Any]:
+    def _arrays(self, level: list[AnySchema], parts: list[dict[str, Any]], depth: int) -> list[Any]:
         if depth >= _DEEPEST:
             return []
         items = self.values(self._parts.below(level, "0"), depth + 1) or ["a"]
@@ -90,7 +90,9 @@ class _Sampler:
         alike = [[items[0]] * size for size in sizes if 0 <= size <= _MOST]
         return [*alike, *([item] for item in items), items[:2]]
 
-    def _objects(self, level: list[Schema], parts: list[dict[str, Any]], depth: int) -> list[Any]:
+    def _objects(
+        self, level: list[AnySchema], parts: list[dict[str, Any]], depth: int
+    ) -> list[Any]:
         if depth >= _DEEPEST:
             return [{}]
         required = dict.fromkeys(name for part in parts for name in part.get("required", ()))

@@ -14,7 +14,7 @@ from evals.escaping import escape_line, escape_name
 from evals.schema_budget import REFERENCES, Targets
 from evals.schemas import compile_schema
 from harness.policy.positions import Parts
-from harness.policy.schema_lint import LIST, NAMED, ONE, subschemas
+from harness.policy.schema_lint import LIST, NAMED, ONE, schemas_in
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
@@ -28,7 +28,7 @@ def faults_of_schema(schema: Any) -> Iterator[tuple[Parts, str]]:
     if not isinstance(schema, dict) or _compiles(schema):
         return
     targets = Targets(schema)
-    for path, part in subschemas(schema):
+    for path, part in schemas_in(schema):
         for keyword, value in part.items() if isinstance(part, dict) else ():
             yield from _faults_of_keyword(path, keyword, value)
             if keyword in REFERENCES and isinstance(value, str) and not any(targets.of(part)):

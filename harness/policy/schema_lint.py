@@ -11,7 +11,7 @@ from typing import Final
 from jsonschema_rs import CanonicalSchema, Draft202012, RegexOptions, canonical, canonicalize
 
 from evals.escaping import escape_name, pointer
-from harness.policy.schema_parts import Schema, SchemaParts
+from harness.policy.schema_parts import AnySchema, SchemaParts
 
 ONE: Final = (
     *("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"),
@@ -49,24 +49,26 @@ _FORMATS: Final = (
 """The formats of the draft, and those that OpenAPI and pydantic write beside them."""
 
 
-def subschemas(schema: Schema, *path: str | int) -> Iterator[tuple[tuple[str | int, ...], Schema]]:
+def schemas_in(
+    schema: AnySchema, *path: str | int
+) -> Iterator[tuple[tuple[str | int, ...], AnySchema]]:
     """Yield a schema and all schemas in it, each with its place."""
     yield path, schema
     if not isinstance(schema, dict):
         return
     for keyword in ONE:
         if keyword in schema:
-            yield from subschemas(schema[keyword], *path, keyword)
+            yield from schemas_in(schema[keyword], *path, keyword)
     for keyword in (*LIST, *NAMED):
         inner = schema.get(keyword)
         members = inner.items() if isinstance(inner, dict) else ()
         for name, part in enumerate(inner) if isinstance(inner, list) else members:
-            yield from subschemas(part, *path, keyword, name)
+            yield from schemas_in(part, *path, keyword, name)
 
 
-def odd_keywords(schema: Schema) -> Iterator[tuple[str, str]]:
+def odd_keywords(schema: AnySchema) -> Iterator[tuple[str, str]]:
     """Yield each keyword without effect, as a JSON pointer and what to write instead."""
-    for path, part in subschemas(schema):
+    for path, part in schemas_in(schema):
         for keyword in part if isinstance(part, dict) else ():
             if keyword not in _KNOWN and not keyword.startswith("x-"):
                 yield pointer(*path, keyword), _odd_keyword(keyword)
@@ -89,7 +91,7 @@ def _near(word: str, known: tuple[str, ...]) -> str:
     return f"did you mean {lower[near[0]]}?" if near else ""
 
 
-def impossible_parts(schema: Schema) -> Iterator[tuple[str, str]]:
+def impossible_parts(schema: AnySchema) -> Iterator[tuple[str, str]]:
     """Yield each part that no value satisfies, as a JSON pointer and the reason.
 
     A part that is written as `false` says so on purpose, and so does what is below a `not`.
@@ -115,7 +117,7 @@ def _because(reason: canonical.UnsatisfiableReason) -> str:
     return f"no value satisfies {shown} together" if shown else "no value satisfies this"
 
 
-def canonical_form(schema: Schema) -> CanonicalSchema:
+def canonical_form(schema: AnySchema) -> CanonicalSchema:
     """Return the form in which schemas are compared: formats count, as in the checks.
 
     Raises:
@@ -126,13 +128,13 @@ def canonical_form(schema: Schema) -> CanonicalSchema:
     )
 
 
-def admits(schema: Schema, other: Schema) -> bool:
+def admits(schema: AnySchema, other: AnySchema) -> bool:
     """Return whether some value may satisfy both schemas: False is proven, True is not."""
     both = canonical_form(schema).intersect(canonical_form(other))
     return both.satisfiability() != canonical.Satisfiability.NO
 
 
-def has_place(schema: Schema, parts: tuple[str, ...]) -> bool:
+def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
     """Return whether the schema may have this place; False where it names others only."""
     if parts and not admits(schema, {"type": "object", "required": [parts[0]]}):
         return not admits(schema, {"type": "object"})  # nothing has a place in what cannot be

@@ -5,7 +5,7 @@ from typing import Any, Final
 from evals.schema_budget import Targets
 from evals.schemas import compile_schema
 
-Schema = Any
+AnySchema = Any
 """A JSON Schema as JSON: an object or a boolean."""
 
 # What judges the same value as the schema that holds it, and may name its properties.
@@ -13,10 +13,10 @@ _SAME: Final = ("if", "then", "else")
 _SAME_LISTS: Final = ("allOf", "anyOf", "oneOf")
 
 _MOST_WALKED: Final = 10_000
-"""How many subschemas are looked at, of a schema that refers to itself in many ways."""
+"""How many schemas_in are looked at, of a schema that refers to itself in many ways."""
 
 
-def property_names(schema: Schema) -> frozenset[str]:
+def property_names(schema: AnySchema) -> frozenset[str]:
     """Return the properties that a schema names; none where it leaves them open."""
     return SchemaParts(schema).named([schema])
 
@@ -24,23 +24,23 @@ def property_names(schema: Schema) -> frozenset[str]:
 class SchemaParts:
     """Finds the properties of a schema, through its references and its alternatives."""
 
-    def __init__(self, root: Schema) -> None:
+    def __init__(self, root: AnySchema) -> None:
         self._targets = Targets(root if isinstance(root, dict) else {})
 
-    def named(self, level: list[Schema]) -> frozenset[str]:
+    def named(self, level: list[AnySchema]) -> frozenset[str]:
         """Return the names of properties of these schemas."""
         return frozenset(name for part in self.same(level) for name in _members(part, "properties"))
 
-    def matches(self, level: list[Schema], name: str) -> bool:
+    def matches(self, level: list[AnySchema], name: str) -> bool:
         """Return whether a pattern of one of these schemas is for this property."""
         patterns = {
             pattern for part in self.same(level) for pattern in _members(part, "patternProperties")
         }
         return any(compile_schema({"pattern": pattern}).is_valid(name) for pattern in patterns)
 
-    def below(self, level: list[Schema], part: str) -> list[Schema]:
+    def below(self, level: list[AnySchema], part: str) -> list[AnySchema]:
         """Return the schemas of a property, or of the elements."""
-        found: list[Schema] = []
+        found: list[AnySchema] = []
         for schema in self.same(level):
             found += [
                 inner for name, inner in _members(schema, "properties").items() if name == part
@@ -50,7 +50,7 @@ class SchemaParts:
                 found += schema.get("prefixItems", [])
         return found
 
-    def same(self, level: list[Schema]) -> list[dict[str, Any]]:
+    def same(self, level: list[AnySchema]) -> list[dict[str, Any]]:
         """Return the schemas that judge the same value as one of these."""
         seen: dict[int, dict[str, Any]] = {}
         waiting = list(level)

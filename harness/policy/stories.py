@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from critic import Plan, digest
 from harness.canonical import canonical_json
-from harness.policy.backing import Pair, scalars_of
+from harness.policy.backing import ToolPair, scalars_of
 from harness.policy.envelopes import Policy, PolicyTool
 
 Json = dict[str, Any]
@@ -17,7 +17,7 @@ Json = dict[str, Any]
 _SESSION: Final = "witness"
 
 
-class Facts(NamedTuple):
+class Story(NamedTuple):
     """What surrounds a plan.
 
     Attributes:
@@ -30,7 +30,7 @@ class Facts(NamedTuple):
     evidence: tuple[Json, ...] = ()
     approved: bool = False
     scoped: bool = False
-    ran: tuple[Pair, ...] = ()
+    ran: tuple[ToolPair, ...] = ()
 
     def context(self, plan: Plan) -> Json:
         """Return the fields of a RunContext that say so, as JSON."""
@@ -45,12 +45,12 @@ class Facts(NamedTuple):
         return found
 
 
-def _tools(pairs: Iterable[Pair]) -> list[Json]:
+def _tools(pairs: Iterable[ToolPair]) -> list[Json]:
     named = dict.fromkeys(pair for pair in pairs if pair != ("", ""))
     return [{"adapter_id": adapter, "capability_id": name} for adapter, name in named]
 
 
-def pair_of(step: Json) -> Pair:
+def pair_of(step: Json) -> ToolPair:
     """Return the tool that a step in wire form calls; empty names for a reason step."""
     return step.get("adapter_id", ""), step.get("capability_id", "")
 
@@ -72,7 +72,7 @@ class Stories:
         items: Iterable[Json],
         tool: PolicyTool | None,
         other: PolicyTool | None,
-    ) -> Iterator[Facts]:
+    ) -> Iterator[Story]:
         """Yield the facts to try the steps under, the fewest first.
 
         Args:
@@ -80,15 +80,15 @@ class Stories:
             tool: the tool of interest, as the accepting policy has it.
             other: the same tool as the refusing policy has it.
         """
-        told = [Facts(tuple(items))]
+        told = [Story(tuple(items))]
         if self._judged:
             told += self._with_sources(steps, told[0], tool, other)
         for approved in (False, True) if self._asked else (False,):
             yield from (facts._replace(approved=approved) for facts in told)
 
     def _with_sources(
-        self, steps: list[Json], bare: Facts, tool: PolicyTool | None, other: PolicyTool | None
-    ) -> Iterator[Facts]:
+        self, steps: list[Json], bare: Story, tool: PolicyTool | None, other: PolicyTool | None
+    ) -> Iterator[Story]:
         values = _texts(steps)
         requested = _more(bare, _request(values))
         yield requested._replace(scoped=True)
@@ -104,7 +104,7 @@ class Stories:
         yield _more(bare, asked, _seen(" ".join(values), "ambient"))._replace(scoped=True)
 
 
-def _more(facts: Facts, *items: Json) -> Facts:
+def _more(facts: Story, *items: Json) -> Story:
     return facts._replace(evidence=(*facts.evidence, *items))
 
 
@@ -129,7 +129,7 @@ def _texts(steps: list[Json]) -> list[str]:
     return list(dict.fromkeys(shown))
 
 
-def _followed(tool: PolicyTool | None) -> set[Pair]:
+def _followed(tool: PolicyTool | None) -> set[ToolPair]:
     followed = tool.follows if tool is not None else None
     return {(one.adapter_id, one.capability_id) for one in followed or ()}
 

@@ -22,7 +22,7 @@ from evals.escaping import escape_line
 from evals.schemas import compile_schema
 from evals.timestamps import format_time
 from harness.policy.backing import (
-    Pair,
+    ToolPair,
     backed_steps,
     item_of,
     named_arguments,
@@ -30,16 +30,16 @@ from harness.policy.backing import (
     scalars_of,
 )
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
-from harness.policy.judge import Judge
+from harness.policy.judge import PolicyJudge
 from harness.policy.samples import samples, smallest_first
-from harness.policy.stories import Facts, Stories, changed_roles, pair_of
+from harness.policy.stories import Stories, Story, changed_roles, pair_of
 from harness.wire import InvalidInput, build
 
 Json = dict[str, Any]
 _Sides = tuple[PolicyTool | None, PolicyTool | None]
 """A tool as the accepting policy has it, and as the refusing one has it."""
 
-MOST_PLANS: Final = 6_000
+_MOST_PLANS: Final = 6_000
 """How many plans are tried for all tools together: some seconds."""
 _LEAST_SHARE: Final = 12
 """How many are tried of a tool, however many there are: the least arguments under each story."""
@@ -72,8 +72,8 @@ class Search:
     """Looks for witnesses between an accepting and a refusing policy."""
 
     def __init__(self, accepting: Policy, refusing: Policy, tools: int = 1) -> None:
-        """Prepare a search that tries at most `MOST_PLANS`, shared by that many tools."""
-        self._share = max(_LEAST_SHARE, MOST_PLANS // max(tools, 1))
+        """Prepare a search that tries at most `_MOST_PLANS`, shared by that many tools."""
+        self._share = max(_LEAST_SHARE, _MOST_PLANS // max(tools, 1))
         self._ctx: Json = {
             "trace_id": _TRACE,
             "as_of": format_time(_before_any_expiry(accepting, refusing)),
@@ -83,7 +83,7 @@ class Search:
             budgets = [SESSION_BUDGET, SESSION_BUDGET]
             self._ctx["run_budget"] = SESSION_BUDGET.wire()
         self._budget, self._other_budget = (budget or RunBudget() for budget in budgets)
-        self._accepts, self._refuses = Judge(accepting), Judge(refusing)
+        self._accepts, self._refuses = PolicyJudge(accepting), PolicyJudge(refusing)
         self._stories = Stories(accepting, refusing)
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}
@@ -94,7 +94,7 @@ class Search:
             if pair in self._others
         )
 
-    def for_tool(self, pair: Pair) -> Witness | None:
+    def for_tool(self, pair: ToolPair) -> Witness | None:
         """Return a plan of which the refusing policy refuses the call of this tool."""
         tool = self._tools.get(pair)
         if tool is None:
@@ -109,7 +109,7 @@ class Search:
 
     def for_plans(self) -> Witness | None:
         """Return a plan that the refusing policy refuses as a whole, whatever it calls."""
-        for plan, facts in islice(self._whole_plans(), MOST_PLANS):
+        for plan, facts in islice(self._whole_plans(), _MOST_PLANS):
             found = self._witness(plan, facts, lambda one: one.offending_step is None)
             if found is None and any(step.get("evidence_refs") for step in plan["steps"]):
                 found = self._witness(plan, facts, lambda one: one.check == "evidence")
@@ -117,7 +117,7 @@ class Search:
                 return found
         return None
 
-    def _witness(self, wire: Json, facts: Facts, wanted: Any) -> Witness | None:
+    def _witness(self, wire: Json, facts: Story, wanted: Any) -> Witness | None:
         try:
             plan = build(Plan, wire)
             ctx = {**self._ctx, **facts.context(plan)}
@@ -136,7 +136,7 @@ class Search:
 
     # Plans around one call.
 
-    def _plans(self, tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[Json, Facts]]:
+    def _plans(self, tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[Json, Story]]:
         for args in self._args(tool, other):
             for step, evidence in backed_steps(tool, args, other):
                 yield from self._around(step, evidence, (tool, other))
@@ -173,7 +173,7 @@ class Search:
 
     def _around(
         self, step: Json, evidence: tuple[Json, ...], of: _Sides = (None, None)
-    ) -> Iterator[tuple[Json, Facts]]:
+    ) -> Iterator[tuple[Json, Story]]:
         """Yield the plan of a step and of what the spec demands, under each story."""
         outputs = list(self._accepts.policy.spec.required_outputs)
         steps, items = [step], [*evidence]
@@ -251,7 +251,7 @@ class Search:
                     return found
         return {"kind": "reason"}, ()
 
-    def _whole_plans(self) -> Iterator[tuple[Json, Facts]]:
+    def _whole_plans(self) -> Iterator[tuple[Json, Story]]:
         """Yield plans without a call of interest: outputs, evidence, steps and tokens."""
         step, evidence = self._least()
         yield from self._around(step, evidence)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from harness.record import GENESIS, Head, RawRecord
-from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_document
+from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_text_of
 from harness.replay.recheck import missing, recheck
 from harness.replay.result import ReplayResult
 
@@ -71,7 +71,7 @@ def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[
 def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Mapping[str, bytes]]]:
     """Yield every stored record with at least the inputs that it names."""
     rows = log.raw()
-    while page := [read_document(raw) for raw in islice(rows, _PAGE)]:
+    while page := [read_text_of(raw) for raw in islice(rows, _PAGE)]:
         inputs = log.inputs({digest for stored in page for digest in stored.digests.values()})
         for document in page:
             yield document, inputs

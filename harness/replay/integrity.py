@@ -60,7 +60,7 @@ class StoredDocument:
         return frozenset(str(claim) for claim in claims if is_digest(claim))
 
 
-def read_document(raw: RawRecord) -> StoredDocument:
+def read_text_of(raw: RawRecord) -> StoredDocument:
     """Parse a stored record as plain JSON. Never raises."""
     try:
         value = parse_json(raw.body)

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Protocol
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from harness.replay.engine import RecordedLog
-from harness.replay.integrity import read_document
+from harness.replay.integrity import read_text_of
 
 _NAMED: Final = 3  # digests that a note names
 
@@ -57,7 +57,7 @@ def _unnamed_inputs(log: StoredLog) -> Iterator[str]:
     # Inputs first: a decision appended meanwhile brings its record with its inputs.
     unnamed = set(log.digests())
     for raw in log.raw():
-        unnamed.difference_update(read_document(raw).digests.values())
+        unnamed.difference_update(read_text_of(raw).digests.values())
     if not unnamed:
         return
     shown = ", ".join(escape_name(digest) for digest in sorted(unnamed)[:_NAMED])

@@ -74,7 +74,7 @@ def recheck(
     """Check one record and return the answer. Never raises.
 
     Args:
-        document: the stored record, read by `read_document`.
+        document: the stored record, read by `read_text_of`.
         inputs: stored input bodies by the digest they are stored under; more than needed is fine.
         before: the link that the record before returned, or `START`.
         expected: a head known from elsewhere; its record is compared with it.

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.escaping import pointer
-from harness.policy.positions import MAX_DEPTH, json_lines, line_of, toml_lines
+from harness.policy.positions import MAX_LEVELS, json_lines, line_of, toml_lines
 from tests.support.generate.strategies import PATIENT
 
 TEXT = """\
@@ -131,8 +131,8 @@ def test_every_place_of_a_drawn_toml_text_has_a_line(value: dict[str, Any]) -> N
     assert set(toml_lines(text)) == set(places(plain))
 
 
-@pytest.mark.parametrize("depth", [MAX_DEPTH - 1, MAX_DEPTH + 1, 150])
+@pytest.mark.parametrize("depth", [MAX_LEVELS - 1, MAX_LEVELS + 1, 150])
 def test_what_is_nested_too_deeply_is_passed_over(depth: int) -> None:
     text = "[" * depth + ' "]" ' + "]" * depth
-    assert len(json_lines(text)) == min(depth, MAX_DEPTH)
+    assert len(json_lines(text)) == min(depth, MAX_LEVELS)
     assert toml_lines(f"a = {text}\nb = 1")["/b"] == 2
