@@ -1,10 +1,10 @@
-"""`critic demo`: one refund refused, one refund run; both recorded, both replayed."""
+"""`critic demo`: a refund refused, a refund run, another refused; all recorded and replayed."""
 
 import argparse
 import asyncio
 import sys
 
-from critic import Proposal, Run, ToolStep
+from critic import Proposal, Refused, Run, ToolStep
 from evals.timestamps import parse_time
 from harness.clock import FixedClock
 from harness.commands.pipeline import example, take_decision
@@ -20,37 +20,44 @@ _DECIDED_AT = parse_time("2026-05-09T09:35:00Z")
 
 def run(args: argparse.Namespace) -> int:
     """Print each step as it happens. Return 0 if every step went as expected, else 1."""
-    _say("A customer asks for a refund of 24,500 rupees. Two plans are proposed for it.\n")
+    shown = escape_text(args.log)
+    _say("A customer asks for a refund of 24,500 rupees. Two plans are proposed for it.\n\n")
     with SqlDecisionLog.open(args.log) as log:
-        refused, completed = asyncio.run(_decide(log))
-        _say(f"3. The record: decisions {refused.record.seq} and {completed.record.seq} ")
-        _say(f"are in {escape_text(args.log)}, each chained to the one before.\n\n")
+        outcomes = asyncio.run(_decide(log))
+        first, paid, last = (outcome.record.seq for outcome in outcomes)
+        _say(f"4. The record: decisions {first} to {last} are in {shown}, ")
+        _say("each chained to the one before.\n\n")
     with SqlDecisionLog.open(args.log, create=False) as log:
         results = list(replay(log))
     same = sum(result.status == "same" for result in results)
-    _say("4. Replay: every verdict was derived again from the record alone, without any tool.\n")
+    _say("5. Replay: every verdict was derived again from the record alone, without any tool.\n")
     _say(f"   {same} of {len(results)} records are the same, byte for byte.\n\n")
-    _say(f"Look at it yourself:  critic log show {escape_text(args.log)} {completed.record.seq}\n")
-    _say(f"                      critic replay {escape_text(args.log)}\n")
-    went_well = (refused.report.status, completed.report.status) == (
+    _say(f"Look at it yourself:  critic log show {shown} {paid}\n")
+    _say(f"                      critic replay {shown}\n")
+    went_well = [outcome.report.status for outcome in outcomes] == [
         "refused_by_critic",
         "completed",
-    )
+        "refused_by_critic",
+    ]
     return 0 if went_well and same == len(results) else 1
 
 
-async def _decide(log: SqlDecisionLog) -> tuple[Outcome, Outcome]:
+async def _decide(log: SqlDecisionLog) -> tuple[Outcome, Outcome, Outcome]:
     clock = FixedClock(_DECIDED_AT)
-    plan_a = parse(Proposal, example("plan_a.json"))
+    plan_a, plan_c = (parse(Proposal, example(f"plan_{name}.json")) for name in "ac")
     transcript = parse(Run, example("plan_b_run.json"))
-    _print_plan("1. Plan A", plan_a)
-    refused = await take_decision(plan_a, clock, log)
-    _say(f"   verify: REFUSED before anything ran\n   {refused.report.rationale}\n\n")
-    _print_plan("2. Plan B", transcript.proposal)
+    _print_plan("1. Plan A pins no evidence.", plan_a)
+    unbacked = await take_decision(plan_a, clock, log)
+    _print_refusal(unbacked)
+    _print_plan("2. Plan B pins the order, and its refund window.", transcript.proposal)
     completed = await take_decision(transcript, clock, log)
     _say(f"   verify: ok, {'; '.join(completed.report.verify.reasons)}\n")
     _print_run(completed)
-    return refused, completed
+    _say("A second customer asks for a refund of order 882. Its refund window is closed.\n\n")
+    _print_plan("3. Plan C pins the window and the amount of order 881 instead.", plan_c)
+    other_order = await take_decision(plan_c, clock, log)
+    _print_refusal(other_order)
+    return unbacked, completed, other_order
 
 
 def _print_plan(title: str, proposal: Proposal) -> None:
@@ -62,6 +69,15 @@ def _print_plan(title: str, proposal: Proposal) -> None:
         _say(
             f"   step {index}: {step.adapter_id}.{step.capability_id}, evidence pinned: {pinned}\n"
         )
+
+
+def _print_refusal(outcome: Outcome) -> None:
+    _say("   verify: REFUSED before anything ran\n")
+    verdict = outcome.report.verify
+    if isinstance(verdict, Refused):
+        for violation in verdict.violations:
+            _say(f"   {violation.kind}: {violation.reason}\n")
+    _say("\n")
 
 
 def _print_run(outcome: Outcome) -> None:

@@ -276,11 +276,19 @@ def test_plan_b_passes_and_its_run_scores_over_nine_tenths() -> None:
     assert {(judged["status"], judged["score"] >= 0.9) for judged in scores} == {("pass", True)}
 
 
+@pytest.mark.parametrize("name", ["plan-c-verify", "plan-c-window-closed"])
+def test_evidence_that_says_no_or_is_of_another_order_is_none(name: str) -> None:
+    said = verdict(f"refund/{name}.json")
+    assert (said["kind"], said["offending_step"]) == ("missing_evidence", 1)
+    assert "no pinned evidence of class refund_window_evidence whose content" in said["reasons"][0]
+
+
 def test_refund_documents_are_those_of_the_cases() -> None:
     documents: dict[str, tuple[type[Proposal] | type[Run], str]] = {
         "plan_a.json": (Proposal, "refund/plan-a-verify.json"),
         "plan_b.json": (Proposal, "refund/plan-b-verify.json"),
         "plan_b_run.json": (Run, "refund/plan-b-score.json"),
+        "plan_c.json": (Proposal, "refund/plan-c-verify.json"),
     }
     for name, (model, case) in documents.items():
         data = (ROOT / "fixtures" / "refund" / name).read_bytes()
