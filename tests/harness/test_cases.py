@@ -21,6 +21,7 @@ from harness.cases import (
     render_case,
     renewed,
 )
+from harness.policy import lint, read_policy
 from harness.wire import build, parse_json
 from tests.support.paths import ROOT
 
@@ -294,6 +295,19 @@ def test_refund_documents_are_those_of_the_cases() -> None:
         data = (ROOT / "fixtures" / "refund" / name).read_bytes()
         build(model, parse_json(data))
         assert parse_json(data) == known_cases()[case].input
+
+
+@pytest.mark.parametrize("name", ["plan_a.json", "plan_b.json", "plan_c.json"])
+def test_the_policy_of_the_refund_is_that_of_its_plans(name: str) -> None:
+    policy = read_policy(ROOT / "fixtures" / "refund" / "critic.toml")
+    judged = build(Proposal, parse_json((ROOT / "fixtures" / "refund" / name).read_bytes()))
+    capabilities = [tool.capability for tool in policy.tool]
+    in_plan = [one for one in capabilities if one.capability_id != "refund_window"]
+    assert in_plan == list(judged.compiled.manifests.tool_manifest)
+    assert policy.spec == judged.spec
+    assert policy.guard.safety_mode == judged.ctx.safety_mode
+    assert policy.guard.budget == judged.ctx.run_budget
+    assert not lint(policy)
 
 
 # The corpus that the hostile cases come from.
