@@ -52,6 +52,7 @@ from critic import (
 )
 from harness.cases import Case, ConsolidateInput
 from harness.loops.plan_types import RevisionRequest
+from harness.policy.envelopes import GuardSettings, Policy, PolicyTool
 from harness.record import DecisionRecord
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -98,6 +99,9 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("DecisionRecord", DecisionRecord),
     ("ConsolidateInput", ConsolidateInput),
     ("Case", Case),
+    ("Policy", Policy),
+    ("PolicyTool", PolicyTool),
+    ("GuardSettings", GuardSettings),
 )
 
 # What `evals.timestamps` reads: `format` alone is an annotation, which few validators check.

@@ -1,6 +1,7 @@
 """The schemas: current, true of every valid document, and strict where the wire is strict."""
 
 import copy
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
@@ -55,6 +56,19 @@ def test_only_standard_keywords_and_no_null(schema: Schema) -> None:
         assert ("title" in part) is (part is schema)
         if part.get("type") == "object" and {"properties", "patternProperties"} & set(part):
             assert part["additionalProperties"] is False
+
+
+def test_the_schema_of_a_policy_takes_the_policies_of_the_examples() -> None:
+    files = (*FIXTURES.glob("refund/*.toml"), *FIXTURES.glob("examples/*/*.toml"))
+    policies = [path for path in files if path.name == "critic.toml"]
+    assert len(policies) == 2
+    for path in policies:
+        wire = tomllib.loads(path.read_text(encoding="utf-8"))
+        assert validator("Policy").is_valid(wire)
+        for part in (wire, wire["guard"], wire["spec"], wire["tool"][0]):
+            part["unknown"] = 1
+            assert not validator("Policy").is_valid(wire)
+            del part["unknown"]
 
 
 def subschemas(schema: Any) -> Iterator[Schema]:
