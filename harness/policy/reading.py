@@ -47,7 +47,7 @@ class InvalidPolicy(InvalidInput):
     """The text is not a policy.
 
     Attributes:
-        faults: every mistake, in the order of their lines, at most `_MOST_FAULTS`.
+        faults: every mistake, in the order of their lines, at most 1,000.
     """
 
     def __init__(self, faults: Iterable[PolicyFault]) -> None:

@@ -21,6 +21,7 @@ FRONTS: Final = (
     "harness.clock",
     "harness.errors",
     "harness.cases",
+    "harness.policy",
     "harness.runtime",
     "harness.log",
     "harness.replay",
