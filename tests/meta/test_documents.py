@@ -5,10 +5,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from harness.cases import Case, case_files, read_case
 from tests.meta.api_page import FRONTS
 from tests.meta.documents import (
     PAGES,
@@ -95,6 +98,29 @@ def test_every_link_within_the_project_leads_somewhere(name: str) -> None:
             continue
         path = target.partition("#")[0]
         assert not path or (page.parent / path).exists(), f"{name}: {target}"
+
+
+def test_the_reasons_and_caveats_explained_are_those_that_are_given() -> None:
+    page = (ROOT / ".github" / "docs" / "verdicts.md").read_text(encoding="utf-8")
+    explained = re.findall(r"^\| `([^`]{25,})` \| [^|]* \|$", page, flags=re.MULTILINE)
+    assert len(explained) > 20
+    cases = (read_case(path) for path in case_files(ROOT / "fixtures" / "cases"))
+    given = "\n".join(sorted(set(chain.from_iterable(map(_lines_of_verdict, cases)))))
+    given += "\n".join(path.read_text("utf-8") for path in (ROOT / "critic").rglob("*.py"))
+    assert [text for text in explained if not re.search(_pattern(text), given)] == []
+
+
+def _lines_of_verdict(case: Case) -> Iterator[str]:
+    verdict = case.expect.verdict if case.expect else None
+    if case.command == "verify" and isinstance(verdict, dict):
+        yield from verdict.get("caveats", ())
+        yield from (violation["reason"] for violation in verdict.get("violations", ()))
+
+
+def _pattern(text: str) -> str:
+    """Return what an explained reason stands for: X, a, b, /a, /p and the like are any text."""
+    parts = re.split(r"X\.Y|\bX\b|/?\b[abp]\b|\(type\)|network|\.\.\.", text)
+    return ".+".join(map(re.escape, parts))
 
 
 def test_every_path_that_contributing_names_exists() -> None:
