@@ -57,8 +57,7 @@ def furnish(page: Path, folder: Path) -> Path:
     skipped = shutil.ignore_patterns("__pycache__", ".*")
     if page.parent.parent == FIXTURES / "examples":
         return Path(shutil.copytree(page.parent, folder / page.parent.name, ignore=skipped))
-    for path in (FIXTURES / "refund").iterdir():
-        shutil.copy(path, folder)
+    shutil.copytree(FIXTURES / "refund", folder, ignore=skipped, dirs_exist_ok=True)
     if page == ROOT / "README.md":
         for name in ("critic", "evals", "harness"):
             shutil.copytree(ROOT / name, folder / name, ignore=skipped)
