@@ -122,11 +122,14 @@ def broken_args(drafter: Drafter) -> NearMissPlan | None:
     if opening is None:
         return None
     plan, tool = opening
+    step = plan["steps"][0]
     validator = compile_schema(tool.args_schema)
     options = [
         args
-        for args in _disturbed(plan["steps"][0].get("args", {}), tool)
+        for args in _disturbed(step.get("args", {}), tool)
+        # Without an argument, what evidence must say about it is not said either.
         if len(schema_faults(validator, args)) == 1
+        and not faults_of(drafter.bounds, tool, step, args=args)
     ]
     return with_one_of(drafter, plan, options)
 
