@@ -7,7 +7,7 @@ from typing import Any, Final
 from critic.checks.coverage import unlisted_outputs
 from critic.checks.surface import confined_items
 from critic.prepared import PreparedPlan
-from critic.provenance_roles import RoleTree, role_tree, without_role
+from critic.provenance import RoleTree, role_tree, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
 from evals.confinement import confined_texts

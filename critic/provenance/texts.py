@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from critic.provenance_values import (
+from critic.provenance.values import (
     SEPARATORS,
     WORD,
     canonical,

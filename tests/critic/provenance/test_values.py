@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critic.provenance_values import (
+from critic.provenance.values import (
     Day,
     addresses_in,
     canonical,

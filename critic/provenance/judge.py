@@ -16,18 +16,18 @@ from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
-from critic.provenance_facts import Facts
-from critic.provenance_reasons import (
+from critic.provenance.facts import Facts
+from critic.provenance.reasons import (
     NEEDS_APPROVAL,
     TWO_DOUBTS,
     day_reason,
     tool_reason,
     value_reason,
 )
-from critic.provenance_roles import Placed, RoleTree, placed, role_tree
-from critic.provenance_values import addresses_in, elements, iso_days, spelling
-from critic.provenance_words import stems_of_name
-from critic.provenance_worth import ALLOW, ASK, REFUSE
+from critic.provenance.roles import Placed, RoleTree, placed, role_tree
+from critic.provenance.values import addresses_in, elements, iso_days, spelling
+from critic.provenance.words import stems_of_name
+from critic.provenance.worth import ALLOW, ASK, REFUSE
 from critic.surface import ToolEntry
 from evals.capability import Role, ToolCapability, ToolName
 from evals.envelope import MODE_RANK

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from critic.provenance_sources import DaySighting, Sighting
-from critic.provenance_values import Day
+from critic.provenance.sources import DaySighting, Sighting
+from critic.provenance.values import Day
 from evals.capability import Role
 from evals.escaping import escape_name
 from evals.manifest import EvidenceItem, Source

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from critic.provenance_values import SEPARATORS
+from critic.provenance.values import SEPARATORS
 
 _WORD: Final = re.compile(f"[^{SEPARATORS}_]++")
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from critic.provenance_roles import Placed, placed, role_tree, without_role
+from critic.provenance.roles import Placed, placed, role_tree, without_role
 from tests.support.model.facts import Json
 
 

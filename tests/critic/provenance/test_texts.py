@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from critic.provenance_texts import GAP, Texts, hosts_in
-from critic.provenance_values import canonical, is_short_number, spelling
+from critic.provenance.texts import GAP, Texts, hosts_in
+from critic.provenance.values import canonical, is_short_number, spelling
 from evals.manifest import EvidenceItem
 
 SMALL = st.text("ab1-./:@ #_?\xe9", max_size=12)

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from critic.prepared import PreparedPlan
-from critic.provenance_sources import DaySighting, Seen, Sighting, seen_in
-from critic.provenance_values import Day, elements, host_of, leaves, spelling
-from critic.provenance_worth import ALLOW, ASK, worth_of
+from critic.provenance.sources import DaySighting, Seen, Sighting, seen_in
+from critic.provenance.values import Day, elements, host_of, leaves, spelling
+from critic.provenance.worth import ALLOW, ASK, worth_of
 from evals.capability import Role
 from evals.timestamps import unexpired
 

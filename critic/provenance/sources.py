@@ -11,9 +11,9 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, Literal, NamedTuple
 
-from critic.provenance_texts import Place, hosts_in
-from critic.provenance_values import Day, content_of, days_in
-from critic.provenance_words import stems_of
+from critic.provenance.texts import Place, hosts_in
+from critic.provenance.values import Day, content_of, days_in
+from critic.provenance.words import stems_of
 from evals.manifest import EvidenceItem, Manifests, Source
 from evals.timestamps import unexpired
 

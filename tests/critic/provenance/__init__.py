@@ -1,0 +1,1 @@
+"""Tests of where values come from, and of what that is worth."""
