@@ -13,7 +13,7 @@ from evals.timestamps import unexpired
 _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
 
 
-class Facts:
+class ValueFacts:
     """Judges values by their spelling. What was asked before is remembered."""
 
     def __init__(self, case: PreparedPlan) -> None:

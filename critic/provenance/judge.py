@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
-from critic.provenance.facts import Facts
+from critic.provenance.facts import ValueFacts
 from critic.provenance.reasons import (
     NEEDS_APPROVAL,
     TWO_DOUBTS,
@@ -78,7 +78,7 @@ class _Judge:
 
     def __init__(self, case: PreparedPlan) -> None:
         session = case.ctx.session
-        self._case, self._facts = case, Facts(case)
+        self._case, self._facts = case, ValueFacts(case)
         self._closed = case.spec.provenance == "closed"
         self._waived = session is not None and session.scope_waived is True
         self._scope = _pairs(case.ctx.scope)
@@ -100,10 +100,10 @@ class _Judge:
         targets: list[_Target] = []
         findings: list[_Finding] = []
         for place in placed(tool.roles, fields["args"]):
-            for role, value in _values_at(place):
-                findings += self._findings_about(place.path, role, value)
+            for role, spelled, value in _values_at(place):
+                findings += self._findings_about(place.path, role, spelled, value)
                 if role not in ("content", "time"):
-                    targets.append((role, spelling(value)))
+                    targets.append((role, spelled))
         level = self._tool_level(entry, tool, targets)
         approvable = not (self._closed and level and findings)
         if level:
@@ -113,10 +113,9 @@ class _Judge:
             self._report(self._refused_values, index, finding, approvable)
 
     def _findings_about(
-        self, path: tuple[str | int, ...], role: Role, value: str | float
+        self, path: tuple[str | int, ...], role: Role, spelled: str, value: str | float
     ) -> Iterator[_Finding]:
         """Yield what is doubted about a value; of a text with days, one for each."""
-        spelled = spelling(value)
         if role == "time":
             for day in dict.fromkeys(iso_days(spelled)):
                 level, seen_day = self._facts.judged_day(day, spelled)
@@ -176,13 +175,19 @@ class _Judge:
             self._asks.append(Doubt(index, path, reason, approvable))
 
 
-def _values_at(place: Placed) -> Iterator[tuple[Role, str | float]]:
-    """Yield what a scalar gives to judge in each of its roles, as it is written."""
-    for role in dict.fromkeys(place.roles):
-        if role != "content":
-            yield from ((role, value) for value in elements(place.value))
-        elif type(place.value) is str:
-            yield from ((role, address) for address in dict.fromkeys(addresses_in(place.value)))
+def _values_at(place: Placed) -> Iterator[tuple[Role, str, str | float]]:
+    """Yield what a scalar gives to judge in each of its roles: each spelling once, as written."""
+    for role in place.roles:
+        values: dict[str, str | float] = {}
+        for value in _written(role, place.value):
+            values.setdefault(spelling(value), value)
+        yield from ((role, spelled, value) for spelled, value in values.items())
+
+
+def _written(role: Role, value: Any) -> Iterator[str | float]:
+    if role != "content":
+        return elements(value)
+    return addresses_in(value) if type(value) is str else iter(())
 
 
 def _pairs(names: Iterable[ToolName] | None) -> frozenset[tuple[str, str]]:

@@ -4,18 +4,22 @@ Rule 1: a role of an argument is that of every scalar in it; a role at a JSON po
         every scalar below the place, where the segment `*` stands for any member or element.
 Rule 2: a scalar with several roles is judged in each of them.
 Rule 3: where a tool has no roles at all, every scalar is a recipient.
+Rule 4: keys of objects have no order, those of the arguments and those of the roles.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, get_args
 
 from evals.capability import Role
 from evals.pointers import segments
 
+_ORDER: Final[tuple[Role, ...]] = get_args(Role)
+
 
 class Placed(NamedTuple):
-    """A scalar in the arguments: where it is, what it is, and its roles."""
+    """A scalar in the arguments: where it is, what it is, and its roles, each once."""
 
     path: tuple[str | int, ...]
     value: Any
@@ -64,13 +68,13 @@ def _below(place: RoleTree, segment: str) -> RoleTree:
 
 
 def placed(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
-    """Yield every scalar of the arguments, in their order. One without a role has no roles."""
+    """Yield every scalar of the arguments, by name and position; those without a role, too."""
     open_values: list[tuple[Placed, tuple[RoleTree, ...]]]
     open_values = [(Placed((), args, tree.roles), (tree,))]
     while open_values:
         (path, value, roles), trees = open_values.pop()
         if type(value) is dict:
-            members: list[tuple[str | int, Any]] = list(value.items())
+            members: list[tuple[str | int, Any]] = sorted(value.items(), key=itemgetter(0))
         elif type(value) is list:
             members = list(enumerate(value))
         else:
@@ -78,8 +82,9 @@ def placed(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
             continue
         for key, inner in reversed(members):
             below = tuple(one for tree in trees for one in tree.below(key))
-            more = tuple(role for one in below for role in one.roles)
-            open_values.append((Placed((*path, key), inner, roles + more), below))
+            more = (role for one in below for role in one.roles)
+            given = tuple(sorted({*roles, *more}, key=_ORDER.index)) if below else roles
+            open_values.append((Placed((*path, key), inner, given), below))
 
 
 def without_role(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.texts import Place, hosts_in
-from critic.provenance.values import Day, content_of, days_in
+from critic.provenance.values import Content, Day, content_of, days_in, leaves
 from critic.provenance.words import stems_of
 from evals.manifest import EvidenceItem, Manifests, Source
 from evals.timestamps import unexpired
@@ -102,9 +102,15 @@ class Seen:
         What has expired is no better than a source that only untrusted text led to.
         """
         if item.source is not None:
-            fields, texts = content_of(item.content, self._record_fields)
             place = _LED if has_expired else _place_of(item.source)
+            fields, texts = self._content(item, item.source)
             self._places[place].add(item, fields, texts)
+
+    def _content(self, item: EvidenceItem, source: Source) -> Content:
+        """Return fields and texts of a result; what user and operator say is text as a whole."""
+        if source.author in ("user", "operator"):
+            return Content([], list(leaves(item.content)))
+        return content_of(item.content, self._record_fields)
 
     def sighting(self, value: str) -> Sighting:
         """Return where a spelling was seen. `approved` and `own` are not known here."""
@@ -171,8 +177,7 @@ class Seen:
 
     @property
     def _request(self) -> Iterator[str]:
-        place = self._places[_REQUEST]
-        return chain((text for text, _ in place.texts), place.fields)
+        return (text for text, _ in self._places[_REQUEST].texts)
 
     @cached_property
     def _days(self) -> dict[DayOrigin, dict[Day, EvidenceItem]]:

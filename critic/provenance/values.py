@@ -6,11 +6,13 @@ Rule 1: a verdict does not change with Python. Compatibility forms are those of 
 Rule 2: `https?://`, trailing `/` and `.`, quotes around a value, case, compatibility forms and the
         kind of white space do not count. 7, 7.0 and "7" are one value.
 Rule 3: null, booleans, the empty text, and keys of objects are no values.
-Rule 4: every pattern runs in linear time.
+Rule 4: every pattern runs in linear time. So does Unicode normalization, since of a run of
+        combining marks the first 30 count.
 """
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, Final, NamedTuple
 from unicodedata import ucd_3_2_0
 
@@ -41,6 +43,7 @@ _HOST: Final = re.compile(rf"((?:{_IN_HOST}++\.)++[a-z]{{2,}}+)(?=$|[/:?#])")
 _SHORT_NUMBER: Final = re.compile("[0-9]{1,3}")
 _ONE_WORD: Final = re.compile(f"(?:{WORD}|[.@-]){{1,40}}")
 _LONGEST_FIELD: Final = 80
+_MOST_MARKS: Final = 30
 
 _ADDRESSES: Final = re.compile(
     rf"(?<!{_IN_ADDRESS}){_IN_ADDRESS}++@{_IN_HOST}++(?:\.{_IN_HOST}++)++"
@@ -94,12 +97,29 @@ _FOLDED: Final = _CaseTable()
 
 def canonical(text: str) -> str:
     """Return the text as values and texts are compared, with one space for any white space."""
-    if text.isascii():
-        folded = text.lower()
-    else:
-        folded = ucd_3_2_0.normalize("NFKC", text).translate(_FOLDED)
-        folded = ucd_3_2_0.normalize("NFKC", folded)
+    folded = text.lower() if text.isascii() else _compatible(_folded(_compatible(text)))
     return _SPACE.sub(" ", _SCHEME.sub("", folded))
+
+
+def _folded(text: str) -> str:
+    return text.translate(_FOLDED)
+
+
+def _compatible(text: str) -> str:
+    """Return the text in NFKC of Unicode 3.2."""
+    if len(text) > _MOST_MARKS:
+        text = _long_runs_of_marks().sub(r"\1", text)
+    return ucd_3_2_0.normalize("NFKC", text)
+
+
+@cache
+def _long_runs_of_marks() -> re.Pattern[str]:
+    """Return what matches the marks that count in a run, as its group, and those that do not."""
+    # NFKC sorts each run by insertion. Five characters of class 0 decompose into marks.
+    codes = (*range(0x300, 0x10000), *range(0x1D000, 0x1D200))
+    marks = "".join(char for char in map(chr, codes) if ucd_3_2_0.combining(char))
+    mark = f"[{marks}\u0f73\u0f75\u0f81\uff9e\uff9f]"
+    return re.compile(f"({mark}{{{_MOST_MARKS}}}){mark}+")
 
 
 def spelling(value: str | int | float) -> str:
@@ -171,7 +191,7 @@ def host_of(value: str) -> str | None:
 
 def addresses_in(text: str) -> Iterator[str]:
     """Yield the e-mail addresses, links and account numbers in a text, as they are written."""
-    plain = text if text.isascii() else ucd_3_2_0.normalize("NFKC", text)
+    plain = text if text.isascii() else _compatible(text)
     for match in _ADDRESSES.finditer(plain):
         yield match[0].strip(_BESIDE_ADDRESS)
 

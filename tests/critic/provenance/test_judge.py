@@ -421,10 +421,50 @@ def test_a_value_in_two_roles_is_judged_in_both() -> None:
     args = {"m": {"to": VALUE, "cc": VALUE}}
     found = kinds(proposal(item(TEXT), tool=tool, args=args))
     assert found == [
-        ("approval", "approval_mode_mismatch", "/steps/0/args/m/to"),
         ("approval", "approval_mode_mismatch", "/steps/0/args/m/cc"),
+        ("approval", "approval_mode_mismatch", "/steps/0/args/m/to"),
         ("evidence", "missing_evidence", "/steps/0/args/m/to"),
     ]
+
+
+def test_roles_of_one_value_come_in_the_order_of_the_table() -> None:
+    names = {"x": "code", "/x": "object", "/*": "recipient"}
+    said = "one-time code [zeta-9914] was not", "object [zeta-9914]", "recipient [zeta-9914]"
+    for order in (names, dict(reversed(names.items()))):
+        found = reasons(proposal(tool={"arg_roles": order}))
+        expected = zip(found, reversed(said), strict=True)
+        assert all(words in reason for reason, words in expected)
+
+
+@pytest.mark.parametrize(
+    ("role", "value"),
+    [
+        ("recipient", "['evil-1', \"Evil-1\", 'EVIL-1.']"),
+        ("content", f"see {LINKED} and {LINKED}/, HTTP://corp.example/A"),
+        ("time", "['2026-05-09', '2026-05-09']"),
+    ],
+)
+def test_a_value_is_doubted_once_at_its_place(role: str, value: str) -> None:
+    seen = item(f"see {LINKED}, 2026-05-09")
+    tool = {"arg_roles": {"x": role}}
+    assert len(kinds(proposal(seen, tool=tool, args={"x": value}))) == 1
+    assert len(kinds(proposal(seen, tool=tool, args={"x": [value, value]}))) == 2
+
+
+def test_members_come_by_name_and_elements_by_position() -> None:
+    many = [f"evil-{at}" for at in range(11)]
+    args = {"x": {"b": many, "a": "evil-b", "A": "evil-a", "\xe4": "evil-z"}}
+    places = [path for _, _, path in kinds(proposal(ASKED, args=args))]
+    names = ["A", "a", *(f"b/{at}" for at in range(11)), "\xe4"]
+    assert places == [f"/steps/0/args/x/{name}" for name in names]
+
+
+def test_what_the_request_and_the_operator_say_is_text_as_a_whole() -> None:
+    for author in ("user", "operator"):
+        said = item({"sender": [TEXT, "7"], "x": ["8"]}, author, "named")
+        assert answer(proposal(said)) == "allow"
+        for short in ("7", "8"):
+            assert answer(proposal(said, args={"x": short})) == "refuse"
 
 
 def test_only_addresses_links_and_account_numbers_of_content_are_judged() -> None:
@@ -726,7 +766,7 @@ def test_provenance_comes_last_within_a_step_and_steps_stay_in_order() -> None:
     step = {"kind": "tool", **NAMES, "args": {"y": "b", "x": "a"}, "evidence_refs": ["gone"]}
     wire = proposal(tool=tool, steps=[step, step], spec={"required_evidence": ["q"]})
     places = [path for check, _, path in kinds(wire) if check == "evidence"]
-    one = ["", "/evidence_refs/0", "/args/y", "/args/x"]
+    one = ["", "/evidence_refs/0", "/args/x", "/args/y"]
     assert places == [f"/steps/{at}{place}" for at in (0, 1) for place in one] + ["/steps"]
 
 

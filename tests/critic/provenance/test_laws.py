@@ -236,6 +236,27 @@ def test_the_order_of_evidence_changes_no_word_of_a_verdict(
 
 
 @LAW
+@given(worlds(), st.data())
+def test_the_order_of_keys_changes_no_word_of_a_verdict(world: Json, data: st.DataObject) -> None:
+    def moved(keyed: Json) -> Json:
+        return dict(data.draw(st.permutations([*keyed.items()])))
+
+    made = [{**one, "args": {**one["args"], "w": "zeta-9914"}} for one in world["plan"]["steps"]]
+    listed = world["compiled"]["manifests"]["tool_manifest"]
+    listed = [{**one, "arg_roles": {**one["arg_roles"], "/*": "attribute"}} for one in listed]
+    evidence = evidence_of(world)
+    verdicts = []
+    for shuffled in (dict, moved):
+        tools_ = [{**one, "arg_roles": shuffled(one["arg_roles"])} for one in listed]
+        steps_ = [
+            {**one, "args": shuffled({**one["args"], "v": shuffled(one["args"])})} for one in made
+        ]
+        there = {**world, "compiled": {"manifests": {"tool_manifest": tools_}}}
+        verdicts.append(judged(on(with_steps(there, steps_), evidence)))
+    assert verdicts[0] == verdicts[1]
+
+
+@LAW
 @given(worlds())
 def test_calls_of_one_batch_never_back_each_other(world: Json) -> None:
     found = levels(world)

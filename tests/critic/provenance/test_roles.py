@@ -24,7 +24,8 @@ def found(arg_roles: Json, args: Json) -> list[tuple[str, tuple[str, ...]]]:
         ({"*": "object"}, [("*", ("object",))]),
         ({"/c~1d": "object"}, [("c/d", ("object",))]),
         ({"/b/k/x": "object"}, []),
-        ({"b": "code", "/b/k": "object"}, [("b/k", ("code", "object"))]),
+        ({"b": "code", "/b/k": "object"}, [("b/k", ("object", "code"))]),
+        ({"/b/k": "object", "b": "code", "/b": "code"}, [("b/k", ("object", "code"))]),
         ({"": "code"}, []),
     ],
 )

@@ -2,6 +2,7 @@
 
 import hashlib
 import sys
+import time
 import unicodedata
 
 import pytest
@@ -224,3 +225,28 @@ def test_a_structured_result_is_fields_and_free_text(
 def test_every_leaf_is_a_field_or_free_text(value: object) -> None:
     found = content_of(value, frozenset())
     assert sorted(map(str, [*found.fields, *found.texts])) == sorted(map(str, leaves(value)))
+
+
+def test_of_a_run_of_combining_marks_the_first_thirty_count() -> None:
+    assert canonical("a" + "\u0301\u0327" * 50_000) == canonical("a" + "\u0301\u0327" * 15)
+    assert canonical("a" + "\u0327" * 30) != canonical("a" + "\u0327" * 29)
+    marks = [char for char in map(chr, range(sys.maxunicode + 1)) if begins_with_a_mark(char)]
+    for mark in marks:
+        text = f"{mark}\u0327" * 20
+        assert canonical(text) == canonical(text[:30])
+
+
+def begins_with_a_mark(char: str) -> bool:
+    if unicodedata.ucd_3_2_0.category(char) == "Cs":
+        return False
+    first = unicodedata.ucd_3_2_0.normalize("NFKD", char)[0]
+    return unicodedata.ucd_3_2_0.combining(first) > 0
+
+
+@pytest.mark.parametrize("unit", ["\u0301\u0327", "\u0f73", "\uff9e\u0301", "\ufdfa", "http://"])
+def test_a_long_text_is_spelled_in_linear_time(unit: str) -> None:
+    text = unit * 200_000
+    started = time.process_time()
+    canonical(text)
+    list(addresses_in(text))
+    assert time.process_time() - started < 20

@@ -11,9 +11,9 @@ MONTHS = [
     *("july", "august", "september", "october", "november", "december"),
 ]
 NAMED_MONTH = "(?:" + "|".join(f"{name}|{name[:3]}" for name in MONTHS) + ")"
-ISO_DAY = r"\d{4}-\d\d-\d\d"
+ISO_DAY = r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)"
 ANY_DAY = (
-    rf"{ISO_DAY}(?!\d)|\b{NAMED_MONTH} \d{{1,2}}\b|\b\d{{1,2}} {NAMED_MONTH}\b"
+    rf"{ISO_DAY}|\b{NAMED_MONTH} \d{{1,2}}\b|\b\d{{1,2}} {NAMED_MONTH}\b"
     r"|\b\d{1,2}/\d{1,2}/\d{4}\b"
 )
 

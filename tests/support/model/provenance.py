@@ -13,13 +13,13 @@ from tests.support.model.facts import Json, approved, find_tool, same_pair, scal
 from tests.support.model.sources import NEAR, Seen, by, mentions, requested, seen_in
 from tests.support.model.values import (
     addresses_in,
-    arguments_with_roles,
     host_of,
     hosts_in,
+    once,
+    scalars_with_roles,
     spelling,
     stems_of_name,
     stems_of_text,
-    texts_in,
     values_in,
 )
 
@@ -88,7 +88,8 @@ def is_approved(p: Json, value: str) -> bool:
     approvals = p["ctx"].get("session", {}).get("approved", [])
     return any(
         value != ""
-        and value in [spelling(one) for one in scalars(approval["value"])]
+        and value
+        in [spelling(one) for leaf in scalars(approval["value"]) for one in values_in(leaf)]
         and unexpired(p, approval)
         for approval in approvals
     )
@@ -134,27 +135,26 @@ def judge(p: Json, role: str, value: str) -> tuple[str, str]:
 
 
 def judged_values(p: Json, step: Json) -> list[Judged]:
-    """Return the values of a step in order of role and place, each with its answer."""
+    """Return the values of a step in order of place and role, each with its answer."""
     tool, found = find_tool(p, step), []
     if "provenance" not in p["spec"] or tool is None or tool["approval_mode"] == "read_only":
         return []
-    for role, place, value in arguments_with_roles(tool, step["args"]):
-        if role == "time":
-            found += judged_days(p, place, value)
-            continue
-        placed = addresses_in(place, value) if role == "content" else values_in(place, value)
-        found += [Judged(role, at, *judge(p, role, spelling(one))) for at, one in placed]
+    for role, place, value in scalars_with_roles(tool, step["args"]):
+        for one in once(addresses_in(value) if role == "content" else values_in(value)):
+            if role == "time":
+                found += judged_days(p, place, one)
+            else:
+                found.append(Judged(role, place, *judge(p, role, spelling(one))))
     return found
 
 
 def judged_days(p: Json, place: str, value: Any) -> list[Judged]:
-    """Return the days in an argument, with where they were seen in place of a class."""
+    """Return the days in a text, with where they were seen in place of a class."""
     found = []
-    for at, text in texts_in(place, value):
-        for day in days_in(text):
-            kind = "A" if is_approved(p, spelling(text)) else day_class(p, day)
-            answer = "ask" if kind in ("ambient", "other") else "allow"
-            found.append(Judged("time", at, kind, answer))
+    for day in days_in(spelling(value)):
+        kind = "A" if is_approved(p, spelling(value)) else day_class(p, day)
+        answer = "ask" if kind in ("ambient", "other") else "allow"
+        found.append(Judged("time", place, kind, answer))
     return found
 
 
@@ -212,9 +212,9 @@ def targets(tool: Json, step: Json) -> list[tuple[str, str]]:
     """Return the values that the call acts on or reads, with their roles."""
     return [
         (role, spelling(one))
-        for role, place, value in arguments_with_roles(tool, step["args"])
+        for role, _, value in scalars_with_roles(tool, step["args"])
         if role not in ("content", "time")
-        for _, one in values_in(place, value)
+        for one in values_in(value)
     ]
 
 

@@ -11,13 +11,14 @@ from tests.support.model.facts import (
     joined,
     json_type,
     members,
-    pointed,
     scalars,
     spelled,
 )
 
-Placed = list[tuple[str, Any]]
-"""Values with the JSON pointer of each within its step."""
+Path = list[str]
+"""Names and positions that lead from the args to a value."""
+
+ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 
 NFKC = unicodedata.ucd_3_2_0.normalize
 LONGEST_FIELD = 80
@@ -30,8 +31,7 @@ ADDRESSES = re.compile(
 )
 
 NO_WORDS = (
-    "without get all in for the to a of and by user from city information info update up git "
-    "with through"
+    "get all in for the to a of and by user from city information info update up git with through"
 )
 ENDINGS = "ations ation ings ing ions ion ers ies es ed s e"
 
@@ -72,39 +72,57 @@ def occurs_in(value: str, text: str, *, longer: bool = False) -> bool:
 # --- the values of an argument ----------------------------------------------------------------
 
 
-def arguments_with_roles(tool: Json, args: Json) -> list[tuple[str, str, Any]]:
-    """Return role, place and value of each argument that is judged."""
+def scalars_with_roles(tool: Json, args: Json) -> list[tuple[str, str, Any]]:
+    """Return role, place and scalar, by name and position, then by role; unjudged ones left out."""
+    return [
+        (role, joined("args", *place), value)
+        for place, value in scalars_at([], args)
+        for role in ROLES
+        if role in roles_at(tool, place)
+    ]
+
+
+def scalars_at(place: Path, value: Any) -> list[tuple[Path, Any]]:
+    """Return the scalars of a value, each with its way from the args: names and positions."""
+    if not isinstance(value, (dict, list)):
+        return [(place, value)]
+    return [one for name, item in members(value) for one in scalars_at([*place, str(name)], item)]
+
+
+def roles_at(tool: Json, place: Path) -> list[str]:
     roles = tool.get("arg_roles", {})
-    if not roles:
-        return [("recipient", joined("args", name), args[name]) for name in sorted(args)]
-    found = []
-    for name in sorted(roles):
-        if name.startswith("/"):
-            inside = pointed(args, name, star=True)
-            found += [(roles[name], joined("args", *place), value) for place, value in inside]
-        elif name in args:
-            found.append((roles[name], joined("args", name), args[name]))
-    return found
+    return [roles[name] for name in roles if covers(name, place)] if roles else ["recipient"]
 
 
-def values_in(place: str, value: Any) -> Placed:
-    """Return the scalars of an argument; of a list that is written as a string, its elements."""
-    if isinstance(value, (dict, list)):
-        inside = [(place + joined(name), item) for name, item in members(value)]
-        return [one for at, item in inside for one in values_in(at, item)]
+def covers(name: str, place: Path) -> bool:
+    """Return whether a name, or a JSON pointer with `*` for any segment, leads to or above it."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in name.split("/")[1:]]
+    if not name.startswith("/"):
+        return place[:1] == [name]
+    return len(parts) <= len(place) and all(
+        part in ("*", other) for part, other in zip(parts, place, strict=False)
+    )
+
+
+def values_in(value: Any) -> list[Any]:
+    """Return the values in a scalar: of a list that is written as a string, its elements."""
     if value is None or isinstance(value, bool) or value == "":
         return []
-    return [(place, one) for one in listed(value)]
-
-
-def listed(value: Any) -> list[Any]:
-    """Return the values in a list that is written as a string; of all else, the value itself."""
     text = value.strip() if isinstance(value, str) else ""
     if not (text.startswith("[") and text.endswith("]")):
         return [value]
     read = read_list(text)
     plain = isinstance(read, list) and all(type(one) in PLAIN for one in scalars(read))
-    return [one for _, one in values_in("", read)] if plain else [value]
+    inside = scalars(read) if plain else [value]
+    return [one for one in inside if one is not None and one != "" and not isinstance(one, bool)]
+
+
+def once(values: list[Any]) -> list[Any]:
+    """Return the values, of those with one spelling the first."""
+    first: dict[str, Any] = {}
+    for value in values:
+        first.setdefault(spelling(value), value)
+    return list(first.values())
 
 
 PLAIN = (str, int, float, bool, type(None))
@@ -120,21 +138,9 @@ def read_list(text: str) -> Any:
     return None
 
 
-def addresses_in(place: str, value: Any) -> Placed:
-    """Return the addresses, links and account numbers in the texts of an argument, each once."""
-    if isinstance(value, (dict, list)):
-        inside = [(place + joined(name), item) for name, item in members(value)]
-        return [one for at, item in inside for one in addresses_in(at, item)]
-    found = ADDRESSES.findall(value) if isinstance(value, str) else []
-    return [(place, one) for one in {spelling(one): one for one in found}.values()]
-
-
-def texts_in(place: str, value: Any) -> Placed:
-    """Return the strings of an argument."""
-    if isinstance(value, (dict, list)):
-        inside = [(place + joined(name), item) for name, item in members(value)]
-        return [one for at, item in inside for one in texts_in(at, item)]
-    return [(place, value)] if isinstance(value, str) else []
+def addresses_in(value: Any) -> list[str]:
+    """Return the addresses, links and account numbers in a text."""
+    return ADDRESSES.findall(value) if isinstance(value, str) else []
 
 
 # --- fields and free text of a result ---------------------------------------------------------
@@ -149,12 +155,12 @@ def fields_and_texts(
     fields: list[str] = []
     texts: list[str] = []
     for name, item in members(value):
-        if field and isinstance(name, str):
-            own = leaf_of(name, field=True)
-            fields, texts = fields + own[0], texts + own[1]
         inner = field or name in keys or (isinstance(value, list) and is_one_word(item))
-        inside = fields_and_texts(item, keys, field=inner)
-        fields, texts = fields + inside[0], texts + inside[1]
+        found = [fields_and_texts(item, keys, field=inner)]
+        if name in keys and isinstance(item, dict):
+            found += [leaf_of(key, field=True) for key in item]
+        fields += [one for own, _ in found for one in own]
+        texts += [one for _, own in found for one in own]
     return fields, texts
 
 
@@ -162,7 +168,7 @@ def leaf_of(value: Any, *, field: bool) -> tuple[list[str], list[str]]:
     if value is None or isinstance(value, bool):
         return [], []
     text = value if isinstance(value, str) else spelled(value)
-    short = len(text) <= LONGEST_FIELD and "\n" not in text and "\r" not in text
+    short = len(text) <= LONGEST_FIELD and text.splitlines() in ([], [text])
     return ([spelling(text)] if spelling(text) else [], []) if field and short else ([], [text])
 
 
@@ -178,7 +184,8 @@ def is_one_word(value: Any) -> bool:
 
 def stems_of_name(name: str) -> list[str]:
     """Return the stems of the words of a capability's name that say something."""
-    words = re.sub("([A-Z])", r" \1", re.sub("[_./-]", " ", name)).lower().split()
+    spaced = re.sub("([A-Z]+)", r" \1", re.sub("([A-Z][a-z])", r" \1", name))
+    words = re.sub("[_./-]", " ", spaced).lower().split()
     return [stem(word) for word in words if word not in NO_WORDS.split()]
 
 
