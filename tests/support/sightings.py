@@ -7,6 +7,7 @@ from critic import Refused, digest, verify_proposal
 from critic.verdicts import Verified
 from evals.plan import Proposal
 from tests.support.model.facts import Json
+from tests.support.model.verify import is_approvable, verify_model
 
 VALUE: Final = "zeta-9914"
 TOOL: Final[Json] = {
@@ -63,10 +64,15 @@ def judged(wire: Json) -> Verified | Refused:
 
 
 def answer(wire: Json) -> str:
-    """Return the answer in one word: allow, ask or refuse."""
+    """Return the answer in one word: allow, ask or refuse. Fail where the second model differs."""
+    stated = verify_model(Proposal(**wire).wire())
+    assert kinds(wire) == [
+        (one["check"], one["kind"], one["path"]) for one in stated.get("violations", [])
+    ]
     verdict = judged(wire)
     if isinstance(verdict, Verified):
         return "allow"
+    assert is_approvable(stated) == verdict.approvable
     return "ask" if verdict.approvable else "refuse"
 
 

@@ -11,9 +11,10 @@ MONTHS = [
     *("july", "august", "september", "october", "november", "december"),
 ]
 NAMED_MONTH = "(?:" + "|".join(f"{name}|{name[:3]}" for name in MONTHS) + ")"
+TH = "(?:st|nd|rd|th)?"
 ISO_DAY = r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)"
 ANY_DAY = (
-    rf"{ISO_DAY}|\b{NAMED_MONTH} \d{{1,2}}\b|\b\d{{1,2}} {NAMED_MONTH}\b"
+    rf"{ISO_DAY}|\b{NAMED_MONTH}[.,]? \d{{1,2}}{TH}\b|\b\d{{1,2}}{TH}(?: of)? {NAMED_MONTH}\b"
     r"|\b\d{1,2}/\d{1,2}/\d{4}\b"
 )
 
@@ -55,8 +56,9 @@ def names_a_day(p: Json) -> bool:
 def holds_day(texts: list[str], day: str) -> bool:
     """Return whether a text holds the day as an ISO date, with its month's name, or as m/d/y."""
     year, month, number = (int(part) for part in day.split("-"))
-    forms = [day, f"{month}/{number}/{year}"]
+    forms = [day, rf"(?<!/)0?{month}/0?{number}/{year:04}(?!/)"]
     for name in MONTHS[month - 1 : month] if month else []:
-        forms += [f"(?:{name}|{name[:3]}) 0?{number}", f"0?{number} (?:{name}|{name[:3]})"]
+        forms += [rf"(?<!\w)(?:{name}|{name[:3]})[.,]? 0?{number}{TH}(?!\w)"]
+        forms += [rf"(?<!\w)0?{number}{TH}(?: of)? (?:{name}|{name[:3]})(?!\w)"]
     pattern = rf"(?<!\d)(?:{'|'.join(forms)})(?!\d)"
     return any(re.search(pattern, spelling(text)) for text in texts)

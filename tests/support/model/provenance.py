@@ -100,7 +100,9 @@ def is_own(p: Json, seen: list[Seen], role: str, value: str) -> bool:
     request = [text for one in by(seen, "user") for text in one.texts]
     if host in [named for text in request for named in hosts_in(text)]:
         return True
-    if role == "locator" and host in [spelling(one) for one in session.get("hosts", [])]:
+    if role == "locator" and host in [
+        host_of(spelling(one)) or spelling(one) for one in session.get("hosts", [])
+    ]:
         return True
     made = [spelling(one) for one in session.get("own", [])]
     return role in ("object", "attribute", "locator") and value != "" and value in made

@@ -26,7 +26,7 @@ LONGEST_FIELD = 80
 HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?=$|[/:?#])")
 ADDRESSES = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|(?:https?://|www\.)[^\s<>\"']+"
+    r"|(?:[hH][tT]{2}[pP][sS]?://|\b[wW]{3}\.)[^\s<>\"'`|\\^{}()\[\]]*\w"
     r"|\b[A-Z]{2}\d{2}[A-Z0-9]{8,}\b"
 )
 
@@ -140,7 +140,8 @@ def read_list(text: str) -> Any:
 
 def addresses_in(value: Any) -> list[str]:
     """Return the addresses, links and account numbers in a text."""
-    return ADDRESSES.findall(value) if isinstance(value, str) else []
+    found = ADDRESSES.findall(NFKC("NFKC", value)) if isinstance(value, str) else []
+    return [one.strip("+-.") for one in found]
 
 
 # --- fields and free text of a result ---------------------------------------------------------
