@@ -4,8 +4,9 @@ Rule 1: a value stands in a text as a whole, between the boundaries of tokens. A
         single `.`, `/`, `:`, `@` or `-` join; in the user's own request it is one word, so that a
         value may be part of a longer address there.
 Rule 2: a number of three digits or fewer stands only where the text calls it an id.
-Rule 3: adding a text costs its length. Looking up a value of one token costs the same in any index;
-        a longer one costs what its rarest token occurs.
+Rule 3: adding a text costs its length. Looking up a value of one token costs the same in any index.
+        A longer one is tried where its rarest token occurs; once that took as many tries as the
+        texts are long, in a table of all runs of so many tokens.
 """
 
 import re
@@ -20,6 +21,7 @@ from critic.provenance.values import (
     is_short_number,
     spelling,
 )
+from critic.provenance.windows import Windows
 from evals.manifest import EvidenceItem
 
 GAP: Final = "\n\n\n\n\n"
@@ -27,8 +29,6 @@ GAP: Final = "\n\n\n\n\n"
 
 _NO_WORD: Final = f"(?!\n)[{SEPARATORS}]"
 _JOINT: Final = "[./:@-]"
-_FREQUENT: Final = 1000
-"""How often a token may stand in a text for its places to be tried one by one."""
 
 
 class _Reading(NamedTuple):
@@ -82,7 +82,7 @@ class _Text:
 class Texts:
     """Texts of evidence, each with its item."""
 
-    __slots__ = ("_held", "_ids", "_reading", "_texts")
+    __slots__ = ("_held", "_ids", "_reading", "_texts", "_tries_left", "_windows")
 
     def __init__(self, *, generous: bool = False) -> None:
         """Start an empty index. `generous` is for the user's own request."""
@@ -90,6 +90,8 @@ class Texts:
         self._texts: list[_Text] = []
         self._held: dict[str, list[_Text]] = {}
         self._ids: dict[str, EvidenceItem] = {}
+        self._tries_left = 0
+        self._windows: Windows | None = None
 
     def __iter__(self) -> Iterator[tuple[str, EvidenceItem]]:
         """Yield each canonical text with its item."""
@@ -99,6 +101,8 @@ class Texts:
         """Add the canonical text of an item."""
         added = _Text(item, text)
         self._texts.append(added)
+        self._tries_left += len(text)
+        self._windows = None
         for token in set(self._reading.token.findall(text)):
             self._held.setdefault(token, []).append(added)
         for number in self._reading.called_id.findall(text):
@@ -114,14 +118,26 @@ class Texts:
         if not tokens:
             return self._first(self._texts, value, tokens)
         held = min((self._held.get(token, []) for token, _ in tokens), key=len)
-        if tokens[0][0] == value and held:
-            return held[0].item
+        if not held or tokens[0][0] == value:
+            return held[0].item if held else None
+        return self._phrase(held, value, tokens)
+
+    def _phrase(
+        self, held: list[_Text], value: str, tokens: list[tuple[str, int]]
+    ) -> EvidenceItem | None:
+        """Find a value of more than one token, whose rarest one these texts hold."""
+        if self._tries_left > 0:
+            return self._first(held, value, tokens)
+        at = self._window(value)
+        if at is None or self._texts[at[0]].text.startswith(value, at[1]):
+            return at and self._texts[at[0]].item
         return self._first(held, value, tokens)
 
     def _first(
         self, texts: list[_Text], value: str, tokens: list[tuple[str, int]]
     ) -> EvidenceItem | None:
         for one in texts:
+            self._tries_left -= 1
             if any(
                 self._stands(one.text, value, at) for at in self._candidates(one, value, tokens)
             ):
@@ -130,16 +146,27 @@ class Texts:
 
     def _candidates(self, one: _Text, value: str, tokens: list[tuple[str, int]]) -> Iterator[int]:
         """Yield the offsets at which the value may stand in a text."""
-        places = one.places(self._reading.token) if tokens else {}
-        known = [(places.get(token, []), within) for token, within in tokens]
-        offsets, within = min(known, key=lambda pair: len(pair[0]), default=([], 0))
-        if tokens and len(offsets) <= _FREQUENT:
+        if tokens:
+            places = one.places(self._reading.token)
+            known = ((places.get(token, []), within) for token, within in tokens)
+            offsets, within = min(known, key=lambda pair: len(pair[0]))
+            self._tries_left -= len(offsets)
             yield from (offset - within for offset in offsets)
             return
         at = one.text.find(value)
         while at >= 0:
             yield at
             at = one.text.find(value, at + 1)
+
+    def _window(self, value: str) -> tuple[int, int] | None:
+        """Return the text and the offset of the first run of tokens with the number of a value's.
+
+        None if there is no such run; another run may have the same number.
+        """
+        if self._windows is None:
+            texts = [one.text for one in self._texts]
+            self._windows = Windows(texts, *self._reading[:3])
+        return self._windows.find(value)
 
     def _stands(self, text: str, value: str, at: int) -> bool:
         return (

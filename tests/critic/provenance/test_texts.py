@@ -1,12 +1,15 @@
 """Where a value stands in texts: the index against a plain search, and the forms of an id."""
 
 import re
+import time
 from collections.abc import Iterable
+from itertools import product
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from critic.provenance import windows
 from critic.provenance.texts import GAP, Texts, hosts_in
 from critic.provenance.values import canonical, is_short_number, spelling
 from evals.manifest import EvidenceItem
@@ -20,10 +23,13 @@ def item(name: str) -> EvidenceItem:
     return EvidenceItem(id=name, classification="r")
 
 
-def index(texts: Iterable[str], *, generous: bool = False) -> Texts:
+def index(texts: Iterable[str], *, generous: bool = False, tried_out: bool = False) -> Texts:
+    """Return the index of some texts; `tried_out`: after so many lookups that tables answer."""
     found = Texts(generous=generous)
     for at, text in enumerate(texts):
         found.add(item(f"e{at}"), canonical(text))
+    if tried_out:
+        found._tries_left = 0
     return found
 
 
@@ -44,9 +50,48 @@ def test_the_index_finds_what_a_search_of_the_texts_finds(
     value = spelling(value)
     if not value or is_short_number(value):
         return
-    found = index(texts, generous=generous).find(value)
     expected = [at for at, text in enumerate(texts) if stands(value, text, generous=generous)]
-    assert (found and found.id) == (f"e{expected[0]}" if expected else None)
+    for tried_out in (False, True):
+        found = index(texts, generous=generous, tried_out=tried_out).find(value)
+        assert (found and found.id) == (f"e{expected[0]}" if expected else None)
+
+
+WORDS = st.text("ab", min_size=1, max_size=2)
+PHRASES = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
+
+
+@given(st.lists(PHRASES, max_size=3), st.lists(PHRASES, max_size=9), st.booleans())
+def test_tables_of_runs_find_what_a_search_finds_though_numbers_collide(
+    texts: list[str], values: list[str], collide: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        if collide:
+            patched.setattr(windows, "_BASE", 0)
+        found = index(texts, tried_out=True)
+        for value in values:
+            expected = [f"e{at}" for at, text in enumerate(texts) if stands(value, text)]
+            one = found.find(value)
+            assert (one and one.id) == (expected[0] if expected else None)
+
+
+def test_a_text_that_is_added_later_is_found_by_tables_too() -> None:
+    texts = index(["a b c"], tried_out=True)
+    assert texts.find("b a") is None
+    texts.add(item("e1"), "c b a")
+    texts._tries_left = 0
+    found = texts.find("b a")
+    assert found is not None
+    assert found.id == "e1"
+
+
+def test_many_values_of_frequent_words_are_found_in_linear_time() -> None:
+    phrases = [" ".join(words) for words in product(["aa", "bb"], repeat=12)]
+    texts = index(phrases[::2])
+    started = time.process_time()
+    found = [texts.find(phrase) for phrase in phrases]
+    assert all(found[::2])
+    assert not any(found[1::2])
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize("text", ["a b " * 2000 + "a c", "a b " * 2000 + "xa c"])
