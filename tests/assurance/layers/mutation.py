@@ -105,19 +105,20 @@ def covering() -> Covering:
     return measure(_TESTS, PACKAGES)
 
 
-def _failing(mutant: Mutant, seconds: float) -> str:
-    tests = covering().within(seconds, mutant.file, mutant.line)
+def failing(covering: Covering, seconds: float, mutant: Mutant) -> str:
+    """Return a test that fails, of those that run the line and take so long together."""
+    tests = covering.within(seconds, mutant.file, mutant.line)
     limit_memory()
     overlay({mutant.file: mutant.text})
     return guarded(lambda: failing_here(*tests)) if tests else ""
 
 
 def _near(mutant: Mutant) -> str:
-    return _failing(mutant, _SOON)
+    return failing(covering(), _SOON, mutant)
 
 
 def _covered(mutant: Mutant) -> str:
-    return _failing(mutant, _PATIENT)
+    return failing(covering(), _PATIENT, mutant)
 
 
 def _drawn(mutant: Mutant) -> str:

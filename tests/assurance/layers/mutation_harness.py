@@ -9,11 +9,10 @@ from functools import cache
 from random import Random
 from typing import Final
 
-from tests.assurance.layers.mutation import Killers, is_equivalent, keep, meet, row_of
+from tests.assurance.layers.mutation import Killers, failing, is_equivalent, keep, meet, row_of
 from tests.assurance.mutation.covering import Covering, measure
-from tests.assurance.mutation.killers import failing_here, guarded, limit_memory, load_libraries
+from tests.assurance.mutation.killers import load_libraries
 from tests.assurance.mutation.mutants import Mutant, all_mutants
-from tests.assurance.mutation.overlay import overlay
 from tests.assurance.row import Row
 from tests.support.paths import FIXTURES
 
@@ -62,19 +61,12 @@ def covering() -> Covering:
     return measure(_TESTS, ["harness"])
 
 
-def _failing(mutant: Mutant, seconds: float) -> str:
-    tests = covering().within(seconds, mutant.file, mutant.line)
-    limit_memory()
-    overlay({mutant.file: mutant.text})
-    return guarded(lambda: failing_here(*tests)) if tests else ""
-
-
 def _fast(mutant: Mutant) -> str:
-    return _failing(mutant, _SOON)
+    return failing(covering(), _SOON, mutant)
 
 
 def _slow(mutant: Mutant) -> str:
-    return _failing(mutant, _PATIENT)
+    return failing(covering(), _PATIENT, mutant)
 
 
 _KILLERS: Final[tuple[Killers, ...]] = ((_fast, 40), (_slow, 150))
