@@ -21,6 +21,7 @@ from typing import Any, Final, Literal, NamedTuple
 from critic import Proposal, Run, score, verify_proposal
 from harness.cases import case_files, read_case
 from harness.wire import InvalidInput, build, parse_json
+from tests.assurance.layers.deletion_documents import documents
 from tests.assurance.layers.deletion_exceptions import LIFTS, STAYS
 from tests.assurance.row import Row
 from tests.support.model.facts import Json
@@ -35,14 +36,21 @@ Use = tuple[str, str, str]
 
 # Below these there are a user's own names and values, not fields of an envelope.
 _OPAQUE: Final = frozenset(
-    {"args", "output", "outputs", "content", "args_schema", "output_schemas", "bound_args"}
+    {
+        *("args", "output", "outputs", "content", "args_schema", "output_schemas"),
+        *("content_schema", "about", "arg_roles", "value"),
+    }
 )
+_NAMED: Final = frozenset({"bound_args"})
+"""Fields whose members have a user's own names, and are envelopes."""
+_ELEMENTS: Final = 20
+"""Of a longer array only the first ones are changed: the others are alike."""
 _RANK: Final = {"pass": 0, "warn": 1, "fail": 2}
 GONE: Final = object()
 
 
 class Subject(NamedTuple):
-    """One fixture case that is valid input."""
+    """One case that is valid input."""
 
     name: str
     command: str
@@ -59,8 +67,11 @@ class Tried(NamedTuple):
 
 
 def subjects(cases: Path = CASES) -> list[Subject]:
-    """Return the cases of `verify` and `score` with valid input, of any verdict."""
-    found = []
+    """Return the cases of `verify` and `score` with valid input, of any verdict.
+
+    Those about sessions come first.
+    """
+    found = [Subject(name, "verify", document) for name, document in documents().items()]
     for path in case_files(cases):
         case = read_case(path)
         valid = case.expect is not None and case.expect.verdict is not None
@@ -73,14 +84,22 @@ def subjects(cases: Path = CASES) -> list[Subject]:
 def fields(value: Any, place: Place = (), pattern: str = "") -> Iterator[tuple[Place, str]]:
     """Yield every field of the envelopes in a document: its place and its pattern."""
     if isinstance(value, list):
-        for position, item in enumerate(value):
+        for position, item in enumerate(value[:_ELEMENTS]):
             yield from fields(item, (*place, position), f"{pattern}[]")
     elif isinstance(value, dict):
         for name, item in value.items():
             inner = f"{pattern}.{name}" if pattern else name
             yield (*place, name), inner
-            if name not in _OPAQUE:
+            if name in _NAMED:
+                yield from _members(item, (*place, name), f"{inner}{{}}")
+            elif name not in _OPAQUE:
                 yield from fields(item, (*place, name), inner)
+
+
+def _members(value: Any, place: Place, pattern: str) -> Iterator[tuple[Place, str]]:
+    for name, item in value.items():
+        yield (*place, name), pattern
+        yield from fields(item, (*place, name), pattern)
 
 
 def wrong_types(value: Any) -> tuple[Any, ...]:

@@ -27,8 +27,14 @@ def _named(*entries: Entry) -> dict[Use, str]:
 
 _TOOL: Final = "compiled.manifests.tool_manifest[]"
 _ITEM: Final = "compiled.manifests.evidence_manifest[]"
+_BOUND: Final = f"{_TOOL}.bound_args{{}}"
+_REQUIRED: Final = f"{_TOOL}.requires_evidence[]"
 _DEMAND: Final = "the manifest has authority: without this it demands less"
 _SPEC: Final = "the spec has authority: without this it demands less"
+_TRUE: Final = "`true` is a JSON Schema, which demands nothing"
+_NO_GROUP: Final = "`[[]]` is a group without arguments, which demands nothing"
+_OTHER_FORM: Final = "an array is a binding too, which lets an argument be left out"
+_UNSEEN: Final = "what is not seen contests nothing; nor does it give authority"
 _ADDED: Final = "the plan added a requirement to itself: all that others demand still holds"
 _DEFAULT: Final = "absent means the published default of 12 steps and 8,000 tokens"
 _UNLIMITED: Final = "no such budget is declared then; an info finding says so"
@@ -37,7 +43,15 @@ _UNMEASURED: Final = "not measured warns with score 0 and never fails; without a
 
 LIFTS: Final = _named(
     ("both", f"{_TOOL}.requires_evidence", "delete", _DEMAND),
+    ("both", f"{_REQUIRED}.content_schema", "delete", _DEMAND),
+    ("both", f"{_REQUIRED}.content_schema", "mistype", _TRUE),
+    ("both", f"{_REQUIRED}.about", "delete", _DEMAND),
     ("both", f"{_TOOL}.bound_args", "delete", _DEMAND),
+    ("both", _BOUND, "delete", _DEMAND),
+    ("both", _BOUND, "mistype", _OTHER_FORM),
+    ("both", f"{_BOUND}.at", "delete", _DEMAND),
+    ("both", f"{_TOOL}.bound_together", "delete", _DEMAND),
+    ("both", f"{_TOOL}.bound_together", "mistype", _NO_GROUP),
     ("verify", f"{_TOOL}.args_schema", "delete", f"{_DEMAND}; a caveat says so"),
     ("verify", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
     ("verify", f"{_TOOL}.min_tokens", "delete", _DEMAND),
@@ -49,12 +63,17 @@ LIFTS: Final = _named(
         "mistype",
         "any JSON but null is content: other facts back more",
     ),
+    ("verify", f"{_ITEM}.content", "delete", f"{_UNSEEN}, or to be kept from leaving"),
+    ("verify", f"{_ITEM}.source", "delete", _UNSEEN),
+    ("verify", f"{_ITEM}.source.web", "delete", "it was marked as a web page, and is a text then"),
     ("score", f"{_ITEM}.content", "delete", "what no one knows cannot be found in outputs: warns"),
     ("score", f"{_ITEM}.content", "mistype", "other content was confined than was let out"),
     ("both", "spec.approval_mode", "delete", _SPEC),
     ("both", "spec.approval_required_from", "delete", _SPEC),
     ("verify", "spec.required_evidence", "delete", _SPEC),
-    ("score", "spec.confined_evidence", "delete", _SPEC),
+    ("both", "spec.confined_evidence", "delete", _SPEC),
+    ("verify", "spec.provenance", "delete", f"{_SPEC}; a caveat says so"),
+    ("verify", "spec.field_recipients", "delete", _SPEC),
     ("score", "spec.output_schemas", "delete", _SPEC),
     (
         "verify",
@@ -63,6 +82,18 @@ LIFTS: Final = _named(
         "an approval without expiry does not expire",
     ),
     ("verify", "ctx.approvals[].steps", "delete", "an approval without steps is of the whole plan"),
+    (
+        "verify",
+        "ctx.approvals[].context_digest",
+        "delete",
+        "an approval without a context holds in any; a caveat says so",
+    ),
+    (
+        "verify",
+        "ctx.session.approved[].expires_at",
+        "delete",
+        "a value that is approved without an expiry stays approved",
+    ),
     ("verify", "ctx.run_budget", "delete", _DEFAULT),
     ("score", "ctx.run_budget", "delete", _UNLIMITED),
     ("both", "ctx.run_budget.bucket_tokens", "delete", _DEFAULT),
@@ -70,10 +101,11 @@ LIFTS: Final = _named(
     ("score", "ctx.run_budget.cost_micros", "delete", _UNLIMITED),
     ("score", "ctx.run_budget.wall_ms", "delete", _UNLIMITED),
     ("both", "ctx.spent", "delete", _UNSPENT),
+    ("verify", "ctx.spent.calls", "delete", _UNSPENT),
     ("verify", "ctx.spent.steps", "delete", _UNSPENT),
     ("both", "ctx.spent.tokens", "delete", _UNSPENT),
     ("score", "ctx.run_id", "delete", "the context names no run, so a run of any name may be its"),
-    ("verify", "plan.steps[].args", "delete", "absent means {}: another call, and run as such"),
+    ("both", "plan.steps[].args", "delete", "absent means {}: another call, and run as such"),
     ("both", "plan.steps[].depends_on", "delete", _ADDED),
     ("verify", "plan.steps[].estimated_tokens", "delete", f"{_ADDED}; a caveat says so"),
     ("score", "plan.steps[].evidence_refs", "delete", "a ref that was wrong and not needed"),
@@ -93,6 +125,7 @@ _RECORDED: Final = "recorded, not judged"
 _MET: Final = "only adds a requirement, which is met"
 _LIMIT: Final = "only sets a limit, which is kept with and without"
 _UNUSED: Final = "a fact that this case does not depend on; where one does, it is refused"
+_SESSION: Final = "read by the session, which gives each result its source; not judged here"
 _OTHER_USES: Final = "not judged by score: verify has judged it"
 
 STAYS: Final = _named(
@@ -109,10 +142,35 @@ STAYS: Final = _named(
     ("verify", "ctx.approvals", "delete", "the spec asks for no approval"),
     ("verify", "ctx.approvals[].expires_at", "delete", "only limits an approval, which is in time"),
     ("verify", "ctx.approvals[].steps", "delete", "only limits an approval, to the step it is for"),
+    ("verify", "ctx.approvals[].context_digest", "delete", f"{_MET}; a caveat says so"),
+    ("verify", "ctx.scope", "delete", _UNUSED),
+    ("verify", "ctx.session", "delete", _UNUSED),
+    ("verify", "ctx.session.ran", "delete", _UNUSED),
+    ("verify", "ctx.session.hosts", "delete", _UNUSED),
+    ("verify", "ctx.session.own", "delete", _UNUSED),
+    ("verify", "ctx.session.approved", "delete", _UNUSED),
+    ("verify", "ctx.session.approved[].expires_at", "delete", "it only limits, and is in time"),
+    ("verify", "ctx.session.approved[].value", "mistype", "any JSON but null is a value"),
+    ("verify", "ctx.spent.calls", "delete", _LIMIT),
+    ("verify", "ctx.spent.calls[].id", "delete", _RECORDED),
     ("verify", "ctx.as_of", "delete", "nothing that is used expires; where it does, it is refused"),
     ("both", "compiled.pack_version", "delete", _RECORDED),
     ("both", f"{_TOOL}.requires_evidence", "delete", _MET),
+    ("both", f"{_REQUIRED}.content_schema", "delete", _MET),
+    ("both", f"{_REQUIRED}.content_schema", "mistype", _TRUE),
+    ("both", f"{_REQUIRED}.about", "delete", _MET),
     ("both", f"{_TOOL}.bound_args", "delete", _MET),
+    ("both", _BOUND, "delete", _MET),
+    ("verify", _BOUND, "mistype", _OTHER_FORM),
+    ("verify", f"{_BOUND}.at", "delete", _MET),
+    ("verify", f"{_TOOL}.bound_together", "delete", _MET),
+    ("verify", f"{_TOOL}.bound_together", "mistype", _NO_GROUP),
+    ("verify", f"{_TOOL}.arg_roles", "delete", "every scalar is a recipient then, and these pass"),
+    ("verify", f"{_TOOL}.follows", "delete", _UNUSED),
+    ("verify", f"{_TOOL}.result", "delete", _SESSION),
+    ("verify", f"{_TOOL}.result.makes", "delete", _SESSION),
+    ("verify", f"{_TOOL}.result.web", "delete", _SESSION),
+    ("verify", "compiled.manifests.record_fields", "delete", _UNUSED),
     ("both", f"{_TOOL}.args_schema", "delete", _MET),
     ("both", f"{_TOOL}.args_schema", "mistype", "`true` is a JSON Schema, which demands nothing"),
     ("both", f"{_TOOL}.min_tokens", "delete", _MET),
@@ -120,12 +178,16 @@ STAYS: Final = _named(
     ("both", f"{_ITEM}.content", "delete", _UNUSED),
     ("both", f"{_ITEM}.content", "mistype", "any JSON but null is content, and it is not used"),
     ("both", f"{_ITEM}.expires_at", "delete", "only limits evidence, which is fresh"),
+    ("verify", f"{_ITEM}.source", "delete", _UNUSED),
+    ("verify", f"{_ITEM}.source.web", "delete", "false, as is what is absent"),
     ("both", f"{_ITEM}.snapshot", "delete", _RECORDED),
     ("both", f"{_ITEM}.subject", "delete", _RECORDED),
     ("verify", "spec.approval_mode", "delete", _LIMIT),
     ("both", "spec.approval_required_from", "delete", _MET),
     ("verify", "spec.required_evidence", "delete", _MET),
-    ("score", "spec.confined_evidence", "delete", _MET),
+    ("both", "spec.confined_evidence", "delete", _MET),
+    ("verify", "spec.provenance", "delete", f"{_MET}; a caveat says so"),
+    ("verify", "spec.field_recipients", "delete", _MET),
     ("verify", "spec.output_schemas", "delete", "judged by score: a plan has no outputs yet"),
     ("score", "spec.output_schemas", "delete", _MET),
     ("both", "plan.plan_id", "delete", _RECORDED),
