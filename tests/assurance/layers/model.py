@@ -14,6 +14,7 @@ from critic import Proposal, Run, consolidate, verify_proposal
 from evals import score_run
 from harness.cases import ConsolidateInput
 from harness.wire import InvalidInput, build
+from tests.assurance.features import FEATURES, features
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
 from tests.support.generate.drawing import Pick, seeded
@@ -22,7 +23,7 @@ from tests.support.generate.runs import make_run, make_verdicts
 from tests.support.model.facts import Json
 from tests.support.model.report import INVALID, consolidate_model
 from tests.support.model.score import score_model
-from tests.support.model.verify import verify_model
+from tests.support.model.verify import is_approvable, verify_model
 
 LEAD: Final[tuple[str, ...]] = ("ok", "kind", "offending_step")
 FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step", "path", "approvable")
@@ -39,7 +40,8 @@ class Side(NamedTuple):
     read: Callable[[Json], Any]
     engine: Callable[[Any], Json]
     model: Callable[[Json], Json]
-    met: Callable[[Json], Iterator[str]]
+    met: Callable[[Json, Json], Iterator[str]]
+    """What a case and its answer show, each of which must occur often enough."""
 
 
 class Told(NamedTuple):
@@ -88,16 +90,19 @@ def _consolidated(given: ConsolidateInput | None) -> Json:
     ).wire()
 
 
-def _kind(verdict: Json) -> Iterator[str]:
+def _kind(proposal: Json, verdict: Json) -> Iterator[str]:
     yield verdict.get("kind", "ok")
+    if not verdict["ok"] and is_approvable(verdict):
+        yield "asks a person"
+    yield from features(proposal)
 
 
-def _statuses(scores: Json) -> Iterator[str]:
+def _statuses(_run: Json, scores: Json) -> Iterator[str]:
     for name, one in scores.items():
         yield f"{name} {one['status']}"
 
 
-def _outcome(report: Json) -> Iterator[str]:
+def _outcome(_verdicts: Json, report: Json) -> Iterator[str]:
     yield " at ".join(
         (report["status"], *([report["refused_at"]] if "refused_at" in report else ()))
     )
@@ -118,6 +123,8 @@ BOUNDS: Final[dict[str, dict[str, tuple[float, float]]]] = {
         "violates_decision_spec": (0.04, 1),
         "loop_guard": (0.04, 1),
         "budget_exceeded": (0.04, 1),
+        "asks a person": (0.04, 1),
+        **dict.fromkeys(FEATURES, (0.01, 1)),
     },
     "score": {
         **{f"policy {status}": (0.04, 1) for status in ("pass", "fail")},
@@ -161,7 +168,7 @@ def judge_chunk(job: tuple[str, int, int]) -> Told:
     failed = []
     for seed, case, answer in zip(range(start, start + count), cases, said, strict=True):
         meant = side.model(case)
-        met.update(side.met(meant))
+        met.update(side.met(case, meant))
         if not agree(name, answer, meant):
             failed.append(seed)
     seconds = (made - began, judged - made, time.perf_counter() - judged)
