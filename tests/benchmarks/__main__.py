@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from tests.benchmarks.doubled import doubled_rows
 from tests.benchmarks.field import field_rows
 from tests.benchmarks.report import document, table
 from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
@@ -38,7 +39,7 @@ def main() -> None:
     startup = startup_rows()
     if not startup:
         skipped.append("critic --help: this system does not count the CPU time of children")
-    rows = [*refund_rows(), *wire_rows(), *startup, *crafted_rows(), *others]
+    rows = [*refund_rows(), *wire_rows(), *startup, *crafted_rows(), *doubled_rows(), *others]
     gc.collect()
     gc.freeze()
     figures = measure(rows, effort, _progress)

@@ -11,6 +11,7 @@ from critic.verdicts import MOST_LISTED
 from harness.wire import parse, verify_bytes
 from tests.benchmarks import crafted, field, plans
 from tests.benchmarks.crafted import CLASSES, TINY_STEPS, Crafted
+from tests.benchmarks.doubled import DOUBLED, Doubled
 from tests.benchmarks.report import document, table
 from tests.benchmarks.rows import CRAFTED, STEPS
 from tests.benchmarks.timing import Effort, Figure, Row, measure, of_thread
@@ -131,6 +132,13 @@ def test_crafted_plans_are_as_large_as_they_are_named(
     if "bound" in name:
         size = len(first["args"]["x"])
     assert name.startswith(f"{size:,} ")
+
+
+@pytest.mark.parametrize("one", DOUBLED, ids=lambda one: one.name)
+def test_doubled_plans_are_judged_as_they_say(one: Doubled) -> None:
+    for size in (10, 20):
+        verdict = judged(one.make(size))
+        assert violations(verdict) == one.violations(size), verdict
 
 
 def test_the_plan_in_bytes_passes() -> None:
