@@ -29,7 +29,8 @@ def _proofs() -> list[Row]:
 
 def _validated(count: int) -> Row:
     done = validate(range(count))
-    kinds = {f"{check} {kind}" for check, kind in (*PER_STEP, *WHOLE)} | {"accepted"}
+    kinds = {f"{check} {kind}" for check, kind in (*PER_STEP, *WHOLE)}
+    kinds |= {"accepted", "approvable"}
     rare = sorted(kind for kind in kinds if done.met[kind] < count // 50)
     share = f"{done.met['accepted']:,} accepted"
     wrong = [*done.differing, *(f"hardly met: {kind}" for kind in rare)]

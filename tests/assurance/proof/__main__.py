@@ -2,10 +2,10 @@
 
 import sys
 
-from tests.assurance.proof.encoding import world
 from tests.assurance.proof.falsehoods import falsehoods
 from tests.assurance.proof.lemma import Answer, prove, refute
 from tests.assurance.proof.proofs import LONG_ENOUGH, failing, lemmas
+from tests.assurance.proof.worlds import world
 
 
 def main() -> int:

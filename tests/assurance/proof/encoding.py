@@ -1,24 +1,41 @@
 """The five checks as formulas over plans of any length, manifests of any size and any context.
 
-A `World` is everything that `verify` reads, as symbols without a meaning: what is proven of them
-holds for every meaning they could be given. Steps are the integers from 0 to `steps() - 1`.
+A `World` (see `worlds`) is everything that `verify` reads, as symbols without a meaning: what is
+proven of them holds for every meaning they could be given.
 
 Modelled exactly
-    coverage            required outputs are declared, and some step can produce each; trace ids
+    coverage            required outputs are declared, and some step can produce each: one whose
+                        tool lists it, where any tool of the manifest does; trace ids
     surface             looked up by the pair, two arguments and never one joined name
+    confinement         no confined content in a call at network or above, pinned or fresh or not
     modes               five, with their ranks; the safety mode and the spec's ceiling
-    approval            tier, plan digest in both spellings, covered steps, expiry at `as_of`
+    approval            tier, plan digest in both spellings, covered steps, expiry at `as_of`;
+                        what asks for one is cleared by it, and nothing else is
     evidence            exact class, known and fresh refs only; tool's, step's and spec's classes
-    bound arguments     every value of a bound argument, by a pinned fresh item of an allowed class
+    demands             one pinned fresh item of the class: its content and all of `about`
+    bound arguments     every value of a bound argument, by a pinned fresh item of an allowed class,
+                        at one of the pointers where there are any; what may be empty or absent
+    groups              one item for every value of all the arguments
     order               unique ids, `depends_on` names ids of earlier steps
-    repeats             no two destructive calls of one pair with equal args
+    repeats             no two destructive calls of one pair with equal args, in the plan or, unless
+                        it is approved, over the turns before
     size and tokens     spent + steps, spent + sum of max(estimate, least); defaults 12 and 8000
     time                integers (microseconds); an absent `as_of`, estimate or expiry is a fact
 
 Abstract: a symbol that may mean anything
     satisfies           whether args satisfy an args schema (JSON Schema)
-    backs               whether the content of an item backs a value (leaves, token boundaries)
-    has_arg, leaf       which arguments there are and which values they hold (JSON)
+    backs, stands       whether the content of an item backs a value (leaves, token boundaries), and
+                        whether it does at a pointer
+    says, is_about      whether the content satisfies the schema of a demand, and whether it holds
+                        an argument at a pointer (JSON Schema, equality of JSON)
+    leaks               whether args hold confined content of an item
+    has_arg, empty,     which arguments there are, which of them are empty or absent, and which
+    leaf                values they hold (JSON)
+    fits                whether an approval names no context, or this one (SHA-256)
+    tool_refused,       what provenance finds of a step: that its tool or a value of it is refused,
+    value_refused,      that something asks, that two doubts meet. Any findings at all, so that a
+    doubted,            law that changes evidence, spec or context says nothing of what provenance
+    doubted_twice       then finds
     args                equal exactly when their canonical JSON is
     digest              one name for one plan (SHA-256, canonical JSON)
 
@@ -32,201 +49,36 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
 from tests.assurance.proof.solver import Term, every, some, z3
-
-INT: Final = z3.IntSort()
-BOOL: Final = z3.BoolSort()
-MODE, MODES = z3.EnumSort("Mode", list(MODE_RANK))
-DESTRUCTIVE: Final = MODES[-1]
-
-_NAMES = ("Adapter", "Capability", "Args", "Arg", "Leaf", "Output", "Class", "Ref", "Id")
-ADAPTER, CAPABILITY, ARGS, ARG, LEAF, OUTPUT, CLASS, REF, ID = map(z3.DeclareSort, _NAMES)
-TRACE, DIGEST, APPROVAL = map(z3.DeclareSort, ("Trace", "Digest", "Approval"))
-_TOOL = (ADAPTER, CAPABILITY)
-
-# Arguments and result. Nothing else is assumed of a symbol but what `facts` says.
-SYMBOLS: Final[dict[str, tuple[Term, ...]]] = {
-    "steps": (INT,),
-    "calls": (INT, BOOL),
-    "args": (INT, ARGS),
-    "adapter": (INT, ADAPTER),
-    "capability": (INT, CAPABILITY),
-    "has_id": (INT, BOOL),
-    "id": (INT, ID),
-    "depends": (INT, ID, BOOL),
-    "asks": (INT, CLASS, BOOL),
-    "pins": (INT, REF, BOOL),
-    "has_estimate": (INT, BOOL),
-    "estimate": (INT, INT),
-    "declares": (OUTPUT, BOOL),
-    "has_trace": (BOOL,),
-    "plan_trace": (TRACE,),
-    "digest": (DIGEST,),
-    "prefixed_digest": (DIGEST,),
-    "tokens_before": (INT, INT),
-    # tool manifest
-    "surfaced": (*_TOOL, BOOL),
-    "mode": (*_TOOL, MODE),
-    "least": (*_TOOL, INT),
-    "requires": (*_TOOL, CLASS, BOOL),
-    "binds": (*_TOOL, ARG, BOOL),
-    "allows": (*_TOOL, ARG, CLASS, BOOL),
-    "lists": (*_TOOL, BOOL),
-    "produces": (*_TOOL, OUTPUT, BOOL),
-    "schemed": (*_TOOL, BOOL),
-    "satisfies": (*_TOOL, ARGS, BOOL),
-    # evidence manifest, and what args hold
-    "known": (REF, BOOL),
-    "class_of": (REF, CLASS),
-    "expires": (REF, BOOL),
-    "expiry": (REF, INT),
-    "backs": (REF, LEAF, BOOL),
-    "has_arg": (ARGS, ARG, BOOL),
-    "leaf": (ARGS, ARG, LEAF, BOOL),
-    # spec
-    "needs_output": (OUTPUT, BOOL),
-    "needs_class": (CLASS, BOOL),
-    "has_ceiling": (BOOL,),
-    "ceiling": (MODE,),
-    "has_tier": (BOOL,),
-    "tier": (MODE,),
-    # context
-    "trace": (TRACE,),
-    "safety_mode": (MODE,),
-    "has_now": (BOOL,),
-    "now": (INT,),
-    "has_budget": (BOOL,),
-    "budget_steps": (INT,),
-    "budget_tokens": (INT,),
-    "spent_steps": (INT,),
-    "spent_tokens": (INT,),
-    "given": (APPROVAL, BOOL),
-    "signed": (APPROVAL, DIGEST),
-    "lapses": (APPROVAL, BOOL),
-    "lapse": (APPROVAL, INT),
-    "covers_all": (APPROVAL, BOOL),
-    "covers": (APPROVAL, INT, BOOL),
-}
-
-Meaning = Callable[..., Term]
-
-
-class World:
-    """A meaning for each of the `SYMBOLS`: `w.mode(adapter, capability)`, `w.steps()`.
-
-    With `unrolled`, what is said of every step is spelled out for that many: the same for plans of
-    no more steps, and z3 then finds examples. Nothing is proven of an unrolled world.
-    """
-
-    def __init__(self, meanings: dict[str, Meaning], unrolled: int = 0) -> None:
-        self._meanings = meanings
-        self.unrolled = unrolled
-
-    def __getattr__(self, name: str) -> Meaning:
-        return self._meanings[name]
-
-    def changed(self, **meanings: Meaning) -> "World":
-        """Return the same world with these changes. New costs need new `tokens_before`."""
-        if unknown := set(meanings) - set(SYMBOLS):
-            raise KeyError(*unknown)
-        return World({**self._meanings, **meanings}, self.unrolled)
-
-
-def symbol(name: str, tag: str = "") -> Meaning:
-    """Return the uninterpreted symbol of that name; with a tag, another one of the same sorts."""
-    declared: Meaning = z3.Function(name + tag, *SYMBOLS[name])
-    return declared
-
-
-def world(unrolled: int = 0) -> World:
-    """Any world at all."""
-    return World({name: symbol(name) for name in SYMBOLS}, unrolled)
-
-
-# --- words that the checks are said in ----------------------------------------------------------
-
-
-def in_plan(w: World, i: Term) -> Term:
-    return z3.And(i >= 0, i < w.steps())
-
-
-def every_step(w: World, says: Callable[[Term], Term]) -> Term:
-    return each_below(w.steps(), says, w.unrolled)
-
-
-def some_step(w: World, says: Callable[[Term], Term]) -> Term:
-    return z3.Not(every_step(w, lambda i: z3.Not(says(i))))
-
-
-def each_below(count: Term, says: Callable[[Term], Term], unrolled: int) -> Term:
-    """Return the formula that `body` holds for every i from 0 to count - 1."""
-    if unrolled:
-        first = map(z3.IntVal, range(unrolled))
-        return z3.And(*[z3.Implies(i < count, says(i)) for i in first])
-    return every(INT, lambda i: z3.Implies(z3.And(i >= 0, i < count), says(i)))
-
-
-def rank(mode: Term) -> Term:
-    ranks = z3.IntVal(0)
-    for constant in MODES[1:]:
-        ranks = z3.If(mode == constant, z3.IntVal(MODE_RANK[str(constant)]), ranks)
-    return ranks
-
-
-def pair(w: World, i: Term) -> tuple[Term, Term]:
-    return w.adapter(i), w.capability(i)
-
-
-def uses_tool(w: World, i: Term) -> Term:
-    """Return that a step is a tool step whose pair is in the manifest."""
-    return z3.And(w.calls(i), w.surfaced(*pair(w, i)))
-
-
-def step_mode(w: World, i: Term) -> Term:
-    return w.mode(*pair(w, i))
-
-
-def before(w: World, lasts: Term, until: Term) -> Term:
-    """Return that something is unexpired at `as_of`; without `as_of`, only what never expires."""
-    return z3.Or(z3.Not(lasts), z3.And(w.has_now(), w.now() < until))
-
-
-def fresh(w: World, ref: Term) -> Term:
-    return z3.And(w.known(ref), before(w, w.expires(ref), w.expiry(ref)))
-
-
-def holds_class(w: World, i: Term, name: Term) -> Term:
-    return some(REF, lambda r: z3.And(w.pins(i, r), fresh(w, r), w.class_of(r) == name))
-
-
-def approved(w: World, i: Term) -> Term:
-    def covering(one: Term) -> Term:
-        right = z3.Or(w.signed(one) == w.digest(), w.signed(one) == w.prefixed_digest())
-        covered = z3.Or(w.covers_all(one), w.covers(one, i))
-        return z3.And(w.given(one), right, before(w, w.lapses(one), w.lapse(one)), covered)
-
-    return some(APPROVAL, covering)
-
-
-def cost(w: World, i: Term) -> Term:
-    least = z3.If(uses_tool(w, i), w.least(*pair(w, i)), z3.IntVal(0))
-    return z3.If(z3.And(w.has_estimate(i), w.estimate(i) > least), w.estimate(i), least)
-
-
-def can_produce(w: World, i: Term, output: Term) -> Term:
-    listed = z3.And(w.lists(*pair(w, i)), z3.Not(w.produces(*pair(w, i), output)))
-    return z3.Not(z3.And(uses_tool(w, i), listed))
-
-
-def max_steps(w: World) -> Term:
-    return z3.If(w.has_budget(), w.budget_steps(), z3.IntVal(DEFAULT_MAX_STEPS))
-
-
-def bucket_tokens(w: World) -> Term:
-    return z3.If(w.has_budget(), w.budget_tokens(), z3.IntVal(DEFAULT_BUCKET_TOKENS))
-
+from tests.assurance.proof.worlds import (
+    ARG,
+    CLASS,
+    DEMAND,
+    DESTRUCTIVE,
+    GROUP,
+    ID,
+    LEAF,
+    OUTPUT,
+    POINTER,
+    REF,
+    Meaning,
+    World,
+    approved,
+    bucket_tokens,
+    can_produce,
+    cost,
+    each_below,
+    every_step,
+    fresh,
+    holds_class,
+    max_steps,
+    pair,
+    rank,
+    some_step,
+    step_mode,
+    uses_tool,
+)
 
 # --- the checks: what holds of a step, and of the plan as a whole -------------------------------
 
@@ -240,39 +92,139 @@ def covered(w: World) -> Term:
     return z3.And(every(OUTPUT, fulfilled), right_trace)
 
 
+def sends_confined(w: World, i: Term) -> Term:
+    """Return that a step sends content of an item that must not leave, pinned or fresh or not."""
+
+    def leaked(r: Term) -> Term:
+        return z3.And(w.known(r), w.confines(w.class_of(r)), w.leaks(r, w.args(i)))
+
+    leaves = rank(step_mode(w, i)) >= MODE_RANK["network"]
+    return z3.And(uses_tool(w, i), leaves, some(REF, leaked))
+
+
 def step_surfaced(w: World, i: Term) -> Term:
     tool = pair(w, i)
     valid = z3.Implies(w.schemed(*tool), w.satisfies(*tool, w.args(i)))
-    return z3.Implies(w.calls(i), z3.And(w.surfaced(*tool), valid))
+    called = z3.Implies(w.calls(i), z3.And(w.surfaced(*tool), valid))
+    return z3.And(called, z3.Not(sends_confined(w, i)), z3.Not(w.tool_refused(i)))
 
 
 def step_permitted(w: World, i: Term) -> Term:
     mine = rank(step_mode(w, i))
     below = z3.Implies(w.has_ceiling(), mine <= rank(w.ceiling()))
     signed = z3.Implies(z3.And(w.has_tier(), mine >= rank(w.tier())), approved(w, i))
-    return z3.Implies(uses_tool(w, i), z3.And(mine <= rank(w.safety_mode()), below, signed))
+    cleared = z3.And(z3.Implies(w.doubted(i), approved(w, i)), z3.Not(w.doubted_twice(i)))
+    within = z3.And(mine <= rank(w.safety_mode()), below, signed)
+    return z3.And(z3.Implies(uses_tool(w, i), within), cleared)
+
+
+# --- evidence -----------------------------------------------------------------------------------
+
+
+def meets(w: World, i: Term, demand: Term, r: Term) -> Term:
+    """Return that one pinned item says all that a demand asks for."""
+
+    def about(arg: Term, pointer: Term) -> Term:
+        there = z3.And(z3.Not(w.empty(w.args(i), arg)), w.is_about(r, pointer, w.args(i), arg))
+        return z3.Implies(w.asks_about(demand, arg, pointer), there)
+
+    every_about = every(ARG, lambda arg: every(POINTER, lambda at: about(arg, at)))
+    of_class = w.class_of(r) == w.class_demanded(demand)
+    return z3.And(w.pins(i, r), fresh(w, r), of_class, w.says(r, demand), every_about)
+
+
+def judged(w: World, i: Term, arg: Term) -> Term:
+    """Return that a bound argument is there to be backed; one that may be left out is, if empty."""
+    named = z3.Or(w.insists(*pair(w, i), arg), w.spares(*pair(w, i), arg))
+    left_out = z3.And(named, w.empty(w.args(i), arg))
+    return z3.And(w.binds(*pair(w, i), arg), w.has_arg(w.args(i), arg), z3.Not(left_out))
+
+
+def backed_by(w: World, i: Term, arg: Term, leaf: Term, r: Term) -> Term:
+    """Return that one pinned item backs a value, where the binding says that it must stand."""
+    tool = pair(w, i)
+    places = some(POINTER, lambda at: z3.And(w.at(*tool, arg, at), w.stands(r, at, leaf)))
+    held = z3.If(w.placed(*tool, arg), places, w.backs(r, leaf))
+    return z3.And(w.pins(i, r), fresh(w, r), w.allows(*tool, arg, w.class_of(r)), held)
 
 
 def backed(w: World, i: Term, arg: Term, leaf: Term) -> Term:
-    def backing(r: Term) -> Term:
-        allowed = w.allows(*pair(w, i), arg, w.class_of(r))
-        return z3.And(w.pins(i, r), fresh(w, r), allowed, w.backs(r, leaf))
-
-    return some(REF, backing)
+    return some(REF, lambda r: backed_by(w, i, arg, leaf, r))
 
 
-def step_evidenced(w: World, i: Term) -> Term:
+def in_group(w: World, i: Term, group: Term, arg: Term, leaf: Term) -> Term:
+    """Return that a value is one of those that a single item must back."""
+    return z3.And(w.member(group, arg), judged(w, i, arg), w.leaf(w.args(i), arg, leaf))
+
+
+def backed_together(w: World, i: Term, group: Term) -> Term:
+    def by(r: Term) -> Term:
+        def each(arg: Term, leaf: Term) -> Term:
+            return z3.Implies(in_group(w, i, group, arg, leaf), backed_by(w, i, arg, leaf, r))
+
+        return every(ARG, lambda arg: every(LEAF, lambda leaf: each(arg, leaf)))
+
+    members = some(ARG, lambda arg: some(LEAF, lambda x: in_group(w, i, group, arg, x)))
+    return z3.Implies(members, some(REF, by))
+
+
+def classes_met(w: World, i: Term) -> Term:
     def met(name: Term) -> Term:
         by_tool = z3.And(uses_tool(w, i), w.requires(*pair(w, i), name))
         return z3.Implies(z3.Or(by_tool, w.asks(i, name)), holds_class(w, i, name))
 
-    def bound(arg: Term) -> Term:
-        asked = z3.And(w.binds(*pair(w, i), arg), w.has_arg(w.args(i), arg))
-        leaves = every(LEAF, lambda x: z3.Implies(w.leaf(w.args(i), arg, x), backed(w, i, arg, x)))
-        return z3.Implies(asked, leaves)
+    return every(CLASS, met)
 
-    pins = every(REF, lambda r: z3.Implies(w.pins(i, r), fresh(w, r)))
-    return z3.And(every(CLASS, met), pins, z3.Implies(uses_tool(w, i), every(ARG, bound)))
+
+def pins_fresh(w: World, i: Term) -> Term:
+    return every(REF, lambda r: z3.Implies(w.pins(i, r), fresh(w, r)))
+
+
+def demands_met(w: World, i: Term) -> Term:
+    def met(demand: Term) -> Term:
+        asked = z3.And(uses_tool(w, i), w.demands(*pair(w, i), demand))
+        return z3.Implies(asked, some(REF, lambda r: meets(w, i, demand, r)))
+
+    return every(DEMAND, met)
+
+
+def arguments_there(w: World, i: Term) -> Term:
+    def there(arg: Term) -> Term:
+        insisted = z3.And(uses_tool(w, i), w.insists(*pair(w, i), arg))
+        return z3.Implies(insisted, z3.Not(w.empty(w.args(i), arg)))
+
+    return every(ARG, there)
+
+
+def arguments_backed(w: World, i: Term) -> Term:
+    def each(arg: Term, leaf: Term) -> Term:
+        asked = z3.And(uses_tool(w, i), judged(w, i, arg), w.leaf(w.args(i), arg, leaf))
+        return z3.Implies(asked, backed(w, i, arg, leaf))
+
+    return every(ARG, lambda arg: every(LEAF, lambda leaf: each(arg, leaf)))
+
+
+def groups_backed(w: World, i: Term) -> Term:
+    def grouped(group: Term) -> Term:
+        asked = z3.And(uses_tool(w, i), w.groups(*pair(w, i), group))
+        return z3.Implies(asked, backed_together(w, i, group))
+
+    return every(GROUP, grouped)
+
+
+def values_seen(w: World, i: Term) -> Term:
+    return z3.Not(w.value_refused(i))
+
+
+EVIDENCED: Final = (
+    *(classes_met, pins_fresh, demands_met, arguments_there, arguments_backed, groups_backed),
+    values_seen,
+)
+"""The parts of the evidence check at a step."""
+
+
+def step_evidenced(w: World, i: Term) -> Term:
+    return z3.And(*(part(w, i) for part in EVIDENCED))
 
 
 def classes_pinned(w: World) -> Term:
@@ -301,7 +253,9 @@ def step_in_order(w: World, i: Term) -> Term:
     taken = z3.And(w.has_id(i), earlier(lambda j: z3.And(w.has_id(j), w.id(j) == w.id(i))))
     ready = every(ID, lambda name: z3.Implies(w.depends(i, name), named(name)))
     done = earlier(lambda j: z3.And(destructive_call(w, j), same_call(w, j, i)))
-    return z3.And(z3.Not(taken), ready, z3.Not(z3.And(destructive_call(w, i), done)))
+    before_this_plan = z3.And(w.made_before(*pair(w, i), w.args(i)), z3.Not(approved(w, i)))
+    repeated = z3.And(destructive_call(w, i), z3.Or(done, before_this_plan))
+    return z3.And(z3.Not(taken), ready, z3.Not(repeated))
 
 
 def few_steps(w: World) -> Term:
@@ -320,6 +274,9 @@ PER_STEP: Final = {
 }
 """Which steps a check has nothing against, by check and refusal kind."""
 
+PARTS: Final = (step_surfaced, step_permitted, *EVIDENCED, step_in_order)
+"""The same in smaller parts, for proofs."""
+
 WHOLE: Final = {
     ("coverage", "violates_decision_spec"): covered,
     ("evidence", "missing_evidence"): classes_pinned,
@@ -333,6 +290,17 @@ def accepted(w: World) -> Term:
     """Return that the plan passes every check, at every step and as a whole."""
     steps = [every_step(w, partial(says, w)) for says in PER_STEP.values()]
     return z3.And(*steps, *(says(w) for says in WHOLE.values()))
+
+
+def cleared(w: World) -> World:
+    """Return the same world, in which a person has approved this very plan, all of it."""
+    yes, no = (lambda *_: z3.BoolVal(True)), (lambda *_: z3.BoolVal(False))
+    return w.changed(given=yes, signed=lambda _: w.digest(), fits=yes, lapses=no, covers_all=yes)
+
+
+def approvable(w: World) -> Term:
+    """Return that the plan is refused, and that an approval of it would clear all of that."""
+    return z3.And(z3.Not(accepted(w)), accepted(cleared(w)))
 
 
 def facts(w: World) -> Term:

@@ -8,11 +8,13 @@ from typing import Final
 
 from evals.envelope import MODE_RANK
 from tests.assurance.proof import encoding as enc
-from tests.assurance.proof.encoding import World, accepted, facts, in_plan, pair, rank, symbol
+from tests.assurance.proof import worlds as ws
+from tests.assurance.proof.encoding import accepted, facts
 from tests.assurance.proof.lemma import Lemma
 from tests.assurance.proof.solver import Term, a, every, some, z3
+from tests.assurance.proof.worlds import World, in_plan, pair, rank, symbol
 
-_STEP: Final = a(enc.INT, "i")
+_STEP: Final = a(ws.INT, "i")
 
 
 def falsehoods(w: World) -> tuple[Lemma, ...]:
@@ -25,6 +27,11 @@ def falsehoods(w: World) -> tuple[Lemma, ...]:
         _coverage_alone(w),
         _budget_left_out(w),
         _nothing_destructive_passes(w),
+        _group_apart(w),
+        _class_is_enough(w),
+        _tool_removed(w),
+        _evidence_removed(w),
+        _all_asks(w),
     )
 
 
@@ -39,11 +46,11 @@ def _appending(w: World) -> Lemma:
 
 
 def _string_order() -> Lemma:
-    one, other = a(enc.MODE, "one"), a(enc.MODE, "other")
+    one, other = a(ws.MODE, "one"), a(ws.MODE, "other")
 
     def text(mode: Term) -> Term:
         spelled = z3.StringVal("")
-        for constant, name in zip(enc.MODES, MODE_RANK, strict=True):
+        for constant, name in zip(ws.MODES, MODE_RANK, strict=True):
             spelled = z3.If(mode == constant, z3.StringVal(name), spelled)
         return spelled
 
@@ -56,8 +63,8 @@ def _string_order() -> Lemma:
 
 
 def _joined_names(w: World) -> Lemma:
-    joined = z3.Function("joined", enc.ADAPTER, enc.CAPABILITY, z3.DeclareSort("Joined"))
-    x, y = a(enc.ADAPTER, "x"), a(enc.CAPABILITY, "y")
+    joined = z3.Function("joined", ws.ADAPTER, ws.CAPABILITY, z3.DeclareSort("Joined"))
+    x, y = a(ws.ADAPTER, "x"), a(ws.CAPABILITY, "y")
     called = pair(w, _STEP)
     return Lemma(
         "joined names",
@@ -68,8 +75,8 @@ def _joined_names(w: World) -> Lemma:
 
 
 def _any_class(w: World) -> Lemma:
-    pinned = some(enc.REF, lambda r: z3.And(w.pins(_STEP, r), enc.fresh(w, r)))
-    good = every(enc.REF, lambda r: z3.Implies(w.pins(_STEP, r), enc.fresh(w, r)))
+    pinned = some(ws.REF, lambda r: z3.And(w.pins(_STEP, r), ws.fresh(w, r)))
+    good = every(ws.REF, lambda r: z3.Implies(w.pins(_STEP, r), ws.fresh(w, r)))
     return Lemma(
         "any class",
         "A step that pins something fresh, and nothing else, is evidenced. (Its class counts.)",
@@ -107,8 +114,67 @@ def _nothing_destructive_passes(w: World) -> Lemma:
         (
             *(facts(w), w.steps() == 2, w.has_tier(), w.has_ceiling(), w.has_budget()),
             *(enc.destructive_call(w, z3.IntVal(0)), enc.destructive_call(w, z3.IntVal(1))),
-            w.requires(*pair(w, z3.IntVal(1)), a(enc.CLASS, "name")),
-            w.needs_output(a(enc.OUTPUT, "output")),
+            w.requires(*pair(w, z3.IntVal(1)), a(ws.CLASS, "name")),
+            w.needs_output(a(ws.OUTPUT, "output")),
         ),
         (z3.Not(accepted(w)),),
+    )
+
+
+def _group_apart(w: World) -> Lemma:
+    group = a(ws.GROUP, "group")
+    values = [(a(ws.ARG, f"arg_{n}"), a(ws.LEAF, f"value_{n}")) for n in range(2)]
+    wanted = [enc.in_group(w, _STEP, group, *value) for value in values]
+    apart = [enc.backed(w, _STEP, *value) for value in values]
+
+    def by_one(r: Term) -> Term:
+        return z3.And(*(enc.backed_by(w, _STEP, *value, r) for value in values))
+
+    return Lemma(
+        "each by itself",
+        "Values of a group that are backed one by one are backed together. (By two items.)",
+        (*wanted, *apart),
+        (some(ws.REF, by_one),),
+    )
+
+
+def _class_is_enough(w: World) -> Lemma:
+    demand = a(ws.DEMAND, "demand")
+    return Lemma(
+        "class is enough",
+        "A fresh item of the class that is demanded meets the demand. (It may say the opposite.)",
+        (in_plan(w, _STEP), ws.holds_class(w, _STEP, w.class_demanded(demand))),
+        (some(ws.REF, lambda r: enc.meets(w, _STEP, demand, r)),),
+    )
+
+
+def _tool_removed(w: World) -> Lemma:
+    kept = symbol("surfaced", "_kept")
+    fewer = w.changed(surfaced=lambda *tool: z3.And(w.surfaced(*tool), kept(*tool)))
+    free = ws.every_step(w, lambda i: z3.Not(w.calls(i)))
+    return Lemma(
+        "tool removed",
+        "Removing any tool never accepts a refused plan. (Any step may make what it listed.)",
+        (facts(w), facts(fewer), free, accepted(fewer)),
+        (accepted(w),),
+    )
+
+
+def _evidence_removed(w: World) -> Lemma:
+    kept = symbol("known", "_kept")
+    fewer = w.changed(known=lambda ref: z3.And(w.known(ref), kept(ref)))
+    return Lemma(
+        "evidence removed",
+        "Removing any item never accepts a refused plan. (It may have been confined.)",
+        (facts(w), facts(fewer), accepted(fewer)),
+        (accepted(w),),
+    )
+
+
+def _all_asks(w: World) -> Lemma:
+    return Lemma(
+        "an approval clears all",
+        "What is refused passes once a person approves the plan. (A mode may be too high.)",
+        (facts(w),),
+        (accepted(enc.cleared(w)),),
     )

@@ -8,11 +8,20 @@ Where the plan itself is changed, its digest changes too: the approvals of `w` a
 be given again for the changed plan, which is the case most favourable to it.
 """
 
+from typing import Final
+
+from critic.verdicts import MOST_LISTED
 from tests.assurance.proof import encoding as enc
-from tests.assurance.proof.encoding import Meaning, World, accepted, facts, rank, symbol
+from tests.assurance.proof import worlds as ws
+from tests.assurance.proof.encoding import facts
 from tests.assurance.proof.lemma import Lemma
 from tests.assurance.proof.solver import Term, a, every, z3
 from tests.assurance.proof.sums import cheaper
+from tests.assurance.proof.worlds import Meaning, World, rank, symbol
+
+_SAID_BY_CONTENT: Final = ("backs", "stands", "says", "is_about")
+_REQUIRED_BY_TOOL: Final = ("requires", "demands", "binds")
+_SAID_BY_SPEC: Final = ("needs_output", "needs_class", "confines")
 
 
 def _never_accepts(
@@ -21,21 +30,27 @@ def _never_accepts(
     """If the changed world is accepted, so is `w`; with `costs`, which it may have changed."""
     induction = (cheaper(w, changed),) if costs else ()
     premises = (facts(w), facts(changed), *given, *induction)
-    return Lemma(name, says, *follows(changed, w, *premises))
+    return follows(name, says, changed, w, *premises)
 
 
-def follows(one: World, other: World, *premises: Term) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-    """Return premises and goals: if `one` is accepted, so is `other`, check by check.
+def follows(name: str, says: str, one: World, other: World, *premises: Term) -> Lemma:
+    """Return a lemma: if `one` is accepted, so is `other`, check by check.
 
-    Goals are about an arbitrary step. The premises repeat the checks of that step in `one`, which
-    `accepted(one)` implies, to help the solver.
+    Goals are about an arbitrary step, and then about the whole. Mostly enough for one is the same
+    check in `one`, and that its steps are surfaced.
     """
-    step = a(enc.INT, "i")
-    there = enc.in_plan(one, step)
-    known = [z3.Implies(there, says(one, step)) for says in enc.PER_STEP.values()]
-    at_step = [z3.Implies(there, says(other, step)) for says in enc.PER_STEP.values()]
-    whole = [says(other) for says in enc.WHOLE.values()]
-    return (*premises, accepted(one), *known), (*at_step, *whole)
+    step = a(ws.INT, "i")
+    there, surfaced = ws.in_plan(one, step), ws.every_step(one, lambda i: enc.step_surfaced(one, i))
+    known = [z3.Implies(there, part(one, step)) for part in enc.PARTS]
+    whole = [check(one) for check in enc.WHOLE.values()]
+    goals = (
+        *(z3.Implies(there, part(other, step)) for part in enc.PARTS),
+        *(check(other) for check in enc.WHOLE.values()),
+    )
+    enough = [(*premises, known[0], check) for check in known]
+    enough += [(*premises, surfaced, check) for check in whole]
+    given = (*premises, enc.accepted(one), *known)
+    return Lemma(name, says, given, goals, enough=tuple(enough))
 
 
 def _changes_nothing(
@@ -44,8 +59,8 @@ def _changes_nothing(
     """Return two lemmas: what passes still does, and nothing else does."""
     both = (facts(w), facts(other), *premises)
     return (
-        Lemma(f"{name}: still accepted", says, *follows(w, other, *both)),
-        Lemma(f"{name}: still refused", says, *follows(other, w, *both)),
+        follows(f"{name}: still accepted", says, w, other, *both),
+        follows(f"{name}: still refused", says, other, w, *both),
     )
 
 
@@ -70,7 +85,7 @@ def mode_laws(w: World) -> tuple[Lemma, ...]:
     riskier = w.changed(mode=symbol("mode", "_higher"))
 
     def no_safer(m: Term) -> Term:
-        return every(enc.CAPABILITY, lambda c: rank(riskier.mode(m, c)) >= rank(w.mode(m, c)))
+        return every(ws.CAPABILITY, lambda c: rank(riskier.mode(m, c)) >= rank(w.mode(m, c)))
 
     return (
         _never_accepts(
@@ -101,7 +116,7 @@ def mode_laws(w: World) -> tuple[Lemma, ...]:
         _never_accepts(
             "riskier tools",
             "Declaring tools at higher modes never accepts a refused plan.",
-            *(riskier, w, every(enc.ADAPTER, no_safer)),
+            *(riskier, w, every(ws.ADAPTER, no_safer)),
         ),
         _never_accepts(
             "approvals removed",
@@ -115,11 +130,22 @@ def evidence_laws(w: World) -> tuple[Lemma, ...]:
     timeless = w.changed(has_now=lambda: z3.BoolVal(False))
     later = w.changed(now=symbol("now", "_later"))
     sooner = w.changed(expiry=symbol("expiry", "_sooner"))
+    without = w.changed(known=_of(w.known, "known"))
+
+    insisting = w.changed(
+        insists=lambda *args: z3.Or(w.insists(*args), w.spares(*args)),
+        spares=lambda *_: z3.BoolVal(False),
+    )
+
+    def stays_confined(r: Term) -> Term:
+        return z3.Implies(z3.And(w.known(r), w.confines(w.class_of(r))), without.known(r))
+
     return (
         _never_accepts(
             "evidence removed",
-            "Taking items out of the evidence manifest never accepts a refused plan.",
-            *(w.changed(known=_of(w.known, "known")), w),
+            "Taking items that are not confined out of the evidence manifest never accepts a "
+            "refused plan.",
+            *(without, w, every(ws.REF, stays_confined)),
         ),
         _never_accepts(
             "no as_of",
@@ -136,26 +162,47 @@ def evidence_laws(w: World) -> tuple[Lemma, ...]:
             "Letting evidence expire sooner, or at all, never accepts a refused plan.",
             sooner.changed(expires=_also(w.expires, "expires")),
             w,
-            every(enc.REF, lambda r: sooner.expiry(r) <= w.expiry(r)),
+            every(ws.REF, lambda r: sooner.expiry(r) <= w.expiry(r)),
         ),
         _never_accepts(
             "less backed",
-            "If contents back fewer values, a refused plan is never accepted.",
-            *(w.changed(backs=_of(w.backs, "backs")), w),
-        ),
-        _never_accepts(
-            "tool requires more",
-            "If tools require more classes, or bind more arguments, no refused plan is accepted.",
-            w.changed(requires=_also(w.requires, "requires"), binds=_also(w.binds, "binds")),
+            "If contents back fewer values, anywhere or at a pointer, satisfy fewer schemas or are "
+            "about fewer arguments, a refused plan is never accepted.",
+            w.changed(**{name: _of(getattr(w, name), name) for name in _SAID_BY_CONTENT}),
             w,
         ),
         _never_accepts(
+            "tool requires more",
+            "If tools require more classes, demand more, or bind more arguments, no refused plan "
+            "is accepted.",
+            w.changed(**{name: _also(getattr(w, name), name) for name in _REQUIRED_BY_TOOL}),
+            w,
+        ),
+        _never_accepts(
+            "demand asks for more",
+            "If demands are about more arguments, no refused plan is accepted.",
+            *(w.changed(asks_about=_also(w.asks_about, "asks_about")), w),
+        ),
+        _never_accepts(
+            "fewer pointers",
+            "If bindings name fewer classes, or fewer pointers, no refused plan is accepted.",
+            *(w.changed(allows=_of(w.allows, "allows"), at=_of(w.at, "at")), w),
+        ),
+        _never_accepts(
+            "no longer optional",
+            "If arguments that may be left out must be there, no refused plan is accepted.",
+            *(insisting, w),
+        ),
+        _never_accepts(
+            "more bound together",
+            "If there are more groups, or more arguments in them, no refused plan is accepted.",
+            *(w.changed(groups=_also(w.groups, "groups"), member=_also(w.member, "member")), w),
+        ),
+        _never_accepts(
             "spec requires more",
-            "If the spec requires more outputs or classes, no refused plan is accepted.",
-            w.changed(
-                needs_output=_also(w.needs_output, "needs_output"),
-                needs_class=_also(w.needs_class, "needs_class"),
-            ),
+            "If the spec requires more outputs or classes, or confines more, no refused plan is "
+            "accepted.",
+            w.changed(**{name: _also(getattr(w, name), name) for name in _SAID_BY_SPEC}),
             w,
         ),
     )
@@ -169,20 +216,25 @@ def manifest_laws(w: World) -> tuple[Lemma, ...]:
         least=symbol("least", "_more"), tokens_before=symbol("tokens_before", "_dearer")
     )
 
+    def still_listed(output: Term) -> Term:
+        needed = z3.And(w.needs_output(output), ws.listed(w, output))
+        return z3.Implies(needed, ws.listed(fewer, output))
+
     def no_cheaper(m: Term) -> Term:
-        return every(enc.CAPABILITY, lambda c: dearer.least(m, c) >= w.least(m, c))
+        return every(ws.CAPABILITY, lambda c: dearer.least(m, c) >= w.least(m, c))
 
     return (
         _never_accepts(
             "capability removed",
-            "Taking tools out of the manifest never accepts a refused plan.",
-            *(fewer, w),
+            "Taking tools that list no required output out of the manifest never accepts a "
+            "refused plan.",
+            *(fewer, w, every(ws.OUTPUT, still_listed)),
             costs=True,
         ),
         _never_accepts(
             "tools cost more",
             "Raising min_tokens never accepts a refused plan.",
-            *(dearer, w, every(enc.ADAPTER, no_cheaper)),
+            *(dearer, w, every(ws.ADAPTER, no_cheaper)),
             costs=True,
         ),
         *_unrelated_tool(w),
@@ -192,8 +244,11 @@ def manifest_laws(w: World) -> tuple[Lemma, ...]:
 
 def _unrelated_tool(w: World) -> tuple[Lemma, Lemma]:
     """Return lemmas: a pair that no step calls may gain, change or lose its entry."""
-    m, c = a(enc.ADAPTER, "unrelated_adapter"), a(enc.CAPABILITY, "unrelated_capability")
-    facets = ("surfaced", "mode", "least", "requires", "binds", "allows", "lists", "produces")
+    m, c = a(ws.ADAPTER, "unrelated_adapter"), a(ws.CAPABILITY, "unrelated_capability")
+    facets = (
+        *("surfaced", "mode", "least", "requires", "binds", "allows", "lists", "produces"),
+        *("insists", "spares", "placed", "at", "groups", "demands"),
+    )
 
     def altered(name: str) -> Meaning:
         old, new = getattr(w, name), symbol(name, "_new")
@@ -207,28 +262,35 @@ def _unrelated_tool(w: World) -> tuple[Lemma, Lemma]:
     def elsewhere(i: Term) -> Term:
         return z3.Not(z3.And(w.calls(i), w.adapter(i) == m, w.capability(i) == c))
 
+    def lists_nothing_needed(output: Term) -> Term:
+        both = (ws.lists_output(one, (m, c), output) for one in (w, other))
+        return z3.Implies(w.needs_output(output), z3.Not(z3.Or(*both)))
+
     return _changes_nothing(
         "unrelated tool",
-        "Adding, changing or removing a tool that no step calls changes no verdict.",
-        *(w, other, enc.every_step(w, elsewhere), cheaper(w, other), cheaper(other, w)),
+        "Adding, changing or removing a tool that no step calls, and that lists no required "
+        "output, changes no verdict.",
+        *(w, other, ws.every_step(w, elsewhere), every(ws.OUTPUT, lists_nothing_needed)),
+        *(cheaper(w, other), cheaper(other, w)),
     )
 
 
 def _unrelated_evidence(w: World) -> tuple[Lemma, Lemma]:
     """Return lemmas: an item that no step pins may gain, change or lose its entry."""
-    item = a(enc.REF, "unrelated")
+    item = a(ws.REF, "unrelated")
 
     def altered(name: str) -> Meaning:
         old, new = getattr(w, name), symbol(name, "_new")
         return lambda ref, *rest: z3.If(ref == item, new(ref, *rest), old(ref, *rest))
 
-    names = ("known", "class_of", "expires", "expiry", "backs")
+    names = ("known", "class_of", "expires", "expiry", "leaks", *_SAID_BY_CONTENT)
     other = w.changed(**{name: altered(name) for name in names})
-    unpinned = enc.every_step(w, lambda i: z3.Not(w.pins(i, item)))
+    unpinned = ws.every_step(w, lambda i: z3.Not(w.pins(i, item)))
     return _changes_nothing(
         "unrelated evidence",
-        "Adding, changing or removing an item that no step pins changes no verdict.",
-        *(w, other, unpinned),
+        "Adding, changing or removing an item that no step pins, and that is not confined, "
+        "changes no verdict.",
+        *(w, other, unpinned, *(z3.Not(one.confines(one.class_of(item))) for one in (w, other))),
     )
 
 
@@ -256,6 +318,11 @@ def budget_laws(w: World) -> tuple[Lemma, ...]:
             more.spent_steps() >= w.spent_steps(),
             more.spent_tokens() >= w.spent_tokens(),
         ),
+        _never_accepts(
+            "more calls made",
+            "Having made more destructive calls in earlier turns never accepts a refused plan.",
+            *(w.changed(made_before=_also(w.made_before, "made_before")), w),
+        ),
     )
 
 
@@ -278,7 +345,7 @@ def declaration_laws(w: World) -> tuple[Lemma, ...]:
         _never_accepts(
             "larger estimates",
             "Larger estimates, and estimates where there were none, only refuse more.",
-            *(costlier, w, enc.every_step(w, no_less)),
+            *(costlier, w, ws.every_step(w, no_less)),
             costs=True,
         ),
         _never_accepts(
@@ -299,11 +366,95 @@ def _declares_nothing(w: World) -> Lemma:
         declares=yes,
         tokens_before=symbol("tokens_before", "_bare"),
     )
-    return Lemma(
+    return follows(
         "declarations never authorise",
         "What a plan says of itself (own requirements, estimates, ids, dependencies, trace, "
         "outputs) never makes it pass: it passes only if the same calls and pins do without.",
-        *follows(w, bare, facts(w), facts(bare), cheaper(bare, w)),
+        *(w, bare, facts(w), facts(bare), cheaper(bare, w)),
+    )
+
+
+def approval_laws(w: World) -> tuple[Lemma, ...]:
+    """Return laws about a person's approval of this very plan, and what it can clear."""
+    approved, step, twin = enc.cleared(w), a(ws.INT, "i"), a(ws.INT, "j")
+    twins = (ws.in_plan(w, twin), twin < step, enc.same_call(w, twin, step), w.calls(twin))
+    mine = rank(ws.step_mode(w, step))
+    ceiling = z3.Implies(w.has_ceiling(), mine <= rank(w.ceiling()))
+    barred = z3.Or(w.doubted_twice(step), w.tool_refused(step), w.value_refused(step))
+
+    def never_asks(name: str, says: str, goal: Term, *given: Term) -> Lemma:
+        checks = [part(approved, step) for part in enc.PARTS]
+        premises = (facts(w), enc.accepted(approved), ws.in_plan(w, step), *given)
+        enough = (*checks, ws.in_plan(w, step), *given)
+        return Lemma(f"{name} never asks", says, premises, (goal,), enough=(enough,))
+
+    return (
+        _never_accepts("approval given", "An approval of a plan never refuses it.", w, approved),
+        follows(
+            "an approval clears",
+            "A plan with nothing against it but what asks passes once all of it is approved.",
+            *(approved, w, facts(w), ws.every_step(w, lambda i: ws.approved(w, i))),
+        ),
+        never_asks(
+            "a mode too high",
+            "No approval clears a mode above the safety mode or the ceiling.",
+            *(z3.And(mine <= rank(w.safety_mode()), ceiling), w.calls(step)),
+        ),
+        never_asks(
+            "a repeat within the plan",
+            "No approval clears one destructive call twice in a plan.",
+            *(ws.step_mode(w, step) != ws.DESTRUCTIVE, *twins, w.calls(step)),
+        ),
+        never_asks(
+            "missing evidence",
+            "No approval clears evidence that is missing, or that does not say so.",
+            enc.step_evidenced(w, step),
+        ),
+        never_asks(
+            "what must not leave",
+            "No approval clears confined content in a call.",
+            z3.Not(enc.sends_confined(w, step)),
+        ),
+        never_asks(
+            "what provenance refuses",
+            "No approval clears two doubts of one step, or a refused tool or value.",
+            z3.Not(barred),
+        ),
+    )
+
+
+def capping_laws() -> tuple[Lemma, ...]:
+    """Return what a capped refusal says of all violations, of which it lists the first 1,000."""
+    count, at = a(ws.INT, "violations"), a(ws.INT, "at")
+    asks = z3.Function("violation_asks", ws.INT, ws.BOOL)
+    rest_asks = every(ws.INT, lambda k: z3.Implies(z3.And(k >= MOST_LISTED, k < count), asks(k)))
+    entries = z3.If(count > MOST_LISTED, z3.IntVal(MOST_LISTED + 1), count)
+
+    def entry_asks(k: Term) -> Term:
+        return z3.If(k == MOST_LISTED, rest_asks, asks(k))
+
+    every_entry = every(ws.INT, lambda k: z3.Implies(z3.And(k >= 0, k < entries), entry_asks(k)))
+    every_one = every(ws.INT, lambda k: z3.Implies(z3.And(k >= 0, k < count), asks(k)))
+    return (
+        Lemma(
+            "capped: the first",
+            "Of any refusal the first violation is the first that is listed.",
+            (count > 0, at == 0),
+            (z3.And(at < entries, at < MOST_LISTED, entry_asks(at) == asks(at)),),
+        ),
+        Lemma(
+            "capped: the size",
+            "No refusal lists more than 1,001 entries, and one with no more than 1,000 violations "
+            "lists each of them.",
+            (count > 0,),
+            (entries <= MOST_LISTED + 1, z3.Implies(count <= MOST_LISTED, entries == count)),
+        ),
+        Lemma(
+            "capped: whom to ask",
+            "A refusal asks a person by what it lists exactly if all its violations do.",
+            (count > 0,),
+            (z3.Implies(every_entry, every_one), z3.Implies(every_one, every_entry)),
+        ),
     )
 
 
@@ -315,4 +466,6 @@ def laws(w: World) -> tuple[Lemma, ...]:
         *manifest_laws(w),
         *budget_laws(w),
         *declaration_laws(w),
+        *approval_laws(w),
+        *capping_laws(),
     )

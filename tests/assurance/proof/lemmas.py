@@ -6,32 +6,41 @@ every plan of any length.
 
 from typing import Final
 
+from evals.envelope import MODE_RANK
 from tests.assurance.proof import encoding as enc
-from tests.assurance.proof.encoding import World, facts, in_plan, pair, rank, step_mode
+from tests.assurance.proof import worlds as ws
+from tests.assurance.proof.encoding import facts
 from tests.assurance.proof.lemma import Lemma
 from tests.assurance.proof.solver import Term, a, every, some, z3
 from tests.assurance.proof.sums import any_smaller, counted
+from tests.assurance.proof.worlds import World, in_plan, pair, rank, step_mode
 
-STEP: Final = a(enc.INT, "i")
-OTHER: Final = a(enc.INT, "j")
-_NAME, _REF, _OUTPUT = a(enc.CLASS, "name"), a(enc.REF, "ref"), a(enc.OUTPUT, "output")
+STEP: Final = a(ws.INT, "i")
+OTHER: Final = a(ws.INT, "j")
+_NAME, _REF, _OUTPUT = a(ws.CLASS, "name"), a(ws.REF, "ref"), a(ws.OUTPUT, "output")
 
 
 def _step(w: World, name: str, says: str, goal: Term, *given: Term) -> Lemma:
-    given = (facts(w), enc.accepted(w), in_plan(w, STEP), *given)
-    return Lemma(name, says, given, (goal,), split=w.calls(STEP))
+    """Return what holds of the step. It mostly follows from what the checks say of that step."""
+    checks = [part(w, STEP) for part in enc.PARTS]
+    premises = (facts(w), enc.accepted(w), in_plan(w, STEP), *given)
+    enough = (*checks, in_plan(w, STEP), *given)
+    return Lemma(name, says, premises, (goal,), w.calls(STEP), (enough,))
 
 
 def _plan(w: World, name: str, says: str, goal: Term, *given: Term) -> Lemma:
-    return Lemma(name, says, (facts(w), enc.accepted(w), *given), (goal,))
+    """Return what holds of the plan. It mostly follows from what the checks say of the whole."""
+    surfaced = ws.every_step(w, lambda i: enc.step_surfaced(w, i))
+    enough = (*(check(w) for check in enc.WHOLE.values()), surfaced, *given)
+    return Lemma(name, says, (facts(w), enc.accepted(w), *given), (goal,), enough=(enough,))
 
 
 def surface_lemmas(w: World) -> tuple[Lemma, ...]:
     tool = pair(w, STEP)
-    joined = z3.Function("joined", enc.ADAPTER, enc.CAPABILITY, z3.DeclareSort("Joined"))
-    x, y = a(enc.ADAPTER, "x"), a(enc.CAPABILITY, "y")
+    joined = z3.Function("joined", ws.ADAPTER, ws.CAPABILITY, z3.DeclareSort("Joined"))
+    x, y = a(ws.ADAPTER, "x"), a(ws.CAPABILITY, "y")
     namesake = (w.surfaced(x, y), joined(x, y) == joined(*tool))
-    empty = every(enc.ADAPTER, lambda m: every(enc.CAPABILITY, lambda n: z3.Not(w.surfaced(m, n))))
+    empty = every(ws.ADAPTER, lambda m: every(ws.CAPABILITY, lambda n: z3.Not(w.surfaced(m, n))))
     return (
         _step(
             w,
@@ -46,6 +55,20 @@ def surface_lemmas(w: World) -> tuple[Lemma, ...]:
             "The args of every tool step satisfy its capability's args schema, if it has one.",
             w.satisfies(*tool, w.args(STEP)),
             *(w.calls(STEP), w.schemed(*tool)),
+        ),
+        _step(
+            w,
+            "nothing confined sent",
+            "No call at network or above holds content of a confined class, pinned or not.",
+            z3.Not(w.leaks(_REF, w.args(STEP))),
+            *(w.calls(STEP), w.known(_REF), w.confines(w.class_of(_REF))),
+            rank(step_mode(w, STEP)) >= MODE_RANK["network"],
+        ),
+        _step(
+            w,
+            "tool not refused",
+            "No step calls a tool that provenance refuses.",
+            z3.Not(w.tool_refused(STEP)),
         ),
         Lemma(
             "no namesakes",
@@ -74,6 +97,11 @@ def approval_lemmas(w: World) -> tuple[Lemma, ...]:
     def lapsed(one: Term) -> Term:
         return z3.And(w.lapses(one), z3.Or(z3.Not(w.has_now()), w.lapse(one) <= w.now()))
 
+    def refused(approvals: Term) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
+        """Return premises and goal: a step at the tier, with such approvals, is not permitted."""
+        given = (facts(w), in_plan(w, STEP), *at_tier, approvals)
+        return given, (z3.Not(z3.And(w.surfaced(*pair(w, STEP)), enc.step_permitted(w, STEP))),)
+
     return (
         _step(
             w,
@@ -93,38 +121,48 @@ def approval_lemmas(w: World) -> tuple[Lemma, ...]:
             w,
             "read only",
             "Under safety mode read_only every tool called is read_only.",
-            step_mode(w, STEP) == enc.MODES[0],
-            *(w.calls(STEP), w.safety_mode() == enc.MODES[0]),
+            step_mode(w, STEP) == ws.MODES[0],
+            *(w.calls(STEP), w.safety_mode() == ws.MODES[0]),
         ),
         _step(
             w,
             "approved",
             "Every tool step at or above the tier has an unexpired approval of this very plan.",
-            enc.approved(w, STEP),
+            ws.approved(w, STEP),
             *at_tier,
+        ),
+        _step(
+            w,
+            "doubts approved",
+            "A step with a doubt has an unexpired approval of this very plan, and no second doubt.",
+            z3.And(ws.approved(w, STEP), z3.Not(w.doubted_twice(STEP))),
+            w.doubted(STEP),
+        ),
+        Lemma(
+            "approval in another context",
+            "If every approval names another context, a plan that reaches the tier is refused.",
+            *refused(every(ws.APPROVAL, lambda one: z3.Not(w.fits(one)))),
         ),
         Lemma(
             "approval of another plan",
             "If every approval is of another plan, a plan that reaches the tier is refused.",
-            (facts(w), in_plan(w, STEP), *at_tier, every(enc.APPROVAL, of_another)),
-            (z3.Not(enc.accepted(w)),),
+            *refused(every(ws.APPROVAL, of_another)),
         ),
         Lemma(
             "approval lapsed",
             "If every approval has lapsed, at as_of or for want of it, such a plan is refused.",
-            (facts(w), in_plan(w, STEP), *at_tier, every(enc.APPROVAL, lapsed)),
-            (z3.Not(enc.accepted(w)),),
+            *refused(every(ws.APPROVAL, lapsed)),
         ),
     )
 
 
 def evidence_lemmas(w: World) -> tuple[Lemma, ...]:
     tool = pair(w, STEP)
-    arg, leaf = a(enc.ARG, "arg"), a(enc.LEAF, "value")
-    asked = (w.calls(STEP), w.binds(*tool, arg), w.has_arg(w.args(STEP), arg))
+    arg, leaf = a(ws.ARG, "arg"), a(ws.LEAF, "value")
+    asked = (w.calls(STEP), enc.judged(w, STEP, arg))
 
     def live(r: Term) -> Term:
-        unexpired = enc.before(w, w.expires(r), w.expiry(r))
+        unexpired = ws.before(w, w.expires(r), w.expiry(r))
         return z3.And(w.pins(STEP, r), w.known(r), unexpired, w.class_of(r) == _NAME)
 
     return (
@@ -132,21 +170,21 @@ def evidence_lemmas(w: World) -> tuple[Lemma, ...]:
             w,
             "tool's classes",
             "Each class the tool requires has a pinned, known, fresh item of exactly that class.",
-            some(enc.REF, live),
+            some(ws.REF, live),
             *(w.calls(STEP), w.requires(*tool, _NAME)),
         ),
         _step(
             w,
             "step's classes",
             "Each class the step itself asks for has such an item too.",
-            some(enc.REF, live),
+            some(ws.REF, live),
             w.asks(STEP, _NAME),
         ),
         _plan(
             w,
             "spec's classes",
             "Each class the spec requires is pinned, known and fresh at some step.",
-            enc.some_step(w, lambda i: enc.holds_class(w, i, _NAME)),
+            ws.some_step(w, lambda i: ws.holds_class(w, i, _NAME)),
             w.needs_class(_NAME),
         ),
         _step(
@@ -173,22 +211,117 @@ def evidence_lemmas(w: World) -> tuple[Lemma, ...]:
         _step(
             w,
             "args backed",
-            "Every value of a bound argument is backed by a pinned fresh item of an allowed class.",
+            "Every value of a bound argument, but of an optional one that is empty, is backed by a "
+            "pinned fresh item of an allowed class.",
             enc.backed(w, STEP, arg, leaf),
             *(*asked, w.leaf(w.args(STEP), arg, leaf)),
+        ),
+        *_demand_lemmas(w),
+        *_binding_lemmas(w),
+        _step(
+            w,
+            "values not refused",
+            "No value of a step is refused by provenance.",
+            z3.Not(w.value_refused(STEP)),
         ),
         Lemma(
             "text of a ref",
             "If no evidence exists, a plan with a required class is refused, whatever it pins.",
-            (facts(w), every(enc.REF, lambda r: z3.Not(w.known(r))), w.needs_class(_NAME)),
+            (facts(w), every(ws.REF, lambda r: z3.Not(w.known(r))), w.needs_class(_NAME)),
             (z3.Not(enc.accepted(w)),),
+        ),
+    )
+
+
+def _demand_lemmas(w: World) -> tuple[Lemma, ...]:
+    tool = pair(w, STEP)
+    demand, arg, at = a(ws.DEMAND, "demand"), a(ws.ARG, "arg"), a(ws.POINTER, "pointer")
+    demanded = (w.calls(STEP), w.demands(*tool, demand))
+    asked = (*demanded, w.asks_about(demand, arg, at))
+
+    def one_item(r: Term) -> Term:
+        pinned = z3.And(w.pins(STEP, r), fresh_item(w, r), w.says(r, demand))
+        about = z3.Implies(w.asks_about(demand, arg, at), w.is_about(r, at, w.args(STEP), arg))
+        return z3.And(pinned, w.class_of(r) == w.class_demanded(demand), about)
+
+    def says_otherwise(r: Term) -> Term:
+        return z3.Implies(w.class_of(r) == w.class_demanded(demand), z3.Not(w.says(r, demand)))
+
+    return (
+        _step(
+            w,
+            "demands met",
+            "One pinned, known, fresh item of the class says all that a demand asks for: its "
+            "content satisfies the schema and holds the argument at the pointer.",
+            some(ws.REF, one_item),
+            *demanded,
+        ),
+        _step(
+            w,
+            "about what is there",
+            "An argument that a demand is about is there and not empty.",
+            z3.Not(w.empty(w.args(STEP), arg)),
+            *asked,
+        ),
+        Lemma(
+            "evidence to the contrary",
+            "A step whose tool demands what no item of the class says lacks evidence.",
+            (*demanded, w.surfaced(*tool), every(ws.REF, says_otherwise)),
+            (z3.Not(enc.step_evidenced(w, STEP)),),
+        ),
+    )
+
+
+def fresh_item(w: World, r: Term) -> Term:
+    return z3.And(w.known(r), ws.before(w, w.expires(r), w.expiry(r)))
+
+
+def _binding_lemmas(w: World) -> tuple[Lemma, ...]:
+    tool = pair(w, STEP)
+    arg, leaf, group = a(ws.ARG, "arg"), a(ws.LEAF, "value"), a(ws.GROUP, "group")
+    other, other_leaf = a(ws.ARG, "other_arg"), a(ws.LEAF, "other_value")
+    bound = (w.calls(STEP), w.binds(*tool, arg))
+    valued = (*bound, z3.Not(w.empty(w.args(STEP), arg)), w.has_arg(w.args(STEP), arg))
+    grouped = (w.calls(STEP), w.groups(*tool, group))
+    both = [enc.in_group(w, STEP, group, *each) for each in ((arg, leaf), (other, other_leaf))]
+
+    def there(r: Term) -> Term:
+        at = some(ws.POINTER, lambda at: z3.And(w.at(*tool, arg, at), w.stands(r, at, leaf)))
+        return z3.And(w.pins(STEP, r), fresh_item(w, r), w.allows(*tool, arg, w.class_of(r)), at)
+
+    def one_item(r: Term) -> Term:
+        held = [enc.backed_by(w, STEP, *each, r) for each in ((arg, leaf), (other, other_leaf))]
+        return z3.And(w.pins(STEP, r), fresh_item(w, r), *held)
+
+    return (
+        _step(
+            w,
+            "bound at",
+            "Each value of an argument that is bound at pointers stands at one of them, in a "
+            "pinned fresh item of an allowed class.",
+            some(ws.REF, there),
+            *(*valued, w.placed(*tool, arg), w.leaf(w.args(STEP), arg, leaf)),
+        ),
+        _step(
+            w,
+            "bound and there",
+            "An argument that is bound, and is neither optional nor of the array form, is there.",
+            z3.Not(w.empty(w.args(STEP), arg)),
+            *(w.calls(STEP), w.insists(*tool, arg)),
+        ),
+        _step(
+            w,
+            "bound together",
+            "Any two values of the arguments of a group are backed by one and the same item.",
+            some(ws.REF, one_item),
+            *(*grouped, *both),
         ),
     )
 
 
 def order_lemmas(w: World) -> tuple[Lemma, ...]:
 
-    needed = a(enc.ID, "needed")
+    needed = a(ws.ID, "needed")
 
     def earlier(j: Term) -> Term:
         return z3.And(j < STEP, w.has_id(j), w.id(j) == needed)
@@ -206,7 +339,7 @@ def order_lemmas(w: World) -> tuple[Lemma, ...]:
             w,
             "dependencies earlier",
             "Each dependency is the id of an earlier step.",
-            enc.some_step(w, earlier),
+            ws.some_step(w, earlier),
             w.depends(STEP, needed),
         ),
         _step(
@@ -228,8 +361,15 @@ def order_lemmas(w: World) -> tuple[Lemma, ...]:
             w,
             "nothing destroyed twice",
             "No two steps call one destructive pair with equal args.",
-            step_mode(w, STEP) != enc.DESTRUCTIVE,
+            step_mode(w, STEP) != ws.DESTRUCTIVE,
             *twins,
+        ),
+        _step(
+            w,
+            "nothing destroyed again",
+            "No step makes a destructive call that an earlier turn made, unless it is approved.",
+            z3.Or(step_mode(w, STEP) != ws.DESTRUCTIVE, ws.approved(w, STEP)),
+            *(w.calls(STEP), w.made_before(*pair(w, STEP), w.args(STEP))),
         ),
     )
 
@@ -237,7 +377,7 @@ def order_lemmas(w: World) -> tuple[Lemma, ...]:
 def budget_lemmas(w: World) -> tuple[Lemma, ...]:
     tool = pair(w, STEP)
     one = counted(w, STEP)
-    room = enc.bucket_tokens(w) - w.spent_tokens()
+    room = ws.bucket_tokens(w) - w.spent_tokens()
     return (
         *any_smaller(w.unrolled).lemmas(),
         *one.lemmas(),
@@ -245,13 +385,13 @@ def budget_lemmas(w: World) -> tuple[Lemma, ...]:
             w,
             "steps within budget",
             "The steps, with those already spent, are no more than max_steps.",
-            w.spent_steps() + w.steps() <= enc.max_steps(w),
+            w.spent_steps() + w.steps() <= ws.max_steps(w),
         ),
         _plan(
             w,
             "tokens within budget",
             "The tokens of all steps, with those already spent, are no more than bucket_tokens.",
-            w.spent_tokens() + w.tokens_before(w.steps()) <= enc.bucket_tokens(w),
+            w.spent_tokens() + w.tokens_before(w.steps()) <= ws.bucket_tokens(w),
         ),
         _step(
             w,
@@ -271,8 +411,8 @@ def budget_lemmas(w: World) -> tuple[Lemma, ...]:
                 z3.Implies(w.steps() > 0, counted(w, z3.IntVal(0)).concluded()),
                 z3.Implies(w.steps() == 0, w.tokens_before(z3.IntVal(0)) == 0),
                 z3.Or(
-                    w.spent_steps() > enc.max_steps(w),
-                    w.spent_tokens() > enc.bucket_tokens(w),
+                    w.spent_steps() > ws.max_steps(w),
+                    w.spent_tokens() > ws.bucket_tokens(w),
                 ),
             ),
             (z3.Not(enc.accepted(w)),),
@@ -281,6 +421,7 @@ def budget_lemmas(w: World) -> tuple[Lemma, ...]:
 
 
 def coverage_lemmas(w: World) -> tuple[Lemma, ...]:
+    x, y = a(ws.ADAPTER, "x"), a(ws.CAPABILITY, "y")
     return (
         _plan(
             w,
@@ -292,10 +433,19 @@ def coverage_lemmas(w: World) -> tuple[Lemma, ...]:
         _plan(
             w,
             "outputs producible",
-            "Some step can produce every required output: a reason step, or a listed tool that "
-            "lists it or lists nothing.",
-            enc.some_step(w, lambda i: _makes(w, i)),
+            "Some step can produce every required output: a reason step, or a tool that lists it "
+            "or lists nothing.",
+            ws.some_step(w, lambda i: _makes(w, i)),
             w.needs_output(_OUTPUT),
+        ),
+        _plan(
+            w,
+            "listed outputs",
+            "A required output that a tool of the manifest lists comes from a step whose tool "
+            "lists it, never from a reason step or from a tool that lists nothing.",
+            ws.some_step(w, lambda i: _lists(w, i)),
+            w.needs_output(_OUTPUT),
+            ws.lists_output(w, (x, y), _OUTPUT),
         ),
         _plan(
             w,
@@ -312,6 +462,12 @@ def coverage_lemmas(w: World) -> tuple[Lemma, ...]:
             w.has_trace(),
         ),
     )
+
+
+def _lists(w: World, i: Term) -> Term:
+    tool = pair(w, i)
+    lists = z3.And(w.lists(*tool), w.produces(*tool, _OUTPUT))
+    return z3.And(w.calls(i), w.surfaced(*tool), lists)
 
 
 def _makes(w: World, i: Term) -> Term:

@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from tests.assurance.proof.encoding import World, world
 from tests.assurance.proof.falsehoods import falsehoods
 from tests.assurance.proof.laws import laws
 from tests.assurance.proof.lemma import Answer, Lemma, meet_premises, prove, refute
 from tests.assurance.proof.lemmas import step_lemmas
+from tests.assurance.proof.worlds import World, world
 
 LONG_ENOUGH: Final = 3
 """Steps of the plans that counterexamples are looked for in."""

@@ -7,18 +7,10 @@ P(k) gives P(k + 1) for k below n. Used elsewhere, as a premise, is P(n).
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.assurance.proof.encoding import (
-    INT,
-    Meaning,
-    World,
-    cost,
-    each_below,
-    facts,
-    in_plan,
-    is_sum,
-)
+from tests.assurance.proof.encoding import facts, is_sum
 from tests.assurance.proof.lemma import Lemma
 from tests.assurance.proof.solver import Term, a, z3
+from tests.assurance.proof.worlds import INT, Meaning, World, cost, each_below, in_plan
 
 Both = tuple[Meaning, Meaning]
 
