@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
+from critic import CompiledContext, DecisionSpec, Plan, RunBudget, RunContext, verify
 from harness.wire import parse
 from tests.benchmarks.crafted import Crafted
 from tests.benchmarks.timing import Cost, Row, of_thread
@@ -33,9 +33,7 @@ class Doubled(NamedTuple):
     violations: Callable[[int], int] = lambda _size: 0
 
 
-def _crafted(
-    steps: list[Json], tool: Json, items: list[Json], *, ctx: Json | None = None, **spec: Any
-) -> Crafted:
+def _crafted(steps: list[Json], tool: Json, items: list[Json], **spec: Any) -> Crafted:
     compiled: Json = {
         "manifests": {
             "tool_manifest": [{**_TOOL, "approval_mode": "read_only", **tool}],
@@ -43,9 +41,9 @@ def _crafted(
             "record_fields": ["id"],
         }
     }
-    budget: Json = {"max_steps": len(steps), "bucket_tokens": 0}
+    budget = RunBudget(max_steps=len(steps), bucket_tokens=0)
     return Crafted(
-        RunContext(trace_id="t", safety_mode="delegated", run_budget=budget, **(ctx or {})),
+        RunContext(trace_id="t", safety_mode="delegated", run_budget=budget),
         CompiledContext(**compiled),
         DecisionSpec(id="d", required_outputs=(), **spec),
         orjson.dumps({"steps": steps, "declared_outputs": []}),
