@@ -94,6 +94,34 @@ class _CaseTable(dict[int, str]):
 
 _FOLDED: Final = _CaseTable()
 
+_BESIDE_NEWER: Final = "\ud800"
+"""Parts what is newer than Unicode 3.2 from the rest: no valid text holds a lone surrogate."""
+
+
+class _NewerApart(dict[int, str]):
+    """Characters as they are, those after Unicode 3.2 between two marks."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        is_newer = ucd_3_2_0.category(char) == "Cn"
+        self[code] = apart = f"{_BESIDE_NEWER}{char}{_BESIDE_NEWER}" if is_newer else char
+        return apart
+
+
+_NEWER_APART: Final = _NewerApart()
+
+
+def _compatible(text: str) -> str:
+    """Return the text in NFKC of Unicode 3.2. What is newer stays, and nothing moves across it.
+
+    By themselves, the tables of 3.2 in Python compose newer characters and sort newer marks.
+    """
+    return ucd_3_2_0.normalize("NFKC", text.translate(_NEWER_APART)).replace(_BESIDE_NEWER, "")
+
+
+def _folded(text: str) -> str:
+    return text.translate(_FOLDED)
+
 
 def canonical(text: str) -> str:
     """Return the text as values and texts are compared, with one space for any white space."""

@@ -1,0 +1,43 @@
+"""A verdict does not change with the Unicode tables of the interpreter.
+
+What is newer than Unicode 3.2 is known to some versions of Python and not to others, so nothing
+may depend on it: it stays as it is, and neither composes nor moves. What was in 3.2 is normalised
+by the tables of 3.2, which are frozen.
+"""
+
+import sys
+import unicodedata
+from typing import Final
+from unicodedata import ucd_3_2_0
+
+from critic.provenance_values import canonical
+
+_EVERY: Final = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
+_NEWER: Final = [char for char in _EVERY if ucd_3_2_0.category(char) == "Cn"]
+_BELOW, _ACUTE = "\u0323", "\u0301"
+
+
+def test_what_is_newer_than_3_2_stays_as_it_is() -> None:
+    for char in _NEWER:
+        assert canonical(char) == char, hex(ord(char))
+
+
+def test_marks_do_not_move_across_what_is_newer_than_3_2() -> None:
+    for char in _NEWER:
+        text = f"q{_ACUTE}{char}{_BELOW}"
+        assert canonical(text) == text, hex(ord(char))
+
+
+def test_what_is_newer_than_3_2_never_composes() -> None:
+    newer = set(_NEWER)
+    for char in _NEWER:
+        parts = unicodedata.decomposition(char)
+        if parts and not parts.startswith("<"):
+            text = "".join(chr(int(part, 16)) for part in parts.split())
+            assert newer.isdisjoint(set(canonical(text)) - set(text)), hex(ord(char))
+
+
+def test_what_is_in_3_2_is_in_the_compatibility_form_of_3_2() -> None:
+    for char in ("\uff21", "\u2460", "\ufb01", "A\u0301", "\u1e9b\u0323", "\u0130", "\u03c2"):
+        folded = ucd_3_2_0.normalize("NFKC", char).casefold()
+        assert canonical(char) == ucd_3_2_0.normalize("NFKC", folded)
