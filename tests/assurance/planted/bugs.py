@@ -4,8 +4,21 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
+from tests.assurance.planted.demand_bugs import DEMAND_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
+from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
+from tests.assurance.planted.rules_bugs import RULES_BUGS
+from tests.assurance.planted.worth_bugs import WORTH_BUGS
 
-BUGS: Final[tuple[Bug, ...]] = CRITIC_BUGS + FACTS_BUGS + EVALS_BUGS + HARNESS_BUGS
+BUGS: Final[tuple[Bug, ...]] = (
+    *CRITIC_BUGS,
+    *DEMAND_BUGS,
+    *RULES_BUGS,
+    *PROVENANCE_BUGS,
+    *WORTH_BUGS,
+    *FACTS_BUGS,
+    *EVALS_BUGS,
+    *HARNESS_BUGS,
+)

@@ -210,7 +210,7 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "leak-as-a-key",
-        _BINDING,
+        "evals/confinement.py",
         "confined content in the key of an object is not seen",
         "            yield from current\n            open_values",
         "            open_values",
