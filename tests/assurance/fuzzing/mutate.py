@@ -24,6 +24,20 @@ HOSTILE: Final[tuple[Any, ...]] = (
         {"pattern": "\\p{L}{999}"},
     ),
     *({"$ref": "https://a.example/b"}, {"type": "integer"}, {"multipleOf": 0}, {"enum": [1, 1.0]}),
+    # What rules about evidence and provenance are made of.
+    *({"class": "k"}, {"class": "k", "about": {"x": "/a~1b"}, "content_schema": {"const": None}}),
+    *({"from": ["k"]}, {"from": [], "at": ["", "/*", "/*/*", "/01"], "optional": True}, [["x"]]),
+    *("/", "/a~2", "*", "/x/*", "-", "closed", "open", "ask", "recipient", "secret", "time"),
+    *({"author": "public", "standing": "ambient", "web": True}, {"x": "code", "/x/*": "content"}),
+    *({"adapter_id": "a", "capability_id": "b"}, {"value": ["x", 7]}, {"id": "s", "turn": 0}),
+    *(
+        "mia@corp.example",
+        "https://corp.example/a",
+        "UK12BARC34567890",
+        "May 9",
+        "['a', \"b\", None]",
+    ),
+    *("\uff55\uff4b", "a\u0301\U000110ba", "id 7", "\u0130", "x" * 80 + "\n", "0" * 64),
     *({"$dynamicRef": "#x"}, {"allOf": [{"$ref": "#"}]}, {"format": "date-time"}, {"const": None}),
 )
 TOKENS: Final = (

@@ -23,6 +23,7 @@ from harness.record import (
 from harness.replay.engine import replay
 from harness.wire import InvalidInput, build, parse, parse_json, verify_bytes
 from tests.assurance.fuzzing.mutate import spelled
+from tests.assurance.layers.deletion_documents import documents
 from tests.support.examples import PLAN_B, PLAN_B_RUN, is_safe
 from tests.support.paths import FIXTURES
 
@@ -188,6 +189,8 @@ def corpus(name: str) -> tuple[bytes, ...]:
     command = "score" if name == "run" else "verify"
     cases = [case for case in map(read_case, files) if case.command == command]
     values = [case.input for case in cases if isinstance(case.input, dict)]
+    if command == "verify":
+        values += documents().values()  # no case holds a session
     if name in ("plan", "verify_bytes"):
         values = [value["plan"] for value in values if "plan" in value]
     return tuple(spelled(value) for value in values)
