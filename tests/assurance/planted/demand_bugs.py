@@ -186,7 +186,7 @@ _BINDINGS: Final[tuple[Bug, ...]] = (
         _EVIDENCE,
         "an item of a class that only one argument allows backs a group",
         "set(by_class).intersection(*(needs.bound[name].classes for name in names))",
-        "set(by_class).intersection(needs.bound[names[0]].classes)",
+        "set(by_class).intersection(needs.bound[names[-1]].classes)",
     ),
     slip(
         "group-by-one-value",
