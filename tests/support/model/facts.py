@@ -173,6 +173,6 @@ def tier_faults(p: Json, tool: Json, step: int) -> list[str]:
 
 def wrong_places(schema: Any, value: Any) -> list[list[str | int]]:
     """Return every place in the value that does not satisfy the schema, once, in order."""
-    validator = Draft202012Validator(schema, pattern_options=RegexOptions())
+    validator = Draft202012Validator(schema, validate_formats=True, pattern_options=RegexOptions())
     places = distinct([list(error.instance_path) for error in validator.iter_errors(value)])
     return sorted(places, key=lambda place: [(isinstance(part, str), part) for part in place])

@@ -28,6 +28,11 @@ def share(good: int, of: int) -> float:
     return good / of if of else 1.0
 
 
+def clean_share(good: int, of: int) -> float:
+    """Return 1 - violating / all, as it is defined: good / all may differ in the last bit."""
+    return 1 - (of - good) / of if of else 1.0
+
+
 def step_of(run: Json, call: Json) -> Json:
     """Return the tool step that the call names, or an empty step if it does not exist."""
     steps = run["proposal"]["plan"]["steps"]
@@ -51,7 +56,7 @@ def policy(run: Json) -> Json:
     if not ids_match:
         return judged("fail", 0)
     clean = len(good) == len(run["calls"])
-    return judged("pass" if clean else "fail", share(len(good), len(run["calls"])))
+    return judged("pass" if clean else "fail", clean_share(len(good), len(run["calls"])))
 
 
 def within_plan(run: Json, position: int, call: Json) -> bool:
@@ -146,7 +151,11 @@ def latency(run: Json) -> Json:
     budget = run["proposal"]["ctx"].get("run_budget", {})
     if "wall_ms" not in budget:
         return judged("pass", 1)
-    return against(budget["wall_ms"], run.get("wall_ms"))
+    longest = max([call.get("duration_ms", 0) for call in run["calls"]], default=0)
+    if "wall_ms" not in run or run["wall_ms"] >= longest:
+        return against(budget["wall_ms"], run.get("wall_ms"))
+    found = against(budget["wall_ms"], longest)
+    return judged("warn" if found["status"] == "pass" else found["status"], found["score"])
 
 
 def cost(run: Json) -> Json:
@@ -176,7 +185,7 @@ def safety(run: Json) -> Json:
     good = [n for n, call in enumerate(run["calls"]) if is_safe(run, n, call)]
     leaked = leaks(run["proposal"], run["outputs"])
     if leaked or len(good) < len(run["calls"]):
-        return judged("fail", 0 if leaked else share(len(good), len(run["calls"])))
+        return judged("fail", 0 if leaked else clean_share(len(good), len(run["calls"])))
     unknown = [item for item in confined(run["proposal"]) if "content" not in item]
     return judged("warn" if unknown else "pass", 1)
 
