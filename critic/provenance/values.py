@@ -111,18 +111,6 @@ class _NewerApart(dict[int, str]):
 _NEWER_APART: Final = _NewerApart()
 
 
-def _compatible(text: str) -> str:
-    """Return the text in NFKC of Unicode 3.2. What is newer stays, and nothing moves across it.
-
-    By themselves, the tables of 3.2 in Python compose newer characters and sort newer marks.
-    """
-    return ucd_3_2_0.normalize("NFKC", text.translate(_NEWER_APART)).replace(_BESIDE_NEWER, "")
-
-
-def _folded(text: str) -> str:
-    return text.translate(_FOLDED)
-
-
 def canonical(text: str) -> str:
     """Return the text as values and texts are compared, with one space for any white space."""
     folded = text.lower() if text.isascii() else _compatible(_folded(_compatible(text)))
@@ -134,10 +122,13 @@ def _folded(text: str) -> str:
 
 
 def _compatible(text: str) -> str:
-    """Return the text in NFKC of Unicode 3.2."""
+    """Return the text in NFKC of Unicode 3.2. What is newer stays, and nothing moves across it.
+
+    By themselves, the tables of 3.2 in Python compose newer characters and sort newer marks.
+    """
     if len(text) > _MOST_MARKS:
         text = _long_runs_of_marks().sub(r"\1", text)
-    return ucd_3_2_0.normalize("NFKC", text)
+    return ucd_3_2_0.normalize("NFKC", text.translate(_NEWER_APART)).replace(_BESIDE_NEWER, "")
 
 
 @cache

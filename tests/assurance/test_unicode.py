@@ -10,7 +10,7 @@ import unicodedata
 from typing import Final
 from unicodedata import ucd_3_2_0
 
-from critic.provenance_values import canonical
+from critic.provenance.values import canonical
 
 _EVERY: Final = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
 _NEWER: Final = [char for char in _EVERY if ucd_3_2_0.category(char) == "Cn"]

@@ -8,14 +8,14 @@ from tests.assurance.planted.bug import Bug, slip
 class Files(NamedTuple):
     """Where the parts of provenance are."""
 
-    judge: str = "critic/provenance.py"
-    facts: str = "critic/provenance_facts.py"
-    sources: str = "critic/provenance_sources.py"
-    texts: str = "critic/provenance_texts.py"
-    values: str = "critic/provenance_values.py"
-    roles: str = "critic/provenance_roles.py"
-    words: str = "critic/provenance_words.py"
-    worth: str = "critic/provenance_worth.py"
+    judge: str = "critic/provenance/judge.py"
+    facts: str = "critic/provenance/facts.py"
+    sources: str = "critic/provenance/sources.py"
+    texts: str = "critic/provenance/texts.py"
+    values: str = "critic/provenance/values.py"
+    roles: str = "critic/provenance/roles.py"
+    words: str = "critic/provenance/words.py"
+    worth: str = "critic/provenance/worth.py"
 
 
 FILES: Final = Files()
