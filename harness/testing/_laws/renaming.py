@@ -16,15 +16,22 @@ _NAMED: Final = frozenset(
     }
 )
 _CLASSES: Final = ("class", "from")
-_CONTENTS: Final = frozenset({"args", "args_schema", "content", "snapshot", "subject", "approvals"})
+_CONTENTS: Final = frozenset(
+    {
+        *("args", "args_schema", "content", "snapshot", "subject", "approvals"),
+        *("arg_roles", "approved", "own", "hosts"),
+    }
+)
 
 
 def renamed(wire: Json) -> tuple[Json, dict[str, str]]:
     """Return the proposal in new names, and the old name of each new one.
 
-    Approvals of the plan become approvals of the renamed plan.
+    Approvals of the plan become approvals of the renamed plan. New names sort as the old ones do,
+    since a reason names the first of several items. Where provenance is judged, the words of a
+    capability count, so it keeps its name.
     """
-    names: dict[str, str] = {}
+    names = _new_names(wire)
     altered = _walk(wire, names)
     before, after = (digest(build(Plan, form["plan"])) for form in (wire, altered))
     approvals = wire["ctx"].get("approvals")
@@ -34,7 +41,24 @@ def renamed(wire: Json) -> tuple[Json, dict[str, str]]:
             for approval in approvals
         ]
         altered["ctx"] = {**altered["ctx"], "approvals": signed}
-    return altered, {new: old for old, new in names.items()}
+    return altered, {new: old for old, new in names.items() if new != old}
+
+
+def _new_names(wire: Json) -> dict[str, str]:
+    """Return the new name of each old one. All new ones are as long, and look like nothing else."""
+    found: dict[str, str] = {}
+    _walk(wire, found)
+    kept = set()
+    if "provenance" in wire["spec"]:
+        named = [*wire["compiled"]["manifests"]["tool_manifest"], *wire["plan"]["steps"]]
+        kept = {one["capability_id"] for one in named if "capability_id" in one}
+        kept |= {one["capability_id"] for one in _ran(wire["ctx"])}
+    ordered = sorted(found, key=lambda old: (len(old), old))
+    return {old: old if old in kept else f"Zq{place:05}qZ" for place, old in enumerate(ordered)}
+
+
+def _ran(ctx: Json) -> list[Json]:
+    return [*ctx.get("scope", ()), *ctx.get("session", {}).get("ran", ())]
 
 
 def named_back(value: Any, names: dict[str, str]) -> Any:
@@ -77,5 +101,4 @@ def _new(old: Any, names: dict[str, str]) -> Any:
         return [_new(name, names) for name in old]
     if isinstance(old, dict):  # a demand or a binding
         return {key: _new(part, names) if key in _CLASSES else part for key, part in old.items()}
-    # All have the same length and look like nothing else, so that reasons can be searched for them.
-    return names.setdefault(old, f"Zq{len(names):05}qZ")
+    return names.setdefault(old, old)
