@@ -34,12 +34,18 @@ from critic import (
 )
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
 from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, bounds_of
-from harness.testing._draw.fixed_inputs import FixedInputs, proposal_of
+from harness.testing._draw.fixed_inputs import (
+    FixedInputs,
+    hostile_proposal,
+    near_miss_proposal,
+    proposal_of,
+)
 from harness.testing._draw.hostile import hostile_plan
 from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
 from harness.testing._draw.plans import Args, Drafter
 from harness.testing._draw.primitives import chance, pick
 from harness.testing._draw.runs import a_run
+from harness.testing._draw.sources import calls_of, roles_for, sourced
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
 from harness.wire import build
 
@@ -56,6 +62,7 @@ __all__ = [
     "proposals",
     "records",
     "runs",
+    "sourced_proposals",
     "specs",
     "valid_proposals",
 ]
@@ -72,6 +79,8 @@ class NearMiss(NamedTuple):
     check: Check
     kind: RefusalKind
     proposal: Proposal
+    repaired: Proposal | None = None
+    """The proposal without what is wrong with it, which passes, where one is at hand."""
 
 
 @st.composite
@@ -179,8 +188,9 @@ def _near_miss(
     if miss is None:
         return drafter
     way, broken = miss
-    proposal = proposal_of(bounds, broken.plan, broken.unapproved)
-    return NearMiss(way.name, way.check, way.kind, proposal)
+    proposal = near_miss_proposal(bounds, broken)
+    repaired = None if broken.repaired is None else proposal_of(bounds, broken.repaired)
+    return NearMiss(way.name, way.check, way.kind, proposal, repaired)
 
 
 def _none(fixed: FixedInputs, drafter: Drafter, ways: list[Way]) -> NearMiss:
@@ -250,11 +260,46 @@ def proposals(
             return near_miss.proposal
     bounds = fixed.bounds(draw)
     if style == "hostile" or bounds.obstacle() is not None:
-        return proposal_of(bounds, hostile_plan(Drafter(draw, bounds, args, approving=True)))
+        plan = hostile_plan(Drafter(draw, bounds, args, approving=True))
+        return hostile_proposal(draw, bounds, plan)
     try:
         return _valid(draw, bounds, args)
     except NotCovered:
-        return proposal_of(bounds, hostile_plan(Drafter(draw, bounds, args, approving=True)))
+        plan = hostile_plan(Drafter(draw, bounds, args, approving=True))
+        return hostile_proposal(draw, bounds, plan)
+
+
+@st.composite
+def sourced_proposals(
+    draw: st.DrawFn,
+    compiled: CompiledContext | None = None,
+    spec: DecisionSpec | None = None,
+    ctx: RunContext | None = None,
+    *,
+    args: Args = _NO_ARGS,
+) -> Proposal:
+    """Draw calls whose values were seen somewhere, and what a session knows: for provenance.
+
+    The manifest gains items with a source, and the context facts of a session, even where they are
+    given; a spec that is drawn judges provenance.
+    """
+    fixed = FixedInputs(compiled, spec, ctx)
+    bounds = fixed.bounds(draw)
+    if compiled is None:
+        wire = bounds.compiled.wire()["manifests"]["tool_manifest"]
+        manifests = {"tool_manifest": roles_for(draw, wire), "evidence_manifest": []}
+        bounds = bounds._replace(compiled=build(CompiledContext, {"manifests": manifests}))
+    if ctx is None:
+        safety = bounds.ctx.wire() | {"safety_mode": "destructive"}
+        bounds = bounds._replace(ctx=build(RunContext, safety))
+    plan = calls_of(Drafter(draw, bounds, args, approving=True))
+    proposal = {
+        "ctx": bounds.ctx.wire(),
+        "compiled": bounds.compiled.wire(),
+        "spec": bounds.spec.wire(),
+        "plan": plan,
+    }
+    return build(Proposal, sourced(draw, proposal))
 
 
 @st.composite

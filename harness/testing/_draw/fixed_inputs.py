@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
-from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
-from harness.testing._draw.bounds import Bounds, bounds_of
+from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, digest
+from harness.testing._draw.bounds import Bounds, args_digest, bounds_of
+from harness.testing._draw.near_miss import NearMissPlan
 from harness.testing._draw.plans import approved
-from harness.testing._draw.primitives import Json
+from harness.testing._draw.primitives import Json, chance, pick
 from harness.testing._draw.worlds import (
     BRINGS_A_TOOL,
     a_context,
@@ -71,6 +72,50 @@ class FixedInputs(NamedTuple):
         if spec is None:
             spec = build(DecisionSpec, drawn["spec"])
         return bounds_of(compiled, spec, build(RunContext, drawn["ctx"]) if ctx is None else ctx)
+
+
+def near_miss_proposal(bounds: Bounds, miss: NearMissPlan) -> Proposal:
+    """Return a near miss with its inputs and the approvals that it needs, but for what it lacks."""
+    proposal = proposal_of(bounds, miss.plan, miss.unapproved)
+    ctx = proposal.ctx.wire()
+    if miss.made_before:
+        spent = ctx.get("spent", {})
+        call = spent_call(miss.plan["steps"][0])
+        ctx["spent"] = {**spent, "calls": [*spent.get("calls", ()), call]}
+    if miss.elsewhere:
+        foreign = {
+            "approval_id": "elsewhere",
+            "plan_digest": digest(proposal.plan),
+            "approver": "someone",
+            "context_digest": "0" * 64,
+        }
+        ctx["approvals"] = [*ctx.get("approvals", ()), foreign]
+    return Proposal(
+        ctx=build(RunContext, ctx),
+        compiled=proposal.compiled,
+        spec=proposal.spec,
+        plan=proposal.plan,
+    )
+
+
+def hostile_proposal(draw: st.DrawFn, bounds: Bounds, plan: Json) -> Proposal:
+    """Return the plan with its inputs; what it needs of approvals, in half of the draws."""
+    if not chance(draw):
+        return proposal_of(bounds, plan)
+    built = build(Plan, plan)
+    ctx = bounds.ctx.wire()
+    calls = [step for step in plan["steps"] if step["kind"] == "tool"]
+    if calls:
+        ctx["spent"] = {**ctx.get("spent", {}), "calls": [spent_call(pick(draw, calls))]}
+    return Proposal(
+        ctx=build(RunContext, ctx), compiled=bounds.compiled, spec=bounds.spec, plan=built
+    )
+
+
+def spent_call(step: Json) -> Json:
+    """Return the call of a step as one that an earlier plan made."""
+    named = {name: step[name] for name in ("adapter_id", "capability_id")}
+    return {**named, "args_digest": args_digest(step)}
 
 
 def proposal_of(bounds: Bounds, plan: Json, unapproved: int | None = None) -> Proposal:

@@ -9,17 +9,24 @@ from harness.testing._draw.primitives import Json, pick
 
 
 class NearMissPlan(NamedTuple):
-    """A plan in wire form with one violation; `unapproved` is a step without approval."""
+    """A plan in wire form with one violation.
+
+    `unapproved` is a step without approval: an earlier plan made its call (`made_before`), or it
+    has an approval of another context (`elsewhere`). `repaired` passes, where that is known.
+    """
 
     plan: Json
     unapproved: int | None = None
+    made_before: bool = False
+    elsewhere: bool = False
+    repaired: Json | None = None
 
 
 def plan_with_step(plan: Json, index: int, **changes: Any) -> NearMissPlan:
-    """Return the plan with some fields of one step changed."""
+    """Return a passing plan with some fields of one step changed."""
     steps = list(plan["steps"])
     steps[index] = {**steps[index], **changes}
-    return NearMissPlan({**plan, "steps": steps})
+    return NearMissPlan({**plan, "steps": steps}, repaired=plan)
 
 
 def any_plan(drafter: Drafter) -> tuple[Json, int] | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from critic import Check, RefusalKind
-from harness.testing._draw import near_miss_facts, near_miss_scope
+from harness.testing._draw import near_miss_facts, near_miss_needs, near_miss_scope
 from harness.testing._draw.bounds import NotCovered
 from harness.testing._draw.near_miss import NearMissPlan
 from harness.testing._draw.plans import Drafter
@@ -32,16 +32,30 @@ NEAR_MISSES: Final[tuple[Way, ...]] = (
     Way("over_safety_mode", "approval", "approval_mode_mismatch", near_miss_scope.over_safety_mode),
     Way("over_ceiling", "approval", "approval_mode_mismatch", near_miss_scope.over_ceiling),
     Way("unapproved", "approval", "approval_mode_mismatch", near_miss_scope.unapproved),
+    Way(
+        "approved_elsewhere",
+        "approval",
+        "approval_mode_mismatch",
+        near_miss_needs.approved_elsewhere,
+    ),
     Way("unpinned_class", "evidence", "missing_evidence", near_miss_facts.unpinned_class),
     Way("unmet_claim", "evidence", "missing_evidence", near_miss_facts.unmet_claim),
     Way("forged_ref", "evidence", "missing_evidence", near_miss_facts.forged_ref),
     Way("expired_ref", "evidence", "missing_evidence", near_miss_facts.expired_ref),
     Way("unbacked_argument", "evidence", "missing_evidence", near_miss_facts.unbacked_argument),
+    Way("demand_unmet", "evidence", "missing_evidence", near_miss_needs.demand_unmet),
+    Way(
+        "demand_about_another", "evidence", "missing_evidence", near_miss_needs.demand_about_another
+    ),
+    Way("wrong_place", "evidence", "missing_evidence", near_miss_needs.wrong_place),
+    Way("missing_argument", "evidence", "missing_evidence", near_miss_needs.missing_argument),
+    Way("divided_group", "evidence", "missing_evidence", near_miss_needs.divided_group),
     Way("unpinned_spec_class", "evidence", "missing_evidence", near_miss_facts.unpinned_spec_class),
     Way("unknown_dependency", "loop", "loop_guard", near_miss_facts.unknown_dependency),
     Way("repeated_id", "loop", "loop_guard", near_miss_facts.repeated_id),
     Way("too_many_steps", "loop", "loop_guard", near_miss_facts.too_many_steps),
     Way("repeated_call", "loop", "loop_guard", near_miss_facts.repeated_call),
+    Way("repeated_over_turns", "loop", "loop_guard", near_miss_needs.repeated_over_turns),
     Way("too_many_tokens", "loop", "budget_exceeded", near_miss_facts.too_many_tokens),
 )
 """All ways, in the order of the checks."""

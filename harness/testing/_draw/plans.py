@@ -18,6 +18,7 @@ from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, Pair, held_
 from harness.testing._draw.confinement import leaks
 from harness.testing._draw.evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
+from harness.testing._draw.known import is_judged, is_known, knowing
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, some
 
 Args = Mapping[Pair, st.SearchStrategy[Json]]
@@ -171,9 +172,16 @@ class Drafter:
             **({"args": args} if args else {}),
             **({"evidence_refs": refs} if refs else {}),
         }
-        if leaks(self.bounds, tool, args) or (not self.approving and self.bounds.made_before(made)):
+        if leaks(self.bounds, tool, args) or (not self.approving and not self._is_free(tool, made)):
             return None
         return made
+
+    def _is_free(self, tool: ToolCapability, step: Json) -> bool:
+        """Return whether the call of a step needs nothing that the context does not hold."""
+        known = not is_judged(self.bounds, tool) or is_known(
+            self.bounds, tool, step.get("args", {})
+        )
+        return known and not self.bounds.made_before(step)
 
     def _pinned(self, need: Need, args: Json) -> str:
         """Return the ref of an item that meets a demand for these args.
@@ -281,14 +289,16 @@ def call_of(step: Json) -> tuple[Any, ...]:
 
 
 def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
-    """Return the context in wire form, with an approval of the plan if its steps need one.
+    """Return the context in wire form, with what the steps of a plan need.
+
+    That is an approval of the plan, and what a session knows where provenance is judged.
 
     Args:
         bounds: what the plan was drawn from.
         plan: the plan, in wire form.
         without: the index of a step that the approval leaves out.
     """
-    ctx = bounds.ctx.wire()
+    ctx = knowing(bounds, bounds.ctx.wire(), plan["steps"])
     needing = [index for index, step in enumerate(plan["steps"]) if _needs_approval(bounds, step)]
     covered = [index for index in needing if index != without]
     if not covered:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evals.envelope import MODE_RANK
 from evals.timestamps import format_time, parse_time
-from harness.testing._draw.primitives import ABSENT, Json, fields, pick
+from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
 
 _: Final = ABSENT
 
@@ -33,18 +33,29 @@ _SCHEMAS: Final = (
 )
 _CONTENTS: Final = ("v", {"id": "v", "n": 1}, [1, "v", None], "order v of 2 items", 1)
 
+_SOURCES: Final = (
+    {"author": "user", "standing": "named"},
+    {"author": "public", "standing": "ambient"},
+    {"author": "system", "standing": "named"},
+)
+_ABOUT_X: Final = {"class": "k", "about": {"x": "/id"}}
+_WITH_AN_ID: Final = {"class": "k", "content_schema": {"required": ["id"]}}
+_POINTED: Final = {"from": ["k"], "at": ["/id", "/0"]}
+_BOTH: Final = {"x": _POINTED, "y": {"from": ["k", "m"], "at": ["/*"], "optional": True}}
 TOOL: Final = {
     "approval_mode": MODES,
-    "requires_evidence": (_, _, ["k"], ["k", "m"]),
-    "bound_args": (_, _, {"x": ["k"]}, {"x": ["m", "k"], "y": ["k"]}),
+    "requires_evidence": (_, _, ["k"], ["k", "m"], [_ABOUT_X], [_WITH_AN_ID, "m"]),
+    "bound_args": (_, _, {"x": ["k"]}, {"x": ["m", "k"], "y": ["k"]}, {"x": _POINTED}, _BOTH),
     "args_schema": (_, *_SCHEMAS),
     "produces": (_, ["o"], [], ["o", "p"]),
     "min_tokens": (_, _, 1, 1000),
+    "arg_roles": (_, _, _, {"x": "recipient"}, {"x": "content", "y": "object"}),
 }
 ITEM: Final = {
     "classification": CLASSES,
     "content": (_, *_CONTENTS),
     "expires_at": (_, _, LATER, _EARLIER),
+    "source": (_, _, _, *_SOURCES),
 }
 CTX: Final = {
     "safety_mode": MODES,
@@ -64,10 +75,18 @@ def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
     pairs = PAIRS[: draw(st.integers(least, len(PAIRS)))]
     refs = REFS[: draw(st.integers(0, len(REFS)))]
     tools = [
-        {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)} for pair in pairs
+        _grouped(draw, {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)})
+        for pair in pairs
     ]
     items = [{"id": ref, **fields(draw, ITEM)} for ref in refs]
     return {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
+
+
+def _grouped(draw: st.DrawFn, tool: Json) -> Json:
+    """Return the tool; where it binds several arguments, perhaps together."""
+    names = list(tool.get("bound_args", ()))
+    together = len(names) > 1 and chance(draw)
+    return {**tool, "bound_together": [names]} if together else tool
 
 
 def a_context(draw: st.DrawFn, compiled: Json | None = None) -> Json:
@@ -107,6 +126,7 @@ def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
         "approval_required_from": (_, _, *MODES),
         "output_schemas": (_, _, {outputs[0]: {"type": "integer"}}),
         "confined_evidence": (_, _, classes[:1]),
+        "provenance": (_, _, _, "closed", "open"),
     }
     required = pick(draw, ([], outputs[:1], outputs))
     return {"id": "d", "required_outputs": required, **fields(draw, table)}
@@ -130,6 +150,8 @@ def ensure_applicable(world: Json, compiled: Json, way: str) -> None:
             manifests["tool_manifest"].append({**_EXTRA, **need["tool"]})
         if "item" in need:
             manifests["evidence_manifest"].append({"id": "h", **need["item"]})
+        if "another" in need:
+            manifests["evidence_manifest"].append({"id": "j", **need["another"]})
     if "spec" in world:
         _prepare_spec(world["spec"], compiled, need)
     if "ctx" in world:
@@ -141,6 +163,8 @@ def _prepare_spec(spec: Json, compiled: Json, need: Json) -> None:
     for name in lifted:
         spec.pop(name, None)
     spec.update(need.get("spec", {}))
+    for name in [name for name, value in spec.items() if value is ABSENT]:
+        del spec[name]
     if "outputs" in need:
         spec["required_outputs"] = spec["required_outputs"][: need["outputs"]] or ["o"]
     tools = compiled["manifests"]["tool_manifest"]
@@ -167,6 +191,7 @@ def _prepare_context(ctx: Json, compiled: Json, need: Json) -> None:
         ctx["as_of"] = as_of
 
 
+_ONLY_V: Final = {"required": ["x"], "properties": {"x": {"enum": ["v", "w"]}}}
 _EXTRA: Final = {"adapter_id": "c", "capability_id": "d", "approval_mode": "read_only"}
 _NEEDS: Final[dict[str, Json]] = {
     "undeclared_output": {"outputs": 9},
@@ -194,6 +219,11 @@ _NEEDS: Final[dict[str, Json]] = {
         "mode": "high",
         "spec": {"approval_required_from": "network"},
     },
+    "approved_elsewhere": {
+        "tool": {"approval_mode": "network"},
+        "mode": "high",
+        "spec": {"approval_required_from": "network"},
+    },
     "unpinned_class": {
         "tool": {"requires_evidence": ["k"]},
         "item": {"classification": "k"},
@@ -205,9 +235,45 @@ _NEEDS: Final[dict[str, Json]] = {
         "item": {"classification": "k", "content": "v"},
         "mode": "high",
     },
+    "demand_unmet": {
+        "tool": {"requires_evidence": [_WITH_AN_ID]},
+        "item": {"classification": "k", "content": {"id": "v"}},
+        "another": {"classification": "k", "content": {"n": 1}},
+        "mode": "high",
+    },
+    "demand_about_another": {
+        "tool": {"requires_evidence": [_ABOUT_X], "args_schema": _ONLY_V},
+        "item": {"classification": "k", "content": {"id": "v"}},
+        "another": {"classification": "k", "content": {"id": "w"}},
+        "mode": "high",
+    },
+    "wrong_place": {
+        "tool": {"bound_args": {"x": {"from": ["k"], "at": ["/id"]}}},
+        "item": {"classification": "k", "content": {"id": "v", "n": 1}},
+        "mode": "high",
+    },
+    "missing_argument": {
+        "tool": {"bound_args": {"x": {"from": ["k"]}}},
+        "item": {"classification": "k", "content": {"id": "v"}},
+        "mode": "high",
+    },
+    "divided_group": {
+        "tool": {
+            "bound_args": {"x": {"from": ["k"], "at": ["/id"]}, "y": {"from": ["k"], "at": ["/n"]}},
+            "bound_together": [["x", "y"]],
+        },
+        "item": {"classification": "k", "content": {"id": "v", "n": 1}},
+        "another": {"classification": "k", "content": {"id": "w", "n": 2}},
+        "mode": "high",
+    },
     "unpinned_spec_class": {"item": {"classification": "k"}, "class": True},
     "repeated_id": {"room": True},
     "too_many_steps": {"short": True},
+    "repeated_over_turns": {
+        "tool": {"approval_mode": "destructive"},
+        "mode": "high",
+        "spec": {"approval_required_from": ABSENT},
+    },
     "repeated_call": {"tool": {"approval_mode": "destructive"}, "mode": "high", "room": True},
 }
 """By the name of the near miss: an extra tool and evidence item for the manifest, the least safety

@@ -115,7 +115,7 @@ def valid_plans_pass(context: LawContext) -> None:
 
 
 def near_misses_are_refused(context: LawContext) -> None:
-    """A plan with one violation is refused, for that violation and for no other."""
+    """A plan with one violation is refused for that and for nothing else; repaired, it passes."""
     near_miss = context.near_miss
     if near_miss is None:
         return
@@ -123,3 +123,7 @@ def near_misses_are_refused(context: LawContext) -> None:
     expected = (near_miss.check, near_miss.kind)
     what = f"{near_miss.way} must be refused with {expected}, not {actual}"
     context.require(actual == [expected], what)
+    if near_miss.repaired is not None:
+        passes = bool(context.judge(near_miss.repaired))
+        repaired = near_miss.repaired.wire()
+        context.require(passes, f"{near_miss.way} is repaired and refused", repaired)

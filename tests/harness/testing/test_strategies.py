@@ -52,7 +52,14 @@ IMPOSSIBLE_IN_REFUND = {
     "over_safety_mode",
     "over_ceiling",
     "unapproved",
+    "approved_elsewhere",
     "expired_ref",
+    "demand_unmet",
+    "demand_about_another",
+    "wrong_place",
+    "missing_argument",
+    "divided_group",
+    "repeated_over_turns",
     "unpinned_spec_class",
 }
 # No argument that leaves accepts text of the evidence, so no spec or context makes it possible.
