@@ -23,18 +23,21 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, Proposal, RunContext, verify
-from harness.policy import Policy, read_policy
+from evals.escaping import escape_name
+from harness.policy import InvalidPolicy, Policy, read_policy
 from harness.testing._draw.bounds import bounds_of
 from harness.testing._draw.plans import Args
+from harness.testing._draw.policies import context_of, with_results
 from harness.testing._laws.context import LawBroken, LawContext, NoVerdict, Verify
 from harness.testing._laws.evaluators import check_evaluator
 from harness.testing._laws.plans import near_misses_are_refused, valid_plans_pass
 from harness.testing._laws.settings import quiet_settings
-from harness.testing._laws.verify import OF_ANY, OF_PASSING, Law
+from harness.testing._laws.verify import OF_ANY, OF_PASSING, OF_SOURCED, Law
 from harness.testing.strategies import (
     NearMiss,
     labelled_near_misses,
     proposals,
+    sourced_proposals,
     valid_proposals,
 )
 
@@ -50,7 +53,7 @@ __all__ = [
     "describe_law",
 ]
 
-_LAWS: Final[dict[str, Law]] = {law.__name__: law for law in (*OF_ANY, *OF_PASSING)}
+_LAWS: Final[dict[str, Law]] = {law.__name__: law for law in (*OF_ANY, *OF_SOURCED, *OF_PASSING)}
 
 LAWS: Final = tuple(_LAWS)
 """The names of all laws, in the order in which they are checked."""
@@ -69,7 +72,8 @@ class Laws:
     """The laws of one manifest, spec and context; an input that is None is drawn.
 
     Args:
-        policy: a policy, or the path of one, in place of `compiled` and `spec`.
+        policy: a policy, or the path of one, in place of `compiled` and `spec`. Evidence that its
+            tools need of results is made up, and so is a context within the settings of its guard.
         verify: the judge to check, if not the one of the engine.
         proposals: the proposals to judge, if they should not be drawn from the manifest.
         args: strategies for the args of tools whose `args_schema` the generator cannot satisfy.
@@ -89,16 +93,18 @@ class Laws:
         settings: hypothesis_settings | None = None,
     ) -> None:
         if policy is not None:
-            compiled, spec = _parts_of(policy, compiled, spec)
+            compiled, spec, ctx = _parts_of(policy, compiled, spec, ctx)
         self._inputs = (compiled, spec, ctx)
         self._proposals = proposals
         self._args: Args = args or {}
         self._verify = verify
         self._settings = quiet_settings(settings)
-        self.names: tuple[str, ...] = (
-            tuple(law.__name__ for law in OF_ANY) if self._only_any() else LAWS
+        skipped = {*(OF_PASSING if self._only_any() else ()), *self._unsourced()}
+        self.names: tuple[str, ...] = tuple(
+            name for name, law in _LAWS.items() if law not in skipped
         )
-        """The laws that can be checked: those of passing plans only where a plan can pass."""
+        """The laws that can be checked: those of passing plans only where a plan can pass, those of
+        provenance only where the spec judges it."""
 
     def _only_any(self) -> bool:
         compiled, spec, ctx = self._inputs
@@ -107,6 +113,10 @@ class Laws:
         if compiled is None or spec is None or ctx is None:
             return False
         return bounds_of(compiled, spec, ctx).obstacle() is not None
+
+    def _unsourced(self) -> tuple[Law, ...]:
+        spec = self._inputs[1]
+        return OF_SOURCED if spec is not None and spec.provenance is None else ()
 
     def check(self, name: str) -> None:
         """Check one law.
@@ -141,6 +151,8 @@ class Laws:
             return labelled_near_misses(*self._inputs, args=self._args)
         if self._proposals is not None:
             return self._proposals
+        if body in OF_SOURCED:
+            return sourced_proposals(*self._inputs, args=self._args)
         return proposals(*self._inputs, args=self._args)
 
     def check_all(self) -> None:
@@ -155,12 +167,28 @@ class Laws:
 
 
 def _parts_of(
-    policy: PolicyLike, compiled: CompiledContext | None, spec: DecisionSpec | None
-) -> tuple[CompiledContext, DecisionSpec]:
+    policy: PolicyLike,
+    compiled: CompiledContext | None,
+    spec: DecisionSpec | None,
+    ctx: RunContext | None,
+) -> tuple[CompiledContext, DecisionSpec, RunContext]:
     if compiled is not None or spec is not None:
         raise TypeError("a policy says what compiled and spec are: give one or the other")
-    read = policy if isinstance(policy, Policy) else read_policy(policy)
-    return read.compiled(), read.spec
+    read = policy if isinstance(policy, Policy) else _read(policy)
+    return with_results(read), read.spec, context_of(read) if ctx is None else ctx
+
+
+def _read(path: Path | str) -> Policy:
+    """Read the file of a policy; an error says which file, and every fault in it."""
+    try:
+        return read_policy(path)
+    except OSError as error:
+        shown = escape_name(str(path))
+        raise type(error)(f"cannot read the policy {shown}: {error.strerror or error}") from None
+    except InvalidPolicy as error:
+        for fault in error.faults:
+            error.add_note(f"{escape_name(str(path))}:{fault.line}: {fault.path}: {fault.message}")
+        raise
 
 
 def check_laws(
@@ -177,7 +205,8 @@ def check_laws(
 
     Raises:
         LawBroken: a law does not hold.
-        InvalidPolicy: the file of the policy does not hold one.
+        InvalidPolicy: the file of the policy does not hold one; its notes are all faults.
+        OSError: the file of the policy cannot be read.
     """
     __tracebackhide__ = True
     Laws(

@@ -58,6 +58,25 @@ def json_round_trip(context: LawContext) -> None:
     context.require(same, f"read again from its JSON, it gets another verdict: {reread.wire()}")
 
 
+def the_order_of_keys_means_nothing(context: LawContext) -> None:
+    """Another order of the keys of args and contents changes nothing in a verdict."""
+    altered = context.wire
+    for index, step in enumerate(altered["plan"]["steps"]):
+        if step.get("args"):
+            altered = with_step(altered, index, args=_backwards(step["args"]))
+    items = altered["compiled"]["manifests"]["evidence_manifest"]
+    turned = [{name: _backwards(part) for name, part in item.items()} for item in items]
+    altered = with_manifest(altered, "evidence_manifest", turned)
+    before = context.judge(context.proposal)
+    context.require_same(before, altered, "another order of keys")
+
+
+def _backwards(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _backwards(value[name]) for name in reversed(value)}
+    return [*map(_backwards, value)] if isinstance(value, list) else value
+
+
 def violations_come_in_the_order_of_checks(context: LawContext) -> None:
     """Violations come in the order coverage, surface, approval, evidence, loop."""
     verdict = context.judge(context.proposal)

@@ -1,5 +1,7 @@
 """The laws of what tools demand: a tool or a spec that demands more never lets more pass."""
 
+from typing import Final
+
 from harness.testing._draw.primitives import Json
 from harness.testing._laws.context import LawContext, with_manifest, with_part
 
@@ -40,6 +42,28 @@ def confining_a_class_never_helps(context: LawContext) -> None:
     confined = [*context.loose["spec"].get("confined_evidence", ()), name]
     altered = with_part(context.loose, "spec", confined_evidence=confined)
     context.require_kept(context.judge(context.loose), altered, f"confining {name}")
+
+
+def stricter_demands_never_help(context: LawContext) -> None:
+    """A demand where a class was enough never lets a refused plan pass."""
+    tools = context.loose["compiled"]["manifests"]["tool_manifest"]
+    before = context.judge(context.loose)
+    for position, tool in enumerate(tools):
+        needed = tool.get("requires_evidence", ())
+        stricter = [
+            {"class": one, **context.pick(_ASKED)} if isinstance(one, str) else one
+            for one in needed
+        ]
+        if stricter != list(needed):
+            altered = _with_tool(context, position, requires_evidence=stricter)
+            context.require_refused(before, altered, f"a demand of tool {position}")
+
+
+_ASKED: Final = (
+    {"about": {"x": "/id"}},
+    {"content_schema": {"type": "object"}},
+    {"content_schema": False},
+)
 
 
 def _with_tool(context: LawContext, position: int, **changes: object) -> Json:

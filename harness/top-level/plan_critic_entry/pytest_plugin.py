@@ -65,9 +65,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pytest.fail("the fixture critic_law needs the marker critic_laws(...)", pytrace=False)
     if lines := shadowed():
         pytest.fail(f"critic_laws: {'; '.join(lines.values())}", pytrace=False)
-    laws = import_module("harness.testing.laws").Laws(*marker.args, **marker.kwargs)
+    laws = _laws_of(marker)
     cases = [(laws, name) for name in laws.names]
     metafunc.parametrize(_FIXTURE, cases, indirect=True, ids=laws.names)
+
+
+def _laws_of(marker: pytest.Mark) -> Any:
+    """Return the laws that a marker asks for, or fail with what is wrong with its policy."""
+    try:
+        return import_module("harness.testing.laws").Laws(*marker.args, **marker.kwargs)
+    except (OSError, import_module("harness.policy").InvalidPolicy) as error:
+        lines = (str(error), *getattr(error, "__notes__", ()))
+        pytest.fail("critic_laws: " + "\n".join(lines), pytrace=False)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

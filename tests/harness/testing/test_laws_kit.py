@@ -26,6 +26,7 @@ from evals.capability import Binding
 from evals.latency import evaluate as judge_latency
 from harness.testing._laws.context import LawVerdict, Verify
 from harness.testing._laws.evaluators import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
+from harness.testing._laws.verify import OF_SOURCED
 from harness.testing.laws import LAWS, LawBroken, Laws, check_evaluator, check_laws, describe_law
 from harness.testing.strategies import runs
 from harness.wire import build
@@ -34,7 +35,7 @@ from tests.support.examples import good_proposal
 HOLDS = settings(max_examples=25, derandomize=True, database=None, deadline=None)
 # Nobody reads what a planted bug shrinks to.
 BREAKS = settings(HOLDS, max_examples=400, phases=(Phase.generate,))
-STILL_HOLDS = settings(BREAKS, max_examples=5)
+STILL_HOLDS = settings(BREAKS, max_examples=2)
 SHRUNK = settings(BREAKS, phases=(Phase.generate, Phase.shrink))
 SOON = settings(BREAKS, max_examples=15)
 
@@ -44,6 +45,7 @@ WORLDS: dict[str, tuple[Any, Any, Any]] = {
     "manifest given": (REFUND.compiled, None, None),
     "all given": (REFUND.compiled, REFUND.spec, REFUND.ctx),
 }
+OF_NO_USE = {law.__name__ for law in OF_SOURCED}
 PASSED = Verified(reasons=("planted",))
 
 
@@ -54,7 +56,7 @@ def test_the_engine_keeps_the_law(world: Any, law: str) -> None:
 
 
 def test_every_law_has_a_name_and_a_sentence() -> None:
-    assert len(set(LAWS)) == len(LAWS) == 31
+    assert len(set(LAWS)) == len(LAWS) == 46
     assert all(describe_law(law).endswith(".") for law in LAWS)
 
 
@@ -227,11 +229,64 @@ def trusting(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
     return PASSED if spec.confined_evidence else verify(ctx, compiled, spec, plan)
 
 
+def knows(name: str) -> Callable[..., bool]:
+    """Pick what holds an item of that id."""
+    return lambda _c, m, _p: name in m.evidence
+
+
+def about_first_keys(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Find more in args whose first key is not the least."""
+    verdict = verify(ctx, compiled, spec, plan)
+    for step in plan.steps:
+        names = list(getattr(step, "args", {}))
+        if names and names[0] != min(names):
+            return answer((*found_by(verdict), PLANTED))
+    return verdict
+
+
+def demands_little(manifests: Any) -> bool:
+    needs = [one for tool in manifests.tool_manifest for one in tool.requires_evidence or ()]
+    return any(not isinstance(one, str) for one in needs)
+
+
+def soft_when(wrong: Callable[..., bool]) -> Verify:
+    """Return the engine, without check 4 for what `wrong` picks."""
+
+    def judge(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+        verdict = verify(ctx, compiled, spec, plan)
+        if not wrong(ctx, compiled.manifests, plan):
+            return verdict
+        return answer(one for one in found_by(verdict) if one.check != "evidence")
+
+    return judge
+
+
+def opened(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Pass whatever is judged in the open mode."""
+    return PASSED if spec.provenance == "open" else verify(ctx, compiled, spec, plan)
+
+
+def turned(_ctx: Any, _m: Any, plan: Any) -> bool:
+    first = getattr(plan.steps[0], "adapter_id", "") if plan.steps else ""
+    return len(plan.steps) > 1 and first == "zz"
+
+
+def crowded(_ctx: Any, _m: Any, plan: Any) -> bool:
+    return len(plan.steps) == 1
+
+
+def chatty(ctx: Any, compiled: Any, spec: Any, plan: Any) -> LawVerdict:
+    """Leave out the last entry of a long refusal."""
+    found = found_by(verify(ctx, compiled, spec, plan))
+    return answer(found[:1000]) if found else verify(ctx, compiled, spec, plan)
+
+
 WRONG: dict[str, tuple[Verify, ...]] = {
     "totality": (raising,),
     "any_values_get_an_answer": (unsettled,),
     "determinism": (moody(),),
     "json_round_trip": (pedantic,),
+    "the_order_of_keys_means_nothing": (about_first_keys,),
     "violations_come_in_the_order_of_checks": (reversing,),
     "violations_name_real_places": (lost,),
     "reasons_are_safe_to_print": (unescaped,),
@@ -251,6 +306,7 @@ WRONG: dict[str, tuple[Verify, ...]] = {
     "another_plans_approval_changes_nothing": (passing_if(approved_by("foreign")),),
     "approval_lifts_only_its_need": (passing_if(approved_by("full")),),
     "spent_calls_never_help": (passing_if(lambda ctx, _m, _p: ctx.spent and ctx.spent.calls),),
+    "stricter_demands_never_help": (passing_if(lambda _c, m, _p: demands_little(m)),),
     "stricter_bindings_never_help": (passing_if(lambda _c, m, _p: binds_at_places(m)),),
     "a_group_is_as_strict_as_its_bindings": (passing_if(lambda _c, m, _p: groups(m)),),
     "confining_a_class_never_helps": (trusting,),
@@ -264,15 +320,48 @@ WRONG: dict[str, tuple[Verify, ...]] = {
     "claims_only_add": (passing_if(lambda _c, _m, plan: claims_much(plan)),),
     "a_named_trace_only_adds": (passing_if(lambda _c, _m, plan: plan.trace_id == "zz"),),
     "omitted_outputs_only_add": (passing_if(lambda _c, _m, plan: not plan.declared_outputs),),
+    "the_order_of_calls_does_not_matter": (soft_when(turned),),
+    "calls_never_back_each_other": (soft_when(crowded),),
+    "a_demand_is_met_by_what_content_says": (soft_when(knows("zz1")),),
+    "a_binding_looks_where_it_points": (soft_when(knows("zz1")),),
+    "a_group_needs_one_item": (soft_when(knows("zz2")),),
+    "confined_content_is_not_sent": (
+        blind_to(lambda one: one.check == "surface" and "/args" in str(one.path)),
+    ),
+    "a_repeat_over_turns_asks": (blind_to(lambda one: one.approvable is True),),
+    "an_approval_holds_in_its_context": (passing_if(approved_by("elsewhere")),),
+    "a_long_refusal_is_capped": (chatty,),
+    "untrusted_text_never_allows": (passing_if(knows("untrusted")),),
+    "less_authority_never_widens": (passing_if(lambda ctx, _m, _p: ctx.session and not ctx.scope),),
+    "fewer_items_never_widen": (passing_if(lambda _c, m, _p: "seen/0" not in m.evidence),),
+    "open_softens_and_never_allows": (opened,),
     "valid_plans_pass": (strict,),
     "near_misses_are_refused": (blind_to(lambda one: str(one.path).endswith("/id")),),
 }
 JUDGES = [(law, judge) for law, judges in WRONG.items() for judge in judges]
+_OF_EVIDENCE = {
+    "a_demand_is_met_by_what_content_says",
+    "a_binding_looks_where_it_points",
+    "a_group_needs_one_item",
+    "confined_content_is_not_sent",
+}
 # A judge that is wrong more often than one law can say.
 ALSO_BROKEN = {
     "valid_plans_pass": {"near_misses_are_refused"},
     "totality": {"any_values_get_an_answer"},
     "omitted_outputs_only_add": {"near_misses_are_refused"},
+    "a_demand_is_met_by_what_content_says": _OF_EVIDENCE,
+    "a_binding_looks_where_it_points": _OF_EVIDENCE,
+    "a_group_needs_one_item": _OF_EVIDENCE,
+    "stricter_demands_never_help": _OF_EVIDENCE,
+    "stricter_bindings_never_help": _OF_EVIDENCE,
+    "a_group_is_as_strict_as_its_bindings": _OF_EVIDENCE,
+    "confining_a_class_never_helps": {"confined_content_is_not_sent"},
+    "calls_never_back_each_other": {*LAWS},
+    "fewer_items_never_widen": {*LAWS},
+    "confined_content_is_not_sent": {*LAWS},
+    "a_repeat_over_turns_asks": {*LAWS},
+    "less_authority_never_widens": {*LAWS},
 }
 
 
@@ -317,7 +406,16 @@ def test_check_laws_checks_them_all() -> None:
 def test_where_no_plan_can_pass_the_laws_of_passing_plans_are_silent() -> None:
     compiled, spec, ctx = WORLDS["all given"]
     laws = Laws(compiled, spec, ctx.model_copy(update={"spent": {"tokens": 9000}}))
-    assert set(LAWS) - set(laws.names) == {"valid_plans_pass", "near_misses_are_refused"}
+    assert set(LAWS) - set(laws.names) == {
+        *OF_NO_USE,
+        "valid_plans_pass",
+        "near_misses_are_refused",
+    }
+
+
+def test_where_the_spec_has_no_provenance_its_laws_are_silent() -> None:
+    assert set(LAWS) - set(Laws(*WORLDS["all given"]).names) == OF_NO_USE
+    assert set(Laws().names) == set(LAWS)
 
 
 def test_a_law_of_another_name_is_none() -> None:
