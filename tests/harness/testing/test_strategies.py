@@ -59,11 +59,18 @@ IMPOSSIBLE_IN_REFUND = {
     "wrong_place",
     "missing_argument",
     "divided_group",
-    "repeated_over_turns",
     "unpinned_spec_class",
 }
 # No argument that leaves accepts text of the evidence, so no spec or context makes it possible.
-IMPOSSIBLE_WITH_ITS_TOOLS = {"confined_content"}
+# Its tools demand classes only, and bind by class only.
+IMPOSSIBLE_WITH_ITS_TOOLS = {
+    "confined_content",
+    "demand_unmet",
+    "demand_about_another",
+    "wrong_place",
+    "missing_argument",
+    "divided_group",
+}
 every_world = pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
 
 

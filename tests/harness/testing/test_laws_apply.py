@@ -1,0 +1,92 @@
+"""The laws are not vacuous: each compares verdicts in a good share of drawn proposals."""
+
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from harness.testing._laws.context import LawContext, LawVerdict
+from harness.testing._laws.renaming import named_back, renamed
+from harness.testing.laws import _LAWS, LAWS, Laws
+from harness.testing.strategies import NearMiss
+from tests.support.judging import judge
+from tests.support.model.facts import Json
+
+DRAWS = settings(
+    max_examples=40, derandomize=True, database=None, deadline=None, phases=(Phase.generate,)
+)
+LEAST = 0.1
+JUDGES_ONCE = {
+    "violations_come_in_the_order_of_checks",
+    "violations_name_real_places",
+    "reasons_are_safe_to_print",
+    "read_only_refuses_every_write",
+    "valid_plans_pass",
+    "near_misses_are_refused",
+    "totality",
+    "any_values_get_an_answer",
+    "a_repeat_over_turns_asks",
+}
+# It is about refused plans of worlds with evidence: few of the first draws are.
+RARE = settings(DRAWS, max_examples=200)
+
+
+class Counting(LawContext):
+    """Counts the proposals that are judged, apart from copies of the same."""
+
+    judged = 0
+
+    def _verdict(self, given: Any) -> LawVerdict:
+        self.judged += 1
+        return super()._verdict(given)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_law_applies_often_enough(law: str) -> None:
+    laws, least = Laws(), 1 if law in JUDGES_ONCE else 2
+    applied: list[bool] = []
+
+    @(RARE if law == "less_evidence_never_helps" else DRAWS)
+    @given(laws._source(_LAWS[law]), st.data())
+    def tried(drawn: Any, data: st.DataObject) -> None:
+        miss = drawn if isinstance(drawn, NearMiss) else None
+        context = Counting(miss.proposal if miss else drawn, data, laws._verify, miss)
+        _LAWS[law](context)
+        applied.append(context.judged >= least)
+
+    tried()
+    assert sum(applied) >= LEAST * len(applied)
+
+
+def test_renaming_keeps_what_provenance_judges() -> None:
+    tool: Json = {
+        "adapter_id": "bank",
+        "capability_id": "pay",
+        "approval_mode": "delegated",
+        "arg_roles": {"id": "object", "to": "recipient"},
+    }
+    items: list[Json] = [
+        {"id": ref, "classification": "r", "content": text, "source": source}
+        for ref, text, source in (
+            ("b", "to id zeta-9", {"author": "public", "standing": "ambient"}),
+            ("a", "to id zeta-9", {"author": "public", "standing": "ambient"}),
+            ("user/1", "pay it", {"author": "user", "standing": "named"}),
+        )
+    ]
+    step = {"kind": "tool", "adapter_id": "bank", "capability_id": "pay"}
+    session = {"id": "s", "turn": 1, "approved": [{"value": {"id": "ord_7"}}]}
+    wire: Json = {
+        "ctx": {"trace_id": "t", "safety_mode": "destructive", "session": session},
+        "compiled": {"manifests": {"tool_manifest": [tool], "evidence_manifest": items}},
+        "spec": {"id": "d", "required_outputs": [], "provenance": "closed"},
+        "plan": {
+            "steps": [{**step, "args": {"id": "ord_7", "to": "zeta-9"}}],
+            "declared_outputs": [],
+        },
+    }
+    altered, names = renamed(wire)
+    before, after = judge(wire).wire(), judge(altered).wire()
+    assert not before["ok"]
+    assert "text of a" in str(before) or "a (not requested)" in str(before)
+    assert named_back(after, names) == before
