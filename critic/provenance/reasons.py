@@ -5,6 +5,7 @@ from typing import Final
 
 from critic.provenance.sources import DaySighting, Sighting
 from critic.provenance.values import Day
+from evals.canonical import canonical_json
 from evals.capability import Role
 from evals.escaping import escape_name
 from evals.manifest import EvidenceItem, Source
@@ -34,7 +35,7 @@ _NAME_IT: Final = "name it in the request"
 def value_reason(role: Role, value: str | float, seen: Sighting, help_: str | None) -> str:
     """Return why a value is not allowed in its role. Without `help_`, it is refused."""
     help_ = help_ or _NAME_IT
-    return f"{_ROLES.get(role, role)} {_quoted(str(value))} {_where(seen)}: {help_}"
+    return f"{_ROLES.get(role, role)} {_quoted(_written(value))} {_where(seen)}: {help_}"
 
 
 def day_reason(day: Day, seen: DaySighting, help_: str) -> str:
@@ -82,6 +83,11 @@ def _standing(source: Source | None) -> str:
     if source is None or source.author in ("user", "operator"):
         return ""
     return f" ({_STANDINGS[source.standing]})"
+
+
+def _written(value: str | float) -> str:
+    """Return a value as canonical JSON writes it, so that 7 and 7.0 read the same."""
+    return value if isinstance(value, str) else canonical_json(value).decode()
 
 
 def _quoted(text: str) -> str:

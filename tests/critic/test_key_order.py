@@ -11,6 +11,7 @@ from evals import confinement
 from evals.schemas import compile_schema, schema_faults
 from harness.canonical import canonical_bytes
 from harness.wire import parse
+from tests.support import sightings
 from tests.support.generate.strategies import proposals, runs
 from tests.support.judging import LAW
 from tests.support.model.facts import Json
@@ -73,6 +74,14 @@ def test_no_order_of_keys_changes_a_verdict(proposal: Proposal) -> None:
     verdict = verify_proposal(proposal)
     assert verify_proposal(parse(Proposal, canonical_bytes(proposal))) == verdict
     assert verify_proposal(Proposal(**backwards(proposal.wire()))) == verdict
+
+
+@pytest.mark.parametrize("value", [7.0, [7.0], "[7.0]"])
+def test_a_reason_writes_a_number_as_its_record_does(value: object) -> None:
+    proposal = Proposal(**sightings.proposal(args={"x": value}))
+    verdict = verify_proposal(proposal)
+    assert verify_proposal(parse(Proposal, canonical_bytes(proposal))) == verdict
+    assert verdict.reasons[0].startswith("step 0 recipient [7] ")
 
 
 @LAW
