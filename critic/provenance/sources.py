@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.texts import Place, hosts_in
-from critic.provenance.values import Content, Day, content_of, days_in, leaves
+from critic.provenance.values import Content, Day, content_of, days_in, leaves, spelling
 from critic.provenance.words import stems_of
 from evals.manifest import EvidenceItem, Manifests, Source
 from evals.timestamps import unexpired
@@ -95,16 +95,21 @@ class Seen:
         names = (_OPERATOR, *_OF_RECORD, *_TRUSTED, _AMBIENT, _LED)
         self._places = {_REQUEST: Place(generous=True), **{name: Place() for name in names}}
         self._record_fields = frozenset(record_fields)
+        self._expired_request: list[str] = []
 
     def add(self, item: EvidenceItem, *, has_expired: bool = False) -> None:
         """Add what an item says. One without a source or without content says nothing.
 
-        What has expired is no better than a source that only untrusted text led to.
+        What has expired is no better than a source that only untrusted text led to. A day that an
+        expired request names still contests other days.
         """
-        if item.source is not None:
-            place = _LED if has_expired else _place_of(item.source)
-            fields, texts = self._content(item, item.source)
-            self._places[place].add(item, fields, texts)
+        if item.source is None:
+            return
+        place = _LED if has_expired else _place_of(item.source)
+        fields, texts = self._content(item, item.source)
+        self._places[place].add(item, fields, texts)
+        if has_expired and item.source.author == "user":
+            self._expired_request += map(spelling, texts)
 
     def _content(self, item: EvidenceItem, source: Source) -> Content:
         """Return fields and texts of a result; what user and operator say is text as a whole."""
@@ -172,8 +177,10 @@ class Seen:
 
     @cached_property
     def names_a_day(self) -> bool:
-        """Return whether the request names any day."""
-        return bool(self._days["request"])
+        """Return whether the request, expired or not, names any day."""
+        if self._days["request"]:
+            return True
+        return any(True for text in self._expired_request for _ in days_in(text))
 
     @property
     def _request(self) -> Iterator[str]:

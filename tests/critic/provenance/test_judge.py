@@ -512,6 +512,8 @@ DAY = "2026-05-09"
         ([item(f"on {DAY}", "system"), request("on May 10")], "allow"),
         ([request("on May 10")], "allow"),
         ([item(f"on {DAY}", "user", "named", **LATE)], "ask"),
+        ([item(f"on {DAY}", standing="named"), item("on May 10", "user", "named", **LATE)], "ask"),
+        ([item(f"on {DAY}", standing="named"), item("on a day", "user", "named", **LATE)], "allow"),
         ([item(f"on {DAY}", **LATE)], "ask"),
         ([item(f"on {DAY}", "system", **LATE), item(f"on {DAY}")], "ask"),
     ],

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.support.model.facts import Json
+from tests.support.model.facts import Json, scalars
 from tests.support.model.sources import NEAR, Seen, by, seen_in
 from tests.support.model.values import spelling
 
@@ -49,8 +49,8 @@ def names_a_day(p: Json) -> bool:
     """Return whether the request, expired or not, names a day."""
     items = p["compiled"]["manifests"]["evidence_manifest"]
     request = [one for one in items if one.get("source", {}).get("author") == "user"]
-    texts = [one["content"] for one in request if isinstance(one.get("content"), str)]
-    return any(re.search(ANY_DAY, spelling(text)) for text in texts)
+    said = [leaf for one in request for leaf in scalars(one.get("content"))]
+    return any(re.search(ANY_DAY, spelling(one)) for one in said)
 
 
 def holds_day(texts: list[str], day: str) -> bool:
