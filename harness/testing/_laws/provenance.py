@@ -14,7 +14,8 @@ from harness.testing._laws.context import LawContext, LawVerdict, with_manifest,
 
 ASK, REFUSE = 1, 2
 _MODES: Final = ("closed", "open")
-_TARGETS: Final = frozenset({"recipient", "object", "code"})
+TARGETS: Final = frozenset({"recipient", "object", "code"})
+"""The roles for which less authority never widens an answer, whatever else the evidence says."""
 _NAMED_AUTHORS: Final = ("user", "operator", "system")
 
 Place = tuple[int, str]
@@ -57,7 +58,7 @@ def less_authority_never_widens(context: LawContext) -> None:
     fact = context.pick(facts)
     altered = _without(wire, fact)
     secret = set() if fact in ("own", "hosts") else {"secret"}
-    _require_no_wider(context, wire, altered, _TARGETS | secret, f"leaving out {fact}")
+    require_no_wider(context, wire, altered, TARGETS | secret, f"leaving out {fact}")
 
 
 def fewer_items_never_widen(context: LawContext) -> None:
@@ -74,7 +75,7 @@ def fewer_items_never_widen(context: LawContext) -> None:
     altered = with_manifest(wire, "evidence_manifest", items[:gone] + items[gone + 1 :])
     # The host of a secret may be one that the request names, which makes it no secret.
     secret = set() if items[gone]["source"]["author"] == "user" else {"secret"}
-    _require_no_wider(context, wire, altered, _TARGETS | secret, f"removing item {gone}")
+    require_no_wider(context, wire, altered, TARGETS | secret, f"removing item {gone}")
 
 
 def open_softens_and_never_allows(context: LawContext) -> None:
@@ -106,9 +107,10 @@ def places(verdict: LawVerdict) -> dict[Place, int]:
     return found
 
 
-def _require_no_wider(
+def require_no_wider(
     context: LawContext, wire: Json, altered: Json, roles: frozenset[str], what: str
 ) -> None:
+    """Require that no place of a step all of whose values have these roles is judged wider."""
     before, after = places(context.judge(wire)), places(context.judge(altered))
     wider = [
         place
