@@ -20,6 +20,9 @@ Path = list[str]
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 
+WORD = r"[\w\u0300-\u036f\xad\u200b-\u200f\u2060-\u2064\ufeff]"
+"""A character of a word. Marks and characters without a width change the word they stand in."""
+
 NFKC = unicodedata.ucd_3_2_0.normalize
 LONGEST_FIELD = 80
 
@@ -48,9 +51,9 @@ def spelling(value: Any) -> str:
 
 
 def host_of(value: str) -> str | None:
-    """Return the host that a spelling begins with. An e-mail address has none."""
+    """Return the host that a spelling begins with. E-mail addresses and phrases have none."""
     found = HOST.match(value)
-    return found.group() if found and "@" not in value else None
+    return found.group() if found and "@" not in value and " " not in value else None
 
 
 def hosts_in(text: str) -> list[str]:
@@ -61,9 +64,9 @@ def hosts_in(text: str) -> list[str]:
 
 def occurs_in(value: str, text: str, *, longer: bool = False) -> bool:
     """Return whether the text holds the value as a word; `longer`: also inside an address."""
-    before, after = (r"(?<!\w)", r"(?!\w)")
+    before, after = f"(?<!{WORD})", f"(?!{WORD})"
     if not longer:
-        before, after = before + r"(?<!\w[./:@-])", r"(?!\w|[./:@-]\w)"
+        before, after = before + f"(?<!{WORD}[./:@-])", f"(?!{WORD}|[./:@-]{WORD})"
     if re.fullmatch("[0-9]{1,3}", value):
         before = r"\bids?\b\W{0,4}"
     return value != "" and bool(re.search(before + re.escape(value) + after, spelling(text)))
@@ -130,12 +133,29 @@ PLAIN = (str, int, float, bool, type(None))
 
 def read_list(text: str) -> Any:
     """Return the list that the text spells, in JSON or in Python; None if it spells none."""
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, read_python):
         try:
             return read(text)
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             continue
     return None
+
+
+def read_python(text: str) -> Any:
+    """Return the value of a literal as Python writes it: with the numbers of JSON, and no raw tabs.
+
+    Raises:
+        ValueError: Python does not write the literal so.
+        SyntaxError: the text is not Python.
+    """
+    for node in ast.walk(ast.parse(text, mode="eval")):
+        if isinstance(node, ast.Constant):
+            written = ast.get_source_segment(text, node) or ""
+            if "\t" in written:
+                raise ValueError
+            if type(node.value) in (int, float):
+                json.loads(written)
+    return ast.literal_eval(text)
 
 
 def addresses_in(value: Any) -> list[str]:
@@ -177,7 +197,7 @@ def is_one_word(value: Any) -> bool:
     if json_type(value) not in ("string", "number"):
         return False
     text = value if isinstance(value, str) else spelled(value)
-    return re.fullmatch(r"[\w.@-]{1,40}", text) is not None
+    return re.fullmatch(f"(?:{WORD}|[.@-]){{1,40}}", text) is not None
 
 
 # --- words of a name --------------------------------------------------------------------------
@@ -191,7 +211,7 @@ def stems_of_name(name: str) -> list[str]:
 
 
 def stems_of_text(text: str) -> list[str]:
-    return [stem(word) for word in re.findall(r"[^\W_]+", spelling(text))]
+    return [stem(word) for word in re.findall(f"(?:(?!_){WORD})+", spelling(text))]
 
 
 def stem(word: str) -> str:
