@@ -102,6 +102,8 @@ def test_an_argument_without_evidence_may_be_left_out_where_the_tool_can_spare_i
     wire = evidence_with("refund_window_evidence")(good_proposal())
     tools = wire["compiled"]["manifests"]["tool_manifest"]
     tools[1]["args_schema"] = {"type": "object"}
+    for binding in tools[1]["bound_args"].values():
+        binding["optional"] = True
     wire["plan"]["steps"][1]["evidence_refs"] = [WINDOW]
     expected = [
         {"kind": "correct_args", "step": 1, "path": f"/steps/1/args/{name}"}

@@ -157,7 +157,12 @@ OTHERS: dict[str, tuple[Change, list[Json]]] = {
         evidence_with("order_record"),
         [
             {"kind": "unpin_evidence", "step": 1, "ref": WINDOW},
-            {"kind": "obtain_evidence", "step": 1, "classifications": ["refund_window_evidence"]},
+            {
+                "kind": "obtain_evidence",
+                "step": 1,
+                "classifications": ["refund_window_evidence"],
+                "content": "satisfies the content_schema and holds argument id at /payment_id",
+            },
         ],
     ),
     "evidence for an argument that cannot be left out": (
