@@ -34,7 +34,8 @@ def read(p: Json, item: Json, *, fresh: bool) -> Seen:
     if author in ("m", "p") and source.get("web"):
         author = "w"
     if author in ("user", "operator"):
-        leaves = scalars(item["content"])
+        leaves = [one for one in scalars(item["content"]) if one is not None]
+        leaves = [one for one in leaves if not isinstance(one, bool)]
         said: tuple[list[str], list[str]] = [], [spelling(one) for one in leaves]
     else:
         said = fields_and_texts(item["content"], keys)
