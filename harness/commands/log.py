@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from evals.escaping import escape_line
 from evals.timestamps import format_time
 from harness.commands.output import ascii_json
-from harness.commands.replay import parse_head, print_answers, print_check, with_progress
+from harness.commands.replay import (
+    count_of_records,
+    parse_head,
+    print_answers,
+    print_check,
+    with_progress,
+)
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import DecisionRecord, Gap
@@ -97,5 +103,5 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     total = sum(counts.values())
     unbroken = counts["same"] == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
-    sys.stdout.write(f"{total} records: {result}\nhead {head.seq}:{head.hash}\n")
+    sys.stdout.write(f"{count_of_records(total)}: {result}\nhead {head.seq}:{head.hash}\n")
     return 0 if unbroken and check else _EXIT_NOT_SOUND

@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     print_check(check, as_json=as_json)
     if not as_json:
         numbers = ", ".join(f"{counts[status]} {status}" for status in get_args(ReplayStatus))
-        sys.stdout.write(f"{sum(counts.values())} records: {numbers}\n")
+        sys.stdout.write(f"{count_of_records(sum(counts.values()))}: {numbers}\n")
     return 0 if check and counts.keys() <= {"same"} else 1
 
 
@@ -65,6 +65,11 @@ def print_answers(answers: Iterator[ReplayResult], *, as_json: bool) -> Counter[
         elif not answer or answer.notes:
             tqdm.write(answer.text(), file=sys.stdout)
     return counts
+
+
+def count_of_records(number: int) -> str:
+    """Return the number of records in words: `1 record`, else `4 records`."""
+    return f"{number} record{'' if number == 1 else 's'}"
 
 
 def print_check(check: LogCheck, *, as_json: bool) -> None:

@@ -104,6 +104,15 @@ def test_verify_prints_the_head_that_it_takes(critic: Critic, log: Path) -> None
         assert critic(*command, log, "--head", head).status == 0
 
 
+def test_one_record_is_counted_as_one(critic: Critic, tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "one.db") as kept:
+        kept.append(decision())
+    verified = critic("log", "verify", tmp_path / "one.db")
+    assert verified.lines[0] == "1 record: hashes and chain hold"
+    replayed = critic("replay", tmp_path / "one.db")
+    assert replayed.lines == ["1 record: 1 same, 0 drift, 0 tampered, 0 incomplete"]
+
+
 def test_verify_tells_of_an_altered_record(critic: Critic, log: Path) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         body = list(kept.raw())[1].body
