@@ -191,8 +191,8 @@ def _tell_result(result: CaseResult, *, as_json: bool) -> None:
         return
     head = "FAILED" if result.problem else "ok"
     own = " (judged by its own tools and spec, not by the policy)" if result.has_own else ""
-    title = escape_line(result.title)
-    sys.stdout.write(f"{escape_line(str(result.file))}: {head}: {title}{own}\n")
+    title = f": {escape_line(result.title)}" if result.title else ""
+    sys.stdout.write(f"{escape_line(str(result.file))}: {head}{title}{own}\n")
     for line in result.problem.splitlines():
         sys.stdout.write(f"  {escape_line(line)}\n")
 

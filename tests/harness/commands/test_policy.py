@@ -266,6 +266,7 @@ def test_cases_that_the_policy_does_not_judge_test_nothing(
     (tmp_path / "cases" / "no.json").write_text("{")
     said = critic("policy", "test", refund, tmp_path / "cases")
     assert (said.status, "not a case file" in said.out) == (2, True)
+    assert f"{tmp_path / 'cases' / 'no.json'}: FAILED" in said.lines, "it has no title to show"
 
 
 def test_a_policy_among_its_cases_is_not_a_case(critic: Critic, refund: Path) -> None:
