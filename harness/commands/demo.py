@@ -21,8 +21,8 @@ _DECIDED_AT = parse_time("2026-05-09T09:35:00Z")
 def run(args: argparse.Namespace) -> int:
     """Print each step as it happens. Return 0 if every step went as expected, else 1."""
     shown = escape_text(args.log)
-    _say("A customer asks for a refund of 24,500 rupees. Two plans are proposed for it.\n\n")
     with SqlDecisionLog.open(args.log) as log:
+        _say("A customer asks for a refund of 24,500 rupees. Two plans are proposed for it.\n\n")
         outcomes = asyncio.run(_decide(log))
         first, paid, last = (outcome.record.seq for outcome in outcomes)
         _say(f"4. The record: decisions {first} to {last} are in {shown}, ")
