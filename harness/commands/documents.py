@@ -49,8 +49,11 @@ class InputDocument(NamedTuple):
         return parser(self.data)
 
 
-def read_whole(name: str, limit: int = MAX_DOCUMENT_BYTES) -> InputDocument:
-    """Read one file, or standard input for `-`, as one document of at most `limit` bytes."""
+def read_whole(name: str, limit: int | None = None) -> InputDocument:
+    """Read one file, or standard input for `-`, as one document of at most `limit` bytes.
+
+    None is the limit of a command without `--max-bytes`, whose message does not name that option.
+    """
     try:
         with _opened(name) as stream:
             return _whole(name, stream, limit)
@@ -93,9 +96,14 @@ def _opened(name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _whole(name: str, stream: BinaryIO, limit: int) -> InputDocument:
-    data = stream.read(limit + 1)
-    return InputDocument(name, data) if len(data) <= limit else _too_large(name, limit)
+def _whole(name: str, stream: BinaryIO, limit: int | None) -> InputDocument:
+    most = MAX_DOCUMENT_BYTES if limit is None else limit
+    data = stream.read(most + 1)
+    if len(data) <= most:
+        return InputDocument(name, data)
+    if limit is None:
+        return InputDocument(name, b"", error=f"over the limit of {most} bytes: split it")
+    return _too_large(name, limit)
 
 
 def _too_large(name: str, limit: int, line: int | None = None) -> InputDocument:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.commands import documents
 from harness.policy import lint, read_policy
 from tests.harness.console import Critic, spawn
 from tests.support.examples import is_safe
@@ -102,6 +103,15 @@ def test_tools_are_derived_from_openai_json(critic: Critic, folder: Path) -> Non
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith("critic: standard input: /0/name: must be a name of letters")
     assert critic("init", "--from-openai", "a", "--from-python", "b").status == 2
+
+
+def test_a_limit_that_no_option_raises_names_no_option(
+    critic: Critic, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", 9)
+    (folder / "tools.json").write_text('[{"name": "pay"}]')
+    said = critic("init", "--from-openai", "tools.json")
+    assert said == (2, "", "critic: tools.json: over the limit of 9 bytes: split it\n")
 
 
 def test_what_a_module_prints_is_no_part_of_the_policy(critic: Critic, folder: Path) -> None:
