@@ -76,7 +76,8 @@ def _laws_of(marker: pytest.Mark) -> Any:
         return import_module("harness.testing.laws").Laws(*marker.args, **marker.kwargs)
     except (OSError, import_module("harness.policy").InvalidPolicy) as error:
         lines = (str(error), *getattr(error, "__notes__", ()))
-        pytest.fail("critic_laws: " + "\n".join(lines), pytrace=False)
+    # Outside the handler, so that the failure is not chained to the error.
+    pytest.fail("critic_laws: " + "\n".join(lines), pytrace=False)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

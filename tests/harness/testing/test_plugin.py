@@ -415,6 +415,23 @@ def test_the_marker_makes_a_test_of_each_law(run: Pytest, pytester: pytest.Pytes
     result.stdout.fnmatch_lines(["*::test_laws[[]totality[]] PASSED*"])
 
 
+def test_a_policy_that_cannot_be_used_is_explained_without_a_traceback(
+    run: Pytest, pytester: pytest.Pytester
+) -> None:
+    (pytester.path / "critic.toml").write_text("[spec]\nid = 7\n")
+    marked = """
+    @pytest.mark.critic_laws(policy="critic.toml")
+    def test_laws(critic_law):
+        critic_law()
+    """
+    pytester.makepyfile(LAWS_OF_A_MANIFEST + marked)
+    result = run()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["critic_laws: *", "critic.toml:*: /spec/id: *"])
+    result.stdout.no_fnmatch_line("*During handling*")
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
 def test_a_broken_law_names_itself(run: Pytest, pytester: pytest.Pytester) -> None:
     marked = """
     @pytest.mark.critic_laws(MANIFEST, SPEC, CONTEXT, settings=SOME, verify=trusting)
