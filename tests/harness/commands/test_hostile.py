@@ -32,6 +32,7 @@ def hostile_run() -> Json:
     tools = proposal["compiled"]["manifests"]["tool_manifest"]
     for tool in tools:
         tool["bound_args"] = {NAME: ["order_record"]}
+        tool.pop("bound_together", None)
         tool["args_schema"] = {"properties": {HOSTILE: {"const": 1, "description": HOSTILE}}}
     for item in proposal["compiled"]["manifests"]["evidence_manifest"]:
         item |= {"content": HOSTILE, "snapshot": HOSTILE, "subject": HOSTILE}
