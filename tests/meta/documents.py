@@ -29,6 +29,7 @@ RUN: Final = frozenset({"console", "python", "sh", "json", "toml"})
 
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIME_LIMIT: Final = 300
+_BESIDE: Final = ROOT / "tests" / "meta" / "beside"
 
 
 class Snippet(NamedTuple):
@@ -70,7 +71,8 @@ def furnish(page: Path, folder: Path) -> Path:
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment of a user who has this interpreter's scripts on the path.
 
-    What a program keeps for its user, such as sessions of the code loop, goes below `folder`.
+    What a program keeps for its user, such as sessions of the code loop, goes below `folder`. Laws
+    try few examples: see `tests.meta.beside`.
     """
     dropped = ("PYTEST", "COV", "HYPOTHESIS")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
@@ -81,7 +83,11 @@ def environment(folder: Path) -> dict[str, str]:
         for what in ("NAME", "EMAIL")
     }
     user = {"XDG_DATA_HOME": str(folder / ".user"), "COLUMNS": "100"}
-    return {**kept, **git, **user, "PATH": f"{scripts}{os.pathsep}{kept['PATH']}"}
+    paths = {
+        "PATH": os.pathsep.join([str(scripts), kept["PATH"]]),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(_BESIDE), kept.get("PYTHONPATH")])),
+    }
+    return {**kept, **git, **user, **paths, "PYTEST_ADDOPTS": "-p few_examples"}
 
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

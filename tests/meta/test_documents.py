@@ -40,6 +40,8 @@ def test_the_page_works_as_shown(name: str, tmp_path: Path) -> None:
         problem = _problem(snippet, folder)
         assert not problem, f"{name} line {snippet.line}: {problem}"
     program = "\n\n".join(part.text for part in page if part.language == "python")
+    if "harness.testing" in program:
+        program = f"import few_examples; few_examples.load()\n{program}"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program],
         cwd=folder,

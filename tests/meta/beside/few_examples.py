@@ -1,0 +1,21 @@
+"""Let the laws that a page shows try few examples; their own tests try many.
+
+A plugin of pytest, and a module for programs without it.
+"""
+
+from typing import Final
+
+_MOST: Final = 10
+
+
+def pytest_configure() -> None:
+    """Load the profile before tests are collected."""
+    load()
+
+
+def load() -> None:
+    """Make few examples the default of this process."""
+    from hypothesis import settings  # not before its own plugin  # noqa: PLC0415
+
+    settings.register_profile("page", max_examples=_MOST, deadline=None)
+    settings.load_profile("page")
