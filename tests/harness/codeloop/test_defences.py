@@ -53,24 +53,26 @@ def record_of(repo: Path) -> list[dict[str, object]]:
     return lines_of(place)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("CLAUDE.md", "AGENTS.md", "GEMINI.md", "sub/CLAUDE.md", ".mcp.json", "opencode.jsonc"),
-        *(".claude/settings.json", ".claude/settings.local.json", "sub/.claude/x.json"),
-        *(".codex/config.toml", ".opencode/plugin/x.js", "deep/er/.cursor/rules/a.mdc"),
-        *(".git/hooks/pre-push", ".git/info/attributes", ".git/rebase-merge/git-rebase-todo"),
-    ],
+SETTINGS = (
+    *("CLAUDE.md", "AGENTS.md", "GEMINI.md", "sub/CLAUDE.md", ".mcp.json", "opencode.jsonc"),
+    *(".claude/settings.json", ".claude/settings.local.json", "sub/.claude/x.json"),
+    *(".codex/config.toml", ".opencode/plugin/x.js", "deep/er/.cursor/rules/a.mdc"),
+    *(".git/hooks/pre-push", ".git/info/attributes", ".git/rebase-merge/git-rebase-todo"),
 )
-def test_settings_that_an_agent_or_git_loads_are_refused_unless_the_user_allows_them(
-    loop: Loop, repo: Path, name: str
-) -> None:
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_settings_that_an_agent_or_git_loads_are_refused(loop: Loop, repo: Path, name: str) -> None:
     said = loop(actor=makes(name))
     assert said.status == 1
     assert f"protected_path_changed: {name} must not change" in said.err
     assert not (repo.parent / "asked").exists()
-    flags = ("--accept-unreviewed", "--allow-agent-settings")
-    assert loop(*flags, actor=makes(f"{name}.local.json")).status == 0
+
+
+def test_the_user_may_allow_all_of_them(loop: Loop) -> None:
+    made = makes(*SETTINGS, *(f"{name}.local.json" for name in SETTINGS))
+    said = loop("--allow-agent-settings", actor=made)
+    assert said.status == 0, said.err
 
 
 def test_so_are_ignored_settings_beside_the_folder_that_agents_start_in(
