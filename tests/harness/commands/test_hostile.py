@@ -50,6 +50,9 @@ def mild_run() -> Json:
     for tool in run["proposal"]["compiled"]["manifests"]["tool_manifest"]:
         tool.pop("bound_args", None)
         tool.pop("args_schema", None)
+        for demand in tool.get("requires_evidence", ()):
+            demand.pop("content_schema", None)  # hostile content says nothing that is asked for
+            demand.pop("about", None)
     return run
 
 

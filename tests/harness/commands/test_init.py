@@ -111,7 +111,7 @@ def test_a_limit_that_no_option_raises_names_no_option(
     monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", 9)
     (folder / "tools.json").write_text('[{"name": "pay"}]')
     said = critic("init", "--from-openai", "tools.json")
-    assert said == (2, "", "critic: tools.json: over the limit of 9 bytes: split it\n")
+    assert said == (2, "", "critic: tools.json: the document: over the limit of 9 bytes: split it\n")
 
 
 def test_what_a_module_prints_is_no_part_of_the_policy(critic: Critic, folder: Path) -> None:
