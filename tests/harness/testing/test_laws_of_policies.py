@@ -6,6 +6,8 @@ import pytest
 from hypothesis import settings
 
 from harness.policy import InvalidPolicy, parse_policy
+from harness.policy.derive import drafts_of_openai
+from harness.policy.writing import STARTER, derived_policy
 from harness.testing._draw.policies import context_of, with_results
 from harness.testing.laws import LAWS, Laws, check_laws
 
@@ -32,6 +34,8 @@ required = ["to", "amount"]
 additionalProperties = false
 properties = { to = { type = "string", minLength = 1 }, amount = { type = "integer", minimum = 5 } }
 """
+PARAMETERS = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
+DRAFTS, _ = drafts_of_openai([{"type": "function", "name": "pay", "parameters": PARAMETERS}])
 PLAIN = """
 [guard]
 safety_mode = "read_only"
@@ -50,6 +54,14 @@ def test_a_policy_with_provenance_and_demands_keeps_every_law(tmp_path: Path) ->
     path.write_text(POLICY)
     assert Laws(policy=path).names == LAWS
     check_laws(policy=path, settings=FEW)
+
+
+@pytest.mark.parametrize("text", [STARTER, derived_policy("f.json", "tools", DRAFTS)])
+def test_a_policy_as_it_is_begun_keeps_every_law(text: str) -> None:
+    """Its provenance is closed and its tools have effects: plans that pass must be found."""
+    policy = parse_policy(text.encode()).policy
+    assert Laws(policy=policy).names == LAWS
+    check_laws(policy=policy, settings=FEW)
 
 
 def test_a_policy_without_any_of_it_keeps_the_laws_that_are_left() -> None:
