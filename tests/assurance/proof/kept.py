@@ -19,7 +19,7 @@ SOURCES: Final = (
 )
 """The modules that say what is asked, and how."""
 
-_CONSTANTS: Final = (MODE_RANK, MOST_LISTED, DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS)
+_CONSTANTS: Final = (dict(MODE_RANK), MOST_LISTED, DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS)
 
 
 def digest_of_formulas() -> str:
