@@ -2,6 +2,7 @@
 
 import json
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -76,10 +77,11 @@ def test_tools_are_derived_from_a_module_of_this_folder(folder: Path) -> None:
     ],
 )
 def test_a_module_that_cannot_be_used_is_one_safe_line(
-    folder: Path, source: str, words: str
+    critic: Critic, folder: Path, source: str, words: str
 ) -> None:
+    sys.modules.pop("own_broken", None)  # of the case before
     (folder / "own_broken.py").write_text(source)
-    said = spawn("init", "--from-python", "own_broken", cwd=folder)
+    said = critic("init", "--from-python", "own_broken")
     assert (said.status, said.out) == (2, "")
     assert words in said.err
     assert is_safe(said.err.removesuffix("\n"))
@@ -111,7 +113,8 @@ def test_a_limit_that_no_option_raises_names_no_option(
     monkeypatch.setattr(documents, "MAX_DOCUMENT_BYTES", 9)
     (folder / "tools.json").write_text('[{"name": "pay"}]')
     said = critic("init", "--from-openai", "tools.json")
-    assert said == (2, "", "critic: tools.json: the document: over the limit of 9 bytes: split it\n")
+    assert (said.status, said.out) == (2, "")
+    assert said.err == "critic: tools.json: the document: over the limit of 9 bytes: split it\n"
 
 
 def test_what_a_module_prints_is_no_part_of_the_policy(critic: Critic, folder: Path) -> None:
