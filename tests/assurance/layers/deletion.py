@@ -14,7 +14,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
@@ -116,10 +115,12 @@ def wrong_types(value: Any) -> tuple[Any, ...]:
 
 
 def changed(document: Json, place: Place, value: Any) -> Json:
-    """Return a copy with the field at `place` replaced or removed."""
-    copy = deepcopy(document)
+    """Return a copy with the field at `place` replaced or removed; it shares all other parts."""
+    copy = dict(document)
     parent: Any = copy
     for part in place[:-1]:
+        inner = parent[part]
+        parent[part] = list(inner) if isinstance(inner, list) else dict(inner)
         parent = parent[part]
     if value is GONE:
         del parent[place[-1]]
