@@ -1,7 +1,7 @@
 """Which characters part a token: every listed one, to the edges of its range, and no other."""
 
 import re
-from itertools import chain
+from itertools import chain, product
 
 import pytest
 
@@ -28,10 +28,10 @@ def parts(char: str) -> bool:
     return ContentIndex(f"pay_1{char}x").backs("pay_1")
 
 
-@pytest.mark.parametrize("code", EDGES)
-def test_a_listed_character_parts_a_token_and_its_neighbours_do_not(code: int) -> None:
-    char = chr(code)
-    assert parts(char) is (code in LISTED and char not in JOINERS + APOSTROPHES)
+def test_a_listed_character_parts_a_token_and_its_neighbours_do_not() -> None:
+    expected = {code: code in LISTED and chr(code) not in JOINERS + APOSTROPHES for code in EDGES}
+    wrong = [hex(code) for code, is_parted in expected.items() if parts(chr(code)) is not is_parted]
+    assert wrong == []
 
 
 def test_every_character_below_the_surrogates_is_in_or_out_of_the_list() -> None:
@@ -101,13 +101,12 @@ def test_a_number_backs_itself_in_prose(written: str, before: str, after: str) -
     assert ContentIndex(before + written + after).backs(500)
 
 
-@pytest.mark.parametrize("before", ["", "sum ", '"', "=", "a:"])
-@pytest.mark.parametrize("after", ["", " due", ".", '"', ";"])
 @pytest.mark.parametrize("written", OTHER_NUMBERS)
-def test_a_part_of_another_number_backs_nothing(written: str, before: str, after: str) -> None:
-    backing = ContentIndex(before + written + after)
-    assert not backing.backs(500)
-    assert not backing.backs("500")
+def test_a_part_of_another_number_backs_nothing(written: str) -> None:
+    for before, after in product(["", "sum ", '"', "=", "a:"], ["", " due", ".", '"', ";"]):
+        backing = ContentIndex(before + written + after)
+        assert not backing.backs(500), (before, after)
+        assert not backing.backs("500"), (before, after)
 
 
 def test_a_plain_space_groups_digits_in_threes_only() -> None:
