@@ -9,7 +9,7 @@ from harness.log.errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head, RawRecord
 from harness.replay.engine import replay
-from harness.replay.integrity import read_document
+from harness.replay.integrity import read_text_of
 from tests.assurance.crash.check import worst
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import decision, filled
@@ -44,8 +44,8 @@ def flips(folder: Path, *, quick: bool) -> Row:
     """Flip one bit of each byte (quick: of every 20th) of a record and of each of its inputs."""
     log = filled(folder / "log", 3, kinds=("completed",))
     rows = list(log.raw())
-    digests = read_document(rows[_ALTERED - 1]).digests
-    named = {one for row in rows for one in read_document(row).digests.values()}
+    digests = read_text_of(rows[_ALTERED - 1]).digests
+    named = {one for row in rows for one in read_text_of(row).digests.values()}
     kept = _Kept(rows, log.inputs(named))
     tally: Counter[str] = Counter()
     wrong: list[str] = []
@@ -131,7 +131,7 @@ def _flip(content: bytes, place: int, bit: int) -> bytes:
 
 def _rows(log: SqlDecisionLog) -> list[object]:
     rows = list(log.raw())
-    digests = {one for row in rows for one in read_document(row).digests.values()}
+    digests = {one for row in rows for one in read_text_of(row).digests.values()}
     return [*rows, *sorted(log.inputs(digests).items())]
 
 
