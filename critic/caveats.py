@@ -80,7 +80,7 @@ def _unconfined(case: PreparedPlan) -> Iterator[str]:
     items = confined_items(case)
     unknown = [item.id for item in items if next(confined_texts(item.content), None) is None]
     if unknown:
-        yield f"confined evidence without content to look for: {_listing(unknown)}"
+        yield f"confined evidence without content to look for: {_listing(sorted(unknown))}"
 
 
 def _lacks_value(tool: ToolEntry, fields: Mapping[str, Any]) -> bool:

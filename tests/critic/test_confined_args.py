@@ -100,3 +100,13 @@ def test_evidence_with_nothing_to_look_for_is_a_caveat_where_something_leaves(
     assert isinstance(verdict, Verified)
     line = "confined evidence without content to look for: e4"
     assert (line in verdict.caveats) is caveat
+
+
+def test_the_order_of_the_manifest_means_nothing_to_that_caveat() -> None:
+    wire = proposal([("network", {})], ["inner"]).wire()
+    manifests = wire["compiled"]["manifests"]
+    more = {"id": "e0", "classification": "inner"}
+    manifests["evidence_manifest"] = [*manifests["evidence_manifest"], more]
+    verdict = judge_proposal(proposal_of(wire))
+    assert isinstance(verdict, Verified)
+    assert "confined evidence without content to look for: e0, e4" in verdict.caveats
