@@ -21,7 +21,7 @@ _OF_OTHERS: Final = frozenset(
 )
 _OF_OTHERS_IF_TRUE: Final = frozenset({"minLength", "minItems", "uniqueItems"})
 
-FORMATS: Final = frozenset(
+KNOWN_FORMATS: Final = frozenset(
     {
         *("date", "date-time", "time", "duration", "email", "idn-email"),
         *("hostname", "idn-hostname", "ipv4", "ipv6", "uri", "uri-reference", "iri"),
@@ -75,7 +75,7 @@ def _can_refuse(schema: Json, *, judges_args: bool) -> bool:
     """Return whether a keyword refuses values by itself. Args are objects, whatever is said."""
     if "type" in schema and not (judges_args and "object" in schema["type"]):
         return True
-    if not judges_args and schema.get("format") in FORMATS:
+    if not judges_args and schema.get("format") in KNOWN_FORMATS:
         return True
     always = _OF_ANY | _OF_OBJECTS | (frozenset() if judges_args else _OF_OTHERS)
     if_true = _OF_OBJECTS_IF_TRUE | (frozenset() if judges_args else _OF_OTHERS_IF_TRUE)

@@ -33,7 +33,7 @@ EventKind = Literal[
 ]
 """The events of an agent at work. `started` comes first and `completed` last."""
 
-SessionId = Annotated[str, Field(min_length=1)]
+AgentSessionId = Annotated[str, Field(min_length=1)]
 
 
 class AgentFailed(HarnessError):
@@ -98,7 +98,7 @@ class Event(Envelope):
     """
 
     kind: EventKind
-    session_id: SessionId
+    session_id: AgentSessionId
     data: JsonObject = Field(default_factory=dict)
     result: Annotated[AgentResult | None, OPTIONAL] = None
     sequence: Annotated[Count | None, OPTIONAL] = None

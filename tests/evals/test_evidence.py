@@ -108,7 +108,9 @@ def backed_by(item: Json, leaf: Any, at: list[str] | None) -> bool:
     if content is None:
         return False
     if isinstance(content, str):
-        return at is None and isinstance(leaf, str) and leaf in content.split()
+        spelled = leaf if isinstance(leaf, str) else canonical_json(leaf).decode()
+        words = [content] if leaf is None or isinstance(leaf, bool) else content.split()
+        return at is None and spelled in words
     if at is None:
         return any(same(one, leaf) for one in leaves(content))
     return any(

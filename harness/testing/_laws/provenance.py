@@ -38,7 +38,7 @@ def untrusted_text_never_allows(context: LawContext) -> None:
     }
     items = wire["compiled"]["manifests"]["evidence_manifest"]
     altered = with_manifest(wire, "evidence_manifest", [*items, more])
-    before, after = places(context.judge(wire)), places(context.judge(altered))
+    before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
     lost = [
         place for place in before if place not in after and "code" not in _roles(wire, place[0])
     ]
@@ -87,7 +87,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
     if not _is_judged(wire):
         return
     closed, opened = (with_part(wire, "spec", provenance=mode) for mode in _MODES)
-    strict, soft = places(context.judge(closed)), places(context.judge(opened))
+    strict, soft = _levels(context.judge(closed)), _levels(context.judge(opened))
     allowed = [place for place in strict if place not in soft]
     context.require(not allowed, f"open allowed {allowed}", opened)
     stricter = [
@@ -98,7 +98,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
     context.require(not stricter, f"open is stricter at {stricter}", opened)
 
 
-def places(verdict: LawVerdict) -> dict[Place, int]:
+def _levels(verdict: LawVerdict) -> dict[Place, int]:
     """Return what is said of each place that is not allowed: `ASK` or `REFUSE`."""
     found: dict[Place, int] = {}
     for one in verdict.violations if isinstance(verdict, Refused) else ():
@@ -111,7 +111,7 @@ def require_no_wider(
     context: LawContext, wire: Json, altered: Json, roles: frozenset[str], what: str
 ) -> None:
     """Require that no place of a step all of whose values have these roles is judged wider."""
-    before, after = places(context.judge(wire)), places(context.judge(altered))
+    before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
     wider = [
         place
         for place, level in before.items()
