@@ -45,7 +45,7 @@ from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss,
 from harness.testing._draw.plans import Args, Drafter
 from harness.testing._draw.primitives import chance, pick
 from harness.testing._draw.runs import a_run
-from harness.testing._draw.sources import calls_of, roles_for, sourced
+from harness.testing._draw.sources import a_sourced_proposal
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
 from harness.wire import build
 
@@ -283,23 +283,7 @@ def sourced_proposals(
     The manifest gains items with a source, and the context facts of a session, even where they are
     given; a spec that is drawn judges provenance.
     """
-    fixed = FixedInputs(compiled, spec, ctx)
-    bounds = fixed.bounds(draw)
-    if compiled is None:
-        wire = bounds.compiled.wire()["manifests"]["tool_manifest"]
-        manifests = {"tool_manifest": roles_for(draw, wire), "evidence_manifest": []}
-        bounds = bounds._replace(compiled=build(CompiledContext, {"manifests": manifests}))
-    if ctx is None:
-        safety = bounds.ctx.wire() | {"safety_mode": "destructive"}
-        bounds = bounds._replace(ctx=build(RunContext, safety))
-    plan = calls_of(Drafter(draw, bounds, args, approving=True))
-    proposal = {
-        "ctx": bounds.ctx.wire(),
-        "compiled": bounds.compiled.wire(),
-        "spec": bounds.spec.wire(),
-        "plan": plan,
-    }
-    return build(Proposal, sourced(draw, proposal))
+    return a_sourced_proposal(draw, FixedInputs(compiled, spec, ctx), args)
 
 
 @st.composite

@@ -5,9 +5,11 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from critic import ToolCapability
-from harness.testing._draw.plans import Drafter, reason_step
+from critic import CompiledContext, Proposal, RunContext, ToolCapability
+from harness.testing._draw.fixed_inputs import FixedInputs
+from harness.testing._draw.plans import Args, Drafter, reason_step
 from harness.testing._draw.primitives import ABSENT, Json, fields, pick
+from harness.wire import build
 
 _: Final = ABSENT
 _MOST: Final = 8  # values, of a large plan
@@ -24,7 +26,27 @@ _ROLES: Final = ("recipient", "object", "secret", "code", "attribute", "locator"
 _MODES: Final = ("network", "destructive", "local_write")
 
 
-def roles_for(draw: st.DrawFn, tools: list[Json]) -> list[Json]:
+def a_sourced_proposal(draw: st.DrawFn, fixed: FixedInputs, args: Args) -> Proposal:
+    """Return calls of tools with roles, with the sources of their values and a session."""
+    bounds = fixed.bounds(draw)
+    if fixed.compiled is None:
+        wire = bounds.compiled.wire()["manifests"]["tool_manifest"]
+        manifests = {"tool_manifest": _with_roles(draw, wire), "evidence_manifest": []}
+        bounds = bounds._replace(compiled=build(CompiledContext, {"manifests": manifests}))
+    if fixed.ctx is None:
+        safety = bounds.ctx.wire() | {"safety_mode": "destructive"}
+        bounds = bounds._replace(ctx=build(RunContext, safety))
+    plan = _calls_of(Drafter(draw, bounds, args, approving=True))
+    proposal = {
+        "ctx": bounds.ctx.wire(),
+        "compiled": bounds.compiled.wire(),
+        "spec": bounds.spec.wire(),
+        "plan": plan,
+    }
+    return build(Proposal, _sourced(draw, proposal))
+
+
+def _with_roles(draw: st.DrawFn, tools: list[Json]) -> list[Json]:
     """Return the tools with drawn roles, and modes at which these matter; demanding nothing."""
     return [
         {
@@ -39,7 +61,7 @@ def roles_for(draw: st.DrawFn, tools: list[Json]) -> list[Json]:
 _TWO_ROLES: Final = {"x": "recipient", "y": "object"}
 
 
-def calls_of(drafter: Drafter) -> Json:
+def _calls_of(drafter: Drafter) -> Json:
     """Return a plan of one to three calls, each of a tool of the manifest where there is one."""
     tools = drafter.bounds.compiled.manifests.tool_manifest[:_MOST]
     count = pick(drafter.draw, (1, 2, 3))
@@ -81,7 +103,7 @@ def _scalars(value: Any) -> Iterator[str | float]:
         yield value
 
 
-def sourced(draw: st.DrawFn, wire: Json) -> Json:
+def _sourced(draw: st.DrawFn, wire: Json) -> Json:
     """Return the proposal with items that say what its args say, and a session that knows some."""
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
