@@ -18,10 +18,10 @@ def leaks(bounds: Bounds, tool: ToolCapability, args: Json) -> bool:
     if MODE_RANK[tool.approval_mode] < MODE_RANK["network"]:
         return False
     sent = [text for name, value in args.items() for text in (name, *_spelled(value))]
-    return any(secret in text for secret in confined_texts(bounds) for text in sent)
+    return any(secret in text for secret in texts_to_keep_in(bounds) for text in sent)
 
 
-def confined_texts(bounds: Bounds) -> list[str]:
+def texts_to_keep_in(bounds: Bounds) -> list[str]:
     """Return the texts that must not leave, as JSON spells them."""
     confined = bounds.spec.confined_evidence or ()
     items = bounds.compiled.manifests.evidence_manifest

@@ -59,10 +59,18 @@ def opening_steps(
     return None
 
 
-def with_one_of(drafter: Drafter, plan: Json, args: Sequence[Json]) -> NearMissPlan | None:
-    """Return the plan with one of these args in its first step, or None if there are none."""
-    drafter.retry_may_help |= not args
-    return plan_with_step(plan, 0, args=pick(drafter.draw, args)) if args else None
+def with_one_of(
+    drafter: Drafter, plan: Json, tools: Sequence[ToolCapability], changes: Sequence[Json]
+) -> NearMissPlan | None:
+    """Return the plan with one of these changes of its first step, or None if there are none.
+
+    Args:
+        tools: those that the first step might have called.
+    """
+    if not changes:
+        drafter.retry_may_help |= len(tools) > 1 or drafter.may_vary(tools[0], plan["steps"][0])
+        return None
+    return plan_with_step(plan, 0, **pick(drafter.draw, changes))
 
 
 def usable(drafter: Drafter) -> list[ToolCapability]:

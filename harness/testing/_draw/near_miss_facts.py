@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from critic import ToolCapability
-from evals.evidence import MissingClass
+from evals.evidence import MissingClass, UnbackedArgument
 from evals.schemas import compile_schema
 from harness.testing._draw.bounds import required_classes
+from harness.testing._draw.confinement import leaks
 from harness.testing._draw.evidence import faults_of
 from harness.testing._draw.near_miss import (
     NearMissPlan,
@@ -86,16 +87,18 @@ def expired_ref(drafter: Drafter) -> NearMissPlan | None:
 
 def unbacked_argument(drafter: Drafter) -> NearMissPlan | None:
     """Give a bound arg a value that no pinned evidence holds."""
-    opening = opened_plan(drafter, [tool for tool in usable(drafter) if tool.bound_args])
+    tools = [tool for tool in usable(drafter) if tool.bound_args]
+    opening = opened_plan(drafter, tools)
     if opening is None:
         return None
     plan, tool = opening
     step, options = plan["steps"][0], []
     for args in _unbacked(step.get("args", {}), tool):
         faults = faults_of(drafter.bounds, tool, step, args=args)
-        if len(faults) == 1 and _satisfies(tool, args):
-            options.append(args)
-    return with_one_of(drafter, plan, options)
+        alone = len(faults) == 1 and isinstance(faults[0], UnbackedArgument)
+        if alone and _satisfies(tool, args) and not leaks(drafter.bounds, tool, args):
+            options.append({"args": args})
+    return with_one_of(drafter, plan, tools, options)
 
 
 def _satisfies(tool: ToolCapability, args: Json) -> bool:
@@ -148,7 +151,8 @@ def repeated_id(drafter: Drafter) -> NearMissPlan | None:
     steps = drafter.steps()
     steps = [*steps, reason_step()] if len(steps) < 2 else steps
     first, second = ({**step, "id": "s"} for step in steps[:2])
-    return NearMissPlan({**drafter.plan(steps[:0]), "steps": [first, second, *steps[2:]]})
+    plan = {**drafter.plan(steps[:0]), "steps": [first, *steps[1:]]}
+    return NearMissPlan({**plan, "steps": [first, second, *steps[2:]]}, repaired=plan)
 
 
 def too_many_steps(drafter: Drafter) -> NearMissPlan | None:
@@ -158,7 +162,7 @@ def too_many_steps(drafter: Drafter) -> NearMissPlan | None:
         return None
     plan = drafter.plan(drafter.steps())
     more = [reason_step() for _ in range(left + 1 - len(plan["steps"]))]
-    return NearMissPlan({**plan, "steps": [*plan["steps"], *more]})
+    return NearMissPlan({**plan, "steps": [*plan["steps"], *more]}, repaired=plan)
 
 
 def repeated_call(drafter: Drafter) -> NearMissPlan | None:

@@ -19,9 +19,9 @@ from evals.schemas import compile_schema
 from harness.testing._draw.bounds import held_values
 from harness.testing._draw.confinement import leaks
 from harness.testing._draw.evidence import faults_of
-from harness.testing._draw.near_miss import NearMissPlan, opened_plan, plan_with_step, usable
+from harness.testing._draw.near_miss import NearMissPlan, opened_plan, usable, with_one_of
 from harness.testing._draw.plans import Drafter
-from harness.testing._draw.primitives import Json, pick
+from harness.testing._draw.primitives import Json
 
 _MOST = 24  # variants to try
 
@@ -130,7 +130,8 @@ def _varied(
     shown: Callable[[EvidenceFault], bool],
 ) -> NearMissPlan | None:
     """Return a passing plan with a variant of its first step that has just this fault."""
-    opening = opened_plan(drafter, [tool for tool in usable(drafter) if wanted(tool)])
+    tools = [tool for tool in usable(drafter) if wanted(tool)]
+    opening = opened_plan(drafter, tools)
     if opening is None:
         return None
     plan, tool = opening
@@ -143,10 +144,7 @@ def _varied(
         alone = len(faults) == 1 and shown(faults[0])
         if alone and schema.is_valid(args) and not leaks(drafter.bounds, tool, args):
             options.append(changes)
-    if not options:
-        drafter.retry_may_help = True
-        return None
-    return plan_with_step(plan, 0, **pick(drafter.draw, options))
+    return with_one_of(drafter, plan, tools, options)
 
 
 # What was done and approved before.

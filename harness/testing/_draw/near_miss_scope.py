@@ -9,7 +9,7 @@ from typing import Any, Final
 from critic import ToolCapability
 from evals.envelope import MODE_RANK
 from evals.schemas import compile_schema, schema_faults
-from harness.testing._draw.confinement import confined_texts
+from harness.testing._draw.confinement import leaks, texts_to_keep_in
 from harness.testing._draw.evidence import faults_of
 from harness.testing._draw.near_miss import (
     NearMissPlan,
@@ -36,7 +36,7 @@ def undeclared_output(drafter: Drafter) -> NearMissPlan | None:
     plan = drafter.plan(drafter.steps())
     left_out = pick(drafter.draw, required)
     declared = [name for name in plan["declared_outputs"] if name != left_out]
-    return NearMissPlan({**plan, "declared_outputs": declared})
+    return NearMissPlan({**plan, "declared_outputs": declared}, repaired=plan)
 
 
 def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
@@ -78,7 +78,8 @@ def toolless_output(drafter: Drafter) -> NearMissPlan | None:
 def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
     """Give the plan a trace id that is not the one of the context."""
     plan = drafter.plan(drafter.steps())
-    return NearMissPlan({**plan, "trace_id": other(drafter.bounds.ctx.trace_id)})
+    foreign = {**plan, "trace_id": other(drafter.bounds.ctx.trace_id)}
+    return NearMissPlan(foreign, repaired=plan)
 
 
 # Surface.
@@ -102,7 +103,7 @@ def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
     rest = {name: value for name, value in step.items() if name not in ("summary", "kind")}
     steps = list(plan["steps"])
     steps[index] = {**rest, "kind": "tool", "adapter_id": pair[0], "capability_id": pair[1]}
-    return NearMissPlan({**plan, "steps": steps})
+    return NearMissPlan({**plan, "steps": steps}, repaired=plan)
 
 
 def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
@@ -125,13 +126,14 @@ def broken_args(drafter: Drafter) -> NearMissPlan | None:
     step = plan["steps"][0]
     validator = compile_schema(tool.args_schema)
     options = [
-        args
+        {"args": args}
         for args in _disturbed(step.get("args", {}), tool)
         # Without an argument, what evidence must say about it is not said either.
         if len(schema_faults(validator, args)) == 1
         and not faults_of(drafter.bounds, tool, step, args=args)
+        and not leaks(drafter.bounds, tool, args)
     ]
-    return with_one_of(drafter, plan, options)
+    return with_one_of(drafter, plan, tools, options)
 
 
 def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
@@ -148,7 +150,7 @@ def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
 
 def confined_content(drafter: Drafter) -> NearMissPlan | None:
     """Send content of a class that the spec confines."""
-    bounds, texts = drafter.bounds, confined_texts(drafter.bounds)
+    bounds, texts = drafter.bounds, texts_to_keep_in(drafter.bounds)
     tools = [t for t in usable(drafter) if MODE_RANK[t.approval_mode] >= MODE_RANK["network"]]
     opening = opened_plan(drafter, tools) if texts else None
     if opening is None:
@@ -158,8 +160,8 @@ def confined_content(drafter: Drafter) -> NearMissPlan | None:
     step = plan["steps"][0]
     valid = compile_schema(True if tool.args_schema is None else tool.args_schema).is_valid
     options = [{**args, name: f"see {text}"} for name in ("zz", "x", "y") for text in texts[:8]]
-    options = [one for one in options if valid(one) and not faults_of(bounds, tool, step, args=one)]
-    return with_one_of(drafter, plan, options)
+    sent = [one for one in options if valid(one) and not faults_of(bounds, tool, step, args=one)]
+    return with_one_of(drafter, plan, tools, [{"args": one} for one in sent])
 
 
 # Approval.
@@ -188,4 +190,4 @@ def unapproved(drafter: Drafter) -> NearMissPlan | None:
     over = drafter.bounds.over
     tools = [tool for tool in drafter.bounds.tools if over(tool) == (False, False, True)]
     opening = opened_plan(drafter, tools)
-    return NearMissPlan(opening[0], unapproved=0) if opening else None
+    return NearMissPlan(opening[0], unapproved=0, repaired=opening[0]) if opening else None

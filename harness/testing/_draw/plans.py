@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from critic import Plan, ToolCapability, digest
+from critic import EvidenceItem, Plan, ToolCapability, digest
 from evals.binding import is_empty
-from evals.needs import Need, needs_of
+from evals.needs import Bound, Need, needs_of
 from evals.schemas import compile_schema
 from harness.canonical import canonical_json
 from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, Pair, held_values
@@ -189,14 +189,24 @@ class Drafter:
         Raises:
             NoValue: there is none.
         """
-        items = self.bounds.fresh.get(need.classification, [])
-        suitable = [item for item in items if meets_demand(item, need, args)]
+        suitable = self._suitable(need, args)
         if not suitable:
             raise NoValue
         return pick(self.draw, suitable).id
 
+    def _suitable(self, need: Need, args: Json) -> list[EvidenceItem]:
+        items = self.bounds.fresh.get(need.classification, [])
+        return [item for item in items if meets_demand(item, need, args)]
+
+    def _held(self, bound: Bound) -> list[tuple[Any, str]]:
+        items = [item for name in bound.classes for item in self.bounds.fresh.get(name, ())]
+        return held_values(items, bound)[:_CANDIDATES]
+
+    def _own_args(self, tool: ToolCapability) -> st.SearchStrategy[Json] | None:
+        return self._args.get((tool.adapter_id, tool.capability_id))
+
     def _arguments(self, tool: ToolCapability) -> tuple[Json, list[str]]:
-        own = self._args.get((tool.adapter_id, tool.capability_id))
+        own = self._own_args(tool)
         if own is not None:
             args = dict(self.draw(own))
         elif tool.args_schema is not None:
@@ -217,8 +227,7 @@ class Drafter:
         for name, bound in needs.bound.items():
             if name not in args and bound.empty != "refused":
                 continue
-            items = [item for group in bound.classes for item in self.bounds.fresh.get(group, ())]
-            options = self._options(tool, args, name, held_values(items, bound)[:_CANDIDATES])
+            options = self._options(tool, args, name, self._held(bound))
             # Arguments that are bound together are likely to be in the same item.
             if needs.groups:
                 options = [option for option in options if option[1] in refs] or options
@@ -248,6 +257,21 @@ class Drafter:
             empty: list[Any] = [[], {}]
             options += [*(({**without, name: value}, "") for value in empty), (without, "")]
         return [option for option in options if valid(option[0])]
+
+    def may_vary(self, tool: ToolCapability, step: Json) -> bool:
+        """Return whether another draw may call the tool of a step with other args or evidence."""
+        needs, args, schema = needs_of(tool), step.get("args", {}), tool.args_schema
+        if not isinstance(schema, dict) or self._own_args(tool) is not None or self.bounds.pins:
+            return True
+        closed = schema.get("additionalProperties") is False and "patternProperties" not in schema
+        if not closed or not needs.bound.keys() >= schema.get("properties", {}).keys():
+            return True
+        choices = [
+            self._options(tool, args, name, self._held(bound))
+            for name, bound in needs.bound.items()
+        ]
+        suitable = [self._suitable(need, args) for need in needs.demands]
+        return max([*map(len, choices), *map(len, suitable)], default=0) > 1
 
     def plan(self, steps: Sequence[Json]) -> Json:
         """Return a plan of the steps: the required outputs declared, some optional fields added."""
