@@ -5,6 +5,8 @@ from typing import Final
 from harness.testing._draw.primitives import Json
 from harness.testing._laws.context import LawContext, with_manifest, with_part
 
+_ABOUT_X: Final = {"x": "/id"}
+
 
 def stricter_bindings_never_help(context: LawContext) -> None:
     """A binding that names places, or must have a value, never takes a violation away."""
@@ -45,25 +47,23 @@ def confining_a_class_never_helps(context: LawContext) -> None:
 
 
 def stricter_demands_never_help(context: LawContext) -> None:
-    """A demand where a class was enough never lets a refused plan pass."""
+    """Demanding more of what evidence says never lets a refused plan pass."""
     tools = context.loose["compiled"]["manifests"]["tool_manifest"]
     before = context.judge(context.loose)
     for position, tool in enumerate(tools):
-        needed = tool.get("requires_evidence", ())
-        stricter = [
-            {"class": one, **context.pick(_ASKED)} if isinstance(one, str) else one
-            for one in needed
-        ]
-        if stricter != list(needed):
+        stricter = [_asking_more(context, one) for one in tool.get("requires_evidence", ())]
+        if stricter:
             altered = _with_tool(context, position, requires_evidence=stricter)
             context.require_refused(before, altered, f"a demand of tool {position}")
 
 
-_ASKED: Final = (
-    {"about": {"x": "/id"}},
-    {"content_schema": {"type": "object"}},
-    {"content_schema": False},
-)
+def _asking_more(context: LawContext, need: str | Json) -> Json:
+    """Return the demand, with one condition more or with a schema that no content satisfies."""
+    demand: Json = {"class": need} if isinstance(need, str) else need
+    about = {"about": {**_ABOUT_X, **demand.get("about", {})}}
+    schemas = [False] if "content_schema" in demand else [{"type": "object"}, False]
+    asked: list[Json] = [about, *({"content_schema": schema} for schema in schemas)]
+    return {**demand, **context.pick(asked)}
 
 
 def _with_tool(context: LawContext, position: int, **changes: object) -> Json:
