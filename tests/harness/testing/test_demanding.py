@@ -14,7 +14,7 @@ from tests.support.generate.strategies import PATIENT
 from tests.support.judging import judge, judge_proposal
 from tests.support.model.facts import Json
 
-LAW = settings(PATIENT, max_examples=60)
+LAW = settings(PATIENT, max_examples=25)
 DEMAND: Json = {
     "class": "window",
     "content_schema": {"properties": {"open": {"const": True}}, "required": ["open"]},

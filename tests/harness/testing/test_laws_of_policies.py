@@ -11,7 +11,7 @@ from harness.policy.writing import STARTER, derived_policy
 from harness.testing._draw.policies import context_of, with_results
 from harness.testing.laws import LAWS, Laws, check_laws
 
-FEW = settings(max_examples=4, derandomize=True, database=None, deadline=None)
+FEW = settings(max_examples=2, derandomize=True, database=None, deadline=None)
 POLICY = """
 [guard]
 safety_mode = "destructive"
