@@ -56,8 +56,17 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a copy of the project, far from this checkout."""
-    return Path(shutil.copytree(PROJECT, tmp_path / "parcels", ignore=LEFT_BY_TOOLS))
+    """Return a copy of the project, far from this checkout, that tries a few examples of each law.
+
+    That the laws hold of its manifest is tried at length in `tests.assurance`.
+    """
+    copy = Path(shutil.copytree(PROJECT, tmp_path / "parcels", ignore=LEFT_BY_TOOLS))
+    (copy / "conftest.py").write_text(
+        "from hypothesis import settings\n\n"
+        "settings.register_profile('few', max_examples=3, deadline=None)\n"
+        "settings.load_profile('few')\n"
+    )
+    return copy
 
 
 # One test, so that the environment is built once, on any worker.
