@@ -12,6 +12,7 @@ LOOP_EXITS: Final = (
 
 
 def add_loop(commands: Commands) -> None:
+    """Add `critic loop` to the command line."""
     summary = "let an actor change code until a critic finds the task done"
     loop = add(commands, "loop", summary, LOOP_EXITS)
     loop.add_argument("task", metavar="TASK", nargs="?", help="the task; - reads standard input")
@@ -96,6 +97,7 @@ def _add_loop_gate(loop: argparse.ArgumentParser) -> None:
 
 
 def add_sessions(commands: Commands) -> None:
+    """Add `critic sessions` and its actions to the command line."""
     sessions = add(commands, "sessions", "look at the sessions of `critic loop`")
     actions = sessions.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add(actions, "list", "list the sessions, one per line, newest first")
