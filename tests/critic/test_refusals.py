@@ -120,7 +120,7 @@ def test_a_capped_refusal_is_the_beginning_of_a_whole_one(given: Proposal, most:
         last = verdict.violations[most]
         assert len(verdict.violations) == most + 1
         assert (last.check, last.kind) == (found[most].check, found[most].kind)
-        assert last.reason.startswith(f"and {len(found) - most} more")
+        assert last.reason.startswith(f"and {len(found) - most:,} more")
     assert parse(Refused, canonical_bytes(verdict)) == verdict
 
 
