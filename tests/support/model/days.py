@@ -15,7 +15,7 @@ TH = "(?:st|nd|rd|th)?"
 ISO_DAY = r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)"
 ANY_DAY = (
     rf"{ISO_DAY}|\b{NAMED_MONTH}[.,]? \d{{1,2}}{TH}\b|\b\d{{1,2}}{TH}(?: of)? {NAMED_MONTH}\b"
-    r"|\b\d{1,2}/\d{1,2}/\d{4}\b"
+    r"|(?<![\d/])\d{1,2}/\d{1,2}/\d{4}(?![\d/])"
 )
 
 
