@@ -5,6 +5,7 @@
             RecordedFailure
             TransientFailure
         AgentNotStarted
+        AlreadyClaimed
         CodeLoopError
             BaseLost
             DamagedSession

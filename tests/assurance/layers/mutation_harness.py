@@ -18,7 +18,7 @@ from tests.support.paths import FIXTURES
 
 PLACES: Final = (
     "harness/wire.py",
-    "harness/record.py",
+    "harness/record",
     "harness/process.py",
     "harness/log",
     "harness/replay",

@@ -13,7 +13,8 @@ _EXECUTORS: Final = "harness/runtime/executors.py"
 _RESULTS: Final = "harness/runtime/results.py"
 _RECHECK: Final = "harness/replay/recheck.py"
 _INTEGRITY: Final = "harness/replay/integrity.py"
-_RECORD: Final = "harness/record.py"
+_RECORD: Final = "harness/record/decision.py"
+_CHAIN: Final = "harness/record/chain.py"
 _PLAN_TYPES: Final = "harness/loops/plan_types.py"
 _PLAN_CALLS: Final = "harness/loops/plan_calls.py"
 _ECHO: Final = "harness/loops/echo.py"
@@ -277,7 +278,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "hash-without-its-link",
-        _RECORD,
+        _CHAIN,
         "the hash of a record leaves out the hash of the one before",
         'for name in document if name != "hash"}',
         'for name in document if not name.endswith("hash")}',

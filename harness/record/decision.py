@@ -1,78 +1,38 @@
-"""One decision as the log keeps it, and how its hash is computed.
+"""One decision as the log keeps it.
 
-Pure, but for the digest of the rules, which is read from disk once per process.
-
-Rule 1: a record and the inputs it names are all that is needed to derive its verdict again.
-Rule 2: a record is one RFC 8785 JSON object, and `hash` is the SHA-256 of that object without
-        the member `hash`. A canonicalizer and SHA-256 are enough to check a log.
-Rule 3: `prev_hash` is the `hash` of the record before; the first record names 64 zeros.
-Rule 4: an input is stored once, under the SHA-256 of its canonical bytes.
-Rule 5: a decision is recorded as it was when it was built; later changes in place do not count.
+A decision is recorded as it was when it was built; later changes in place do not count. Pure, but
+for the digest of the rules, which is read from disk once per process.
 """
 
-import hashlib
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
-from typing import Annotated, Any, Final, NamedTuple, Self
+from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
-from evals.escaping import escape_name
 from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
+from harness.record.drafts import (
+    RESERVED_CLAIMS,
+    CanonicalLine,
+    Claim,
+    Digest,
+    RecordDraft,
+    begun_claim,
+    one_line,
+    revalidated,
+    sha256,
+)
 from harness.rules import rules_digest
-from harness.wire import EnvelopeT, build, parse
-
-GENESIS: Final = "0" * 64
-"""The `prev_hash` of record 1."""
 
 INPUT_NAMES: Final = ("ctx", "compiled", "spec", "plan")
 """The names of the four inputs of `verify`, in a Proposal and in InputDigests."""
-
-_LONGEST_ERROR: Final = 300
-"""The number of characters up to which an `error` is kept as it is."""
-
-Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
-"""A SHA-256 as 64 lower-case hexadecimal digits."""
-
-# Escaping turns 200 characters into 2,000 at most, and says how many there were.
-CanonicalLine = Annotated[str, Field(pattern="^[ -~]{1,2100}$")]
-"""One line of printable ASCII."""
-
-
-class Head(NamedTuple):
-    """The number of the last record of a log and its hash; `(0, GENESIS)` for an empty log."""
-
-    seq: int
-    hash: str
-
-
-class Gap(NamedTuple):
-    """Records that are missing: the first and the last of their numbers."""
-
-    first: int
-    last: int
-
-    def text(self) -> str:
-        """Say which records are missing, in a few words."""
-        if self.first == self.last:
-            return f"record {self.first} is missing"
-        return f"records {self.first} to {self.last} are missing"
-
-
-class RawRecord(NamedTuple):
-    """A stored record, unchecked: `hash` and `body` may be any text and bytes."""
-
-    seq: int
-    hash: str
-    body: bytes
 
 
 class RunFacts(Envelope):
@@ -119,20 +79,14 @@ class PlanAttemptRecord(Envelope):
     verdict: VerifyVerdict
 
 
-def _one_line(text: str) -> str:
-    """Return `text` if it is safe to print, else escaped: no message costs us a record."""
-    safe = text.isascii() and text.isprintable() and not set(text) & set("<>&\"'`")
-    if safe and 0 < len(text) <= _LONGEST_ERROR:
-        return text
-    return escape_name(text) or "no message"
-
-
 class Decision(Envelope):
     """One decision to be appended: what was proposed, what was done, and the critic's report.
 
     `error` says why an execution ended early. It is escaped and cut unless it is one safe line of
     at most 300 characters. `attempts` are the plans that were tried and refused before, oldest
-    first.
+    first. `begun` is the hash of the BegunRecord of the execution that this decision ends. `claims`
+    are texts that one record of a log may hold, such as the state that a session goes on from: a
+    log refuses a second record with one of them.
 
     The run of a verified plan is always scored, even if it ended early: calls that happened are
     never hidden. The decision is recorded as it is now: what is changed in place in its parts
@@ -145,11 +99,15 @@ class Decision(Envelope):
     proposal: Proposal
     run: Annotated[RunFacts | Run | None, OPTIONAL] = None
     report: CriticReport
-    error: Annotated[str | None, OPTIONAL, AfterValidator(_one_line)] = None
+    error: Annotated[str | None, OPTIONAL, AfterValidator(one_line)] = None
     attempts: Annotated[tuple[PlanAttemptRecord, ...], ARRAY] = ()
+    begun: Annotated[Digest | None, OPTIONAL] = None
+    claims: Annotated[tuple[Claim, ...], ARRAY] = ()
 
     @model_validator(mode="after")
     def _without_contradiction(self) -> Self:
+        if any(claim.startswith(RESERVED_CLAIMS) for claim in self.claims):
+            raise _contradiction("a claim on an approval or an execution is not free to be made")
         if isinstance(self.run, Run) and not _same(self.run.proposal, self.proposal):
             raise _contradiction("the run is of another proposal than the decision")
         if self.report.trace_id != self.proposal.ctx.trace_id:
@@ -170,33 +128,28 @@ class Decision(Envelope):
         return self
 
     @cached_property
-    def snapshot(self) -> "RecordDraft":
+    def snapshot(self) -> RecordDraft:
         """Return the canonical bytes of the decision, taken when it was built.
 
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
-        proposal, facts = _revalidated(self.proposal), self.facts
-        by_name = {name: canonical_bytes(getattr(proposal, name)) for name in INPUT_NAMES}
-        digests = {name: sha256(body) for name, body in by_name.items()}
+        digests, bodies = drafted_inputs(self.proposal)
         members = {
-            "inputs": canonical_bytes(InputDigests(**digests)),
-            "report": canonical_bytes(_revalidated(self.report)),
-            "ruleset_version": canonical_json(RULESET_VERSION),
+            "inputs": canonical_bytes(digests),
+            "report": canonical_bytes(revalidated(self.report)),
             "evaluator_versions": canonical_json(dict(EVALUATOR_VERSIONS)),
+            **drafted_versions(),
         }
-        if rules := rules_digest():
-            members["rules_digest"] = canonical_json(rules)
-        if facts is not None:
-            members["run"] = canonical_bytes(_revalidated(facts))
-        if self.error is not None:
-            members["error"] = canonical_json(self.error)
+        if self.facts is not None:
+            members["run"] = canonical_bytes(revalidated(self.facts))
         if self.attempts:
-            attempts = [canonical_bytes(_revalidated(attempt)) for attempt in self.attempts]
+            attempts = [canonical_bytes(revalidated(attempt)) for attempt in self.attempts]
             members["attempts"] = b"[%s]" % b",".join(attempts)
-        return RecordDraft(
-            bodies={digests[name]: body for name, body in by_name.items()}, members=members
-        )
+        optional = {"error": self.error, "begun": self.begun, "claims": list(self.claims) or None}
+        members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
+        begun = () if self.begun is None else (begun_claim(self.begun),)
+        return RecordDraft(bodies, members, (*begun, *self.claims))
 
     def detached(self) -> Self:
         """Return a copy that shares nothing that can be changed, recorded as this decision is.
@@ -206,11 +159,11 @@ class Decision(Envelope):
         """
         copied, snapshot = self.__copy__(), self.snapshot
         copied.__dict__ |= {
-            "proposal": _revalidated(self.proposal),
-            "run": None if self.run is None else _revalidated(self.run),
-            "report": _revalidated(self.report),
-            "attempts": tuple(map(_revalidated, self.attempts)),
-            "snapshot": RecordDraft({**snapshot.bodies}, {**snapshot.members}),
+            "proposal": revalidated(self.proposal),
+            "run": None if self.run is None else revalidated(self.run),
+            "report": revalidated(self.report),
+            "attempts": tuple(map(revalidated, self.attempts)),
+            "snapshot": snapshot._replace(bodies={**snapshot.bodies}, members={**snapshot.members}),
         }
         return copied
 
@@ -221,7 +174,7 @@ class Decision(Envelope):
 
 
 class DecisionRecord(Envelope):
-    """One entry of the log. `seq` counts from 1; the versions are those that made the report.
+    """One decision in the log. `seq` counts from 1; the versions are those that made the report.
 
     `rules_digest` is that of the code that made it: see `harness.rules`.
 
@@ -237,35 +190,12 @@ class DecisionRecord(Envelope):
     run: Annotated[RunFacts | None, OPTIONAL] = None
     report: CriticReport
     error: Annotated[CanonicalLine | None, OPTIONAL] = None
+    begun: Annotated[Digest | None, OPTIONAL] = None
+    claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
     ruleset_version: Identifier
     rules_digest: Annotated[Digest | None, OPTIONAL] = None
     evaluator_versions: dict[Identifier, Identifier]
     hash: Digest
-
-
-class RecordDraft(NamedTuple):
-    """A decision in canonical bytes, before it has a place in the chain.
-
-    Everything slow is done here, so that a log is locked only to number and to hash.
-    """
-
-    bodies: Mapping[str, bytes]
-    """The canonical bytes of the inputs, by digest."""
-    members: Mapping[str, bytes]
-    """The canonical bytes of each member of the record except seq, prev_hash and hash."""
-
-
-class Sealed(NamedTuple):
-    """A record in its place in the chain, as the bytes that are stored."""
-
-    seq: int
-    hash: str
-    body: bytes
-
-    @property
-    def record(self) -> DecisionRecord:
-        """Return the record that the bytes spell. It shares nothing with the decision."""
-        return parse(DecisionRecord, self.body, max_bytes=len(self.body))
 
 
 def draft(decision: Decision) -> RecordDraft:
@@ -277,37 +207,24 @@ def draft(decision: Decision) -> RecordDraft:
     return decision.snapshot
 
 
-def sealed(drafted: RecordDraft, before: Head) -> Sealed:
-    """Return the record that follows `before`, as bytes."""
-    seq = before.seq + 1
-    members = {
-        **drafted.members,
-        "seq": canonical_json(seq),
-        "prev_hash": canonical_json(before.hash),
-    }
-    own_hash = sha256(_object(members))
-    return Sealed(seq, own_hash, _object({**members, "hash": canonical_json(own_hash)}))
+def drafted_inputs(proposal: Proposal) -> tuple[InputDigests, dict[str, bytes]]:
+    """Return the digests of the four inputs, and their canonical bytes by digest.
+
+    Raises:
+        ValueError, RecursionError: a part was changed in place and is not JSON any more.
+    """
+    checked = revalidated(proposal)
+    by_name = {name: canonical_bytes(getattr(checked, name)) for name in INPUT_NAMES}
+    digests = {name: sha256(body) for name, body in by_name.items()}
+    return InputDigests(**digests), {digests[name]: body for name, body in by_name.items()}
 
 
-def record_hash(document: Mapping[str, Any]) -> str:
-    """Return what the `hash` of a record must be, given the record as parsed JSON."""
-    return sha256(canonical_json({name: document[name] for name in document if name != "hash"}))
-
-
-def sha256(data: bytes) -> str:
-    """Return the SHA-256 of `data` as 64 lower-case hexadecimal digits."""
-    return hashlib.sha256(data).hexdigest()
-
-
-def _object(members: Mapping[str, bytes]) -> bytes:
-    """Return the canonical JSON object of canonical members. Names are plain ASCII."""
-    pairs = (b'"%s":%s' % (name.encode(), members[name]) for name in sorted(members))
-    return b"{" + b",".join(pairs) + b"}"
-
-
-def _revalidated(envelope: EnvelopeT) -> EnvelopeT:
-    """Return a checked copy. Frozen is shallow: args may have been changed in place."""
-    return build(type(envelope), envelope.model_dump(exclude_none=True))
+def drafted_versions() -> dict[str, bytes]:
+    """Return the members of a record that say which rules decided."""
+    members = {"ruleset_version": canonical_json(RULESET_VERSION)}
+    if rules := rules_digest():
+        members["rules_digest"] = canonical_json(rules)
+    return members
 
 
 def _same(left: Proposal, right: Proposal) -> bool:

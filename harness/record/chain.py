@@ -1,0 +1,94 @@
+"""The chain of records: numbers, hashes, and the bytes of a record in its place. Pure.
+
+Rule 1: a record and the inputs it names are all that is needed to derive its verdict again.
+Rule 2: a record is one RFC 8785 JSON object, and `hash` is the SHA-256 of that object without
+        the member `hash`. A canonicalizer and SHA-256 are enough to check a log.
+Rule 3: `prev_hash` is the `hash` of the record before; the first record names 64 zeros.
+Rule 4: an input is stored once, under the SHA-256 of its canonical bytes.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from harness.canonical import canonical_json
+from harness.record.decision import DecisionRecord
+from harness.record.drafts import RecordDraft, joined_object, sha256
+from harness.record.kinds import LogRecord, record_model
+from harness.wire import MAX_DOCUMENT_BYTES, build, parse, parse_json
+
+
+class Head(NamedTuple):
+    """The number of the last record of a log and its hash; `(0, GENESIS)` for an empty log."""
+
+    seq: int
+    hash: str
+
+
+class Gap(NamedTuple):
+    """Records that are missing: the first and the last of their numbers."""
+
+    first: int
+    last: int
+
+    def text(self) -> str:
+        """Say which records are missing, in a few words."""
+        if self.first == self.last:
+            return f"record {self.first} is missing"
+        return f"records {self.first} to {self.last} are missing"
+
+
+class RawRecord(NamedTuple):
+    """A stored record, unchecked: `hash` and `body` may be any text and bytes.
+
+    The body may name parts: see `harness.record.parts`.
+    """
+
+    seq: int
+    hash: str
+    body: bytes
+
+
+class Sealed(NamedTuple):
+    """A record in its place in the chain, as the bytes that its hash is taken of."""
+
+    seq: int
+    hash: str
+    body: bytes
+
+    @property
+    def record(self) -> DecisionRecord:
+        """Return the decision that the bytes spell. It shares nothing with the decision given."""
+        return parse(DecisionRecord, self.body, max_bytes=len(self.body))
+
+
+def sealed(drafted: RecordDraft, before: Head) -> Sealed:
+    """Return the record that follows `before`, as bytes."""
+    members = sealed_members(drafted, before)
+    own_hash = sha256(joined_object(members))
+    members["hash"] = canonical_json(own_hash)
+    return Sealed(before.seq + 1, own_hash, joined_object(members))
+
+
+def sealed_members(drafted: RecordDraft, before: Head) -> dict[str, bytes]:
+    """Return the canonical members of the record that follows `before`, without its hash."""
+    return {
+        **drafted.members,
+        "seq": canonical_json(before.seq + 1),
+        "prev_hash": canonical_json(before.hash),
+    }
+
+
+def record_hash(document: Mapping[str, Any]) -> str:
+    """Return what the `hash` of a record must be, given the record as parsed JSON."""
+    return sha256(canonical_json({name: document[name] for name in document if name != "hash"}))
+
+
+def read_record(body: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> LogRecord:
+    """Return the record of any kind that whole bytes spell, unchecked: replay shows if it is right.
+
+    Raises:
+        InvalidInput: the bytes are not a record.
+    """
+    document = parse_json(body, max_bytes)
+    model = record_model(document) if isinstance(document, dict) else DecisionRecord
+    return build(model, document)

@@ -1,0 +1,186 @@
+"""The records beside decisions: an execution that begins, and a critic that failed.
+
+Both are recorded as they were when they were built, like a decision.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
+from evals.json_value import SAFE_INTEGER, PresentJson
+from evals.plan import Proposal
+from evals.timestamps import Time
+from harness.canonical import canonical_bytes, canonical_json
+from harness.record.decision import (
+    INPUT_NAMES,
+    DecisionRecord,
+    InputDigests,
+    drafted_inputs,
+    drafted_versions,
+)
+from harness.record.drafts import (
+    CanonicalLine,
+    Digest,
+    RecordDraft,
+    approval_claim,
+    begun_claim,
+    joined_object,
+    one_line,
+    revalidated,
+    sha256,
+)
+
+Seq = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
+"""The number of a record in its log."""
+
+
+class UsedApproval(Envelope):
+    """An approval that an execution relies on. `plan_digest` has no prefix."""
+
+    approval_id: Identifier
+    plan_digest: Digest
+
+    @property
+    def claim(self) -> str:
+        """Return the claim: a log takes it once."""
+        return approval_claim(self.approval_id, self.plan_digest)
+
+
+class _Entry(Envelope):
+    """Base of what is recorded as it was when it was built."""
+
+    @cached_property
+    def snapshot(self) -> RecordDraft:
+        """Return the canonical bytes of the entry, taken when it was built.
+
+        Raises:
+            ValueError, RecursionError: a part was changed in place and is not JSON any more.
+        """
+        return self._drafted()
+
+    def _drafted(self) -> RecordDraft:
+        raise NotImplementedError
+
+    @model_validator(mode="after")
+    def _take_snapshot(self) -> Self:
+        with suppress(ValueError, RecursionError):
+            self.snapshot  # noqa: B018 - it is kept
+        return self
+
+
+class Begun(_Entry):
+    """An execution that is about to begin. To be recorded before its first effect.
+
+    `approvals` are those that it relies on: see `harness.record.used_approvals`.
+    """
+
+    proposal: Proposal
+    approvals: Annotated[tuple[UsedApproval, ...], ARRAY] = ()
+    begun_at: Time
+
+    def _drafted(self) -> RecordDraft:
+        digests, bodies = drafted_inputs(self.proposal)
+        members = {
+            "kind": canonical_json("begun"),
+            "inputs": canonical_bytes(digests),
+            "permit": canonical_json(permit_digest(digests, bodies)),
+            "trace_id": canonical_json(self.proposal.ctx.trace_id),
+            "begun_at": canonical_json(self.wire()["begun_at"]),
+            **drafted_versions(),
+        }
+        if self.approvals:
+            members["approvals"] = canonical_json([one.wire() for one in self.approvals])
+        return RecordDraft(bodies, members, tuple(one.claim for one in self.approvals))
+
+
+class CriticError(_Entry):
+    """A critic that failed inside, and so refused. `asked` is what it was asked, as JSON.
+
+    `where` says where it failed: it is escaped and cut unless it is one safe line of at most 300
+    characters.
+    """
+
+    asked: PresentJson
+    where: Annotated[str, AfterValidator(one_line)]
+    failed_at: Time
+    trace_id: Annotated[Identifier | None, OPTIONAL] = None
+
+    def _drafted(self) -> RecordDraft:
+        wire = revalidated(self).wire()
+        members = {name: canonical_json(value) for name, value in wire.items()}
+        kind = {"kind": canonical_json("critic_error")}
+        return RecordDraft({}, {**members, **kind, **drafted_versions()})
+
+
+class BegunRecord(Envelope):
+    """An execution in the log that may have had effects from here on.
+
+    `permit` is the digest of the proposal. The decision that ends the execution names the `hash` of
+    this record.
+    """
+
+    kind: Literal["begun"]
+    seq: Seq
+    prev_hash: Digest
+    inputs: InputDigests
+    permit: Digest
+    trace_id: Identifier
+    approvals: Annotated[tuple[UsedApproval, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = (
+        None
+    )
+    begun_at: Time
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
+
+
+class CriticErrorRecord(Envelope):
+    """A failure of the critic in the log: it refused what it was `asked`."""
+
+    kind: Literal["critic_error"]
+    seq: Seq
+    prev_hash: Digest
+    asked: PresentJson
+    where: CanonicalLine
+    failed_at: Time
+    trace_id: Annotated[Identifier | None, OPTIONAL] = None
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
+
+
+LogRecord = DecisionRecord | BegunRecord | CriticErrorRecord
+"""A record of any kind."""
+
+_KINDS: Final[Mapping[str, type[BegunRecord | CriticErrorRecord]]] = {
+    "begun": BegunRecord,
+    "critic_error": CriticErrorRecord,
+}
+"""The kinds of records that say their kind. A decision does not."""
+
+
+def permit_digest(digests: InputDigests, bodies: Mapping[str, bytes]) -> str:
+    """Return the digest of the proposal that these inputs make."""
+    return sha256(joined_object({name: bodies[getattr(digests, name)] for name in INPUT_NAMES}))
+
+
+def record_model(
+    document: Mapping[str, Any],
+) -> type[DecisionRecord | BegunRecord | CriticErrorRecord]:
+    """Return the envelope of a record, given as parsed JSON. Of an unknown kind: a decision's."""
+    kind = document.get("kind")
+    return _KINDS.get(kind, DecisionRecord) if isinstance(kind, str) else DecisionRecord
+
+
+def claims_of(record: LogRecord) -> tuple[str, ...]:
+    """Return what a record claims: no other record of its log may claim one of them."""
+    if isinstance(record, BegunRecord):
+        return tuple(one.claim for one in record.approvals or ())
+    if isinstance(record, CriticErrorRecord):
+        return ()
+    begun = () if record.begun is None else (begun_claim(record.begun),)
+    return (*begun, *(record.claims or ()))

@@ -1,0 +1,209 @@
+"""Keep canonical JSON in parts: what is large once, and a reference in its place. Pure.
+
+Rule 1: canonical JSON holds no zero byte, and the bytes of a subtree are a piece of the bytes of
+        the whole. A reference is a zero byte and the 32 bytes of the SHA-256 of the piece.
+Rule 2: whoever puts every piece in the place of its reference has the whole, byte for byte. A
+        reader needs nothing else, and believes nothing but the digest of the whole.
+Rule 3: a body that is only the reference to itself says that its piece was redacted.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from harness.canonical import canonical_json
+from harness.record.drafts import sha256
+from harness.wire import MAX_DOCUMENT_BYTES
+
+_MARK: Final = b"\0"
+_REFERENCE: Final = 33  # bytes: the mark and a SHA-256
+_ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
+_LARGE: Final = 512  # bytes of a piece, in which references stand for its own pieces
+_SMALLEST: Final = 64  # bytes of any piece
+_BYTES_PER_REFERENCE: Final = 16  # fewer than any document has that is written here
+_GROUP: Final = 32  # elements: an array that grows stores only its last group again
+
+_Dumps = Callable[[Any], bytes]
+
+
+class Parted(NamedTuple):
+    """A document as it is stored: its body, with references, and the pieces by their digests.
+
+    The bodies of the pieces may have references too.
+    """
+
+    body: bytes
+    pieces: Mapping[str, bytes]
+
+
+class Whole(NamedTuple):
+    """What is read of a stored body: the whole bytes, or None and why they cannot be had."""
+
+    data: bytes | None
+    missing: tuple[str, ...] = ()
+    """Digests of pieces that are not stored."""
+    redacted: tuple[str, ...] = ()
+    """Digests of pieces that were redacted."""
+    broken: str = ""
+    """What is wrong with the references, or empty."""
+
+
+def parted(document: bytes) -> Parted:
+    """Return a canonical document in parts. `whole_of` gives the same bytes back."""
+    if len(document) <= _LARGE:
+        return Parted(document, {})
+    value = orjson.loads(document)
+    # orjson keeps the order of the keys. Only numbers may come out in another spelling.
+    plain = orjson.dumps(value) == document
+    splitter = _Splitter(orjson.dumps if plain else canonical_json)
+    body = splitter.skeleton(value, document)
+    if whole_of(body, splitter.pieces, len(document)).data != document:
+        return Parted(document, {})  # not canonical, so kept as it is
+    return Parted(body, splitter.pieces)
+
+
+class _Splitter:
+    """Takes pieces out of a JSON value."""
+
+    def __init__(self, dumps: _Dumps) -> None:
+        self._dumps = dumps
+        self.pieces: dict[str, bytes] = {}
+
+    def skeleton(self, value: Any, whole: bytes) -> bytes:
+        """Return the bytes of a value with references for its pieces."""
+        if len(whole) <= _LARGE:
+            return whole
+        if type(value) is dict:
+            members = (orjson.dumps(k) + b":" + self._stored(v, k) for k, v in value.items())
+            return b"{" + b",".join(members) + b"}"
+        return b"[" + self._elements(value) + b"]" if type(value) is list else whole
+
+    def _stored(self, value: Any, name: str) -> bytes:
+        """Return the bytes that stand for the value of a member."""
+        whole = self._dumps(value)
+        if name in _ENTRIES and type(value) is list:
+            body = b"[" + self._elements(value, least=_SMALLEST) + b"]"
+        else:
+            body = self.skeleton(value, whole)
+        return self._kept(whole, body)
+
+    def _elements(self, values: list[Any], least: int = _LARGE + 1) -> bytes:
+        """Return the bytes that stand for the elements of an array.
+
+        An element whose own bytes are at least `least` is a piece.
+        """
+        wholes = [self._dumps(value) for value in values]
+        bodies = [
+            self._kept(whole, self.skeleton(value, whole), least)
+            for value, whole in zip(values, wholes, strict=True)
+        ]
+        end = len(values) // _GROUP * _GROUP
+        groups = [
+            self._kept(b",".join(wholes[at : at + _GROUP]), b",".join(bodies[at : at + _GROUP]))
+            for at in range(0, end, _GROUP)
+        ]
+        return b",".join([*groups, *bodies[end:]])
+
+    def _kept(self, whole: bytes, body: bytes, least: int = _LARGE + 1) -> bytes:
+        """Return a reference to the piece, or the body itself if it is small."""
+        if len(body) < least or len(whole) < _SMALLEST:
+            return body
+        digest = sha256(whole)
+        self.pieces[digest] = body
+        return reference(digest)
+
+
+def reference(digest: str) -> bytes:
+    """Return the bytes that stand for the piece with this digest."""
+    return _MARK + bytes.fromhex(digest)
+
+
+def references(body: bytes) -> Iterator[str]:
+    """Yield the digests of the references in a stored body; of a cut last one, nothing."""
+    for _, digest in _pieces(body):
+        if digest:
+            yield digest
+
+
+def is_redacted(digest: str, body: bytes) -> bool:
+    """Return whether a stored body says that the piece with this digest was taken out."""
+    return body == reference(digest)
+
+
+def whole_of(body: bytes, stored: Mapping[str, bytes], limit: int = MAX_DOCUMENT_BYTES) -> Whole:
+    """Return the bytes of a stored body, with every piece in its place. Never raises.
+
+    The bytes are not compared with a digest.
+
+    Args:
+        body: a stored body; without references it is the whole.
+        stored: the bodies of pieces by digest; more than needed is fine.
+        limit: the largest number of bytes that are put together.
+    """
+    if _MARK not in body:
+        return Whole(body)
+    joiner = _Joiner(stored, limit)
+    joiner.join(body)
+    if joiner.broken or joiner.missing or joiner.redacted:
+        return Whole(None, tuple(joiner.missing), tuple(joiner.redacted), joiner.broken)
+    return Whole(b"".join(joiner.pieces))
+
+
+class _Joiner:
+    """Puts the pieces of one document together, the outermost first, without recursion."""
+
+    def __init__(self, stored: Mapping[str, bytes], limit: int) -> None:
+        self._stored = stored
+        self._left = limit
+        self._references = limit // _BYTES_PER_REFERENCE + 1
+        self.pieces: list[bytes] = []
+        self.missing: dict[str, None] = {}
+        self.redacted: dict[str, None] = {}
+        self.broken = ""
+
+    def join(self, body: bytes) -> None:
+        """Collect the pieces of a body in their order."""
+        waiting = [_pieces(body)]
+        while waiting and not self.broken:
+            literal, digest = next(waiting[-1], (None, None))
+            if literal is None:
+                waiting.pop()
+                continue
+            self._take(literal)
+            if digest == "":
+                self.broken = "a reference is cut short"
+            elif digest is not None and (inner := self._body(digest)) is not None:
+                waiting.append(_pieces(inner))
+
+    def _take(self, literal: bytes) -> None:
+        self._left -= len(literal)
+        self.pieces.append(literal)
+        if self._left < 0:
+            self.broken = "with its parts it is over the limit of a document"
+
+    def _body(self, digest: str) -> bytes | None:
+        self._references -= 1
+        if self._references < 0:
+            self.broken = "it has too many references"
+        body = self._stored.get(digest)
+        if body is None:
+            self.missing[digest] = None
+        elif is_redacted(digest, body):
+            self.redacted[digest] = None
+        else:
+            return body
+        return None
+
+
+def _pieces(body: bytes) -> Iterator[tuple[bytes, str | None]]:
+    """Yield the literal bytes of a body, each with the digest that follows it, if one does.
+
+    The digest of a reference that is cut short is "".
+    """
+    start = 0
+    while (at := body.find(_MARK, start)) >= 0:
+        end = at + _REFERENCE
+        yield body[start:at], body[at + 1 : end].hex() if end <= len(body) else ""
+        start = end
+    yield body[start:], None
