@@ -8,22 +8,23 @@ Rule 2: the statistics that ANALYZE and PRAGMA optimize keep are not a differenc
 
 import re
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Connection, create_engine
 
 from evals.escaping import escape_name
-from harness.log.tables import METADATA
+from harness.log.tables import LOG_FORMAT, METADATA, OLD_FORMAT, tables_of
 
 _APPLICATION_ID: Final = 0x43726974
 """The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
 
 # INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
+_GUARDED: Final = ("records", "inputs", "log_format", "claims")
 _TRIGGERS: Final = (
     *(
         f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
         "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
-        for table in ("records", "inputs", "log_format")
+        for table in _GUARDED
         for verb in ("UPDATE", "DELETE")
     ),
     "CREATE TRIGGER records_in_order BEFORE INSERT ON records "
@@ -33,7 +34,13 @@ _TRIGGERS: Final = (
     "CREATE TRIGGER inputs_once BEFORE INSERT ON inputs "
     "WHEN EXISTS (SELECT 1 FROM inputs WHERE digest = NEW.digest) "
     "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
+    "CREATE TRIGGER claims_once BEFORE INSERT ON claims "
+    "WHEN EXISTS (SELECT 1 FROM claims WHERE claim = NEW.claim) "
+    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
 )
+
+_SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+_APPLICATION: Final = "SELECT 'mark', application_id, '', '' FROM pragma_application_id"
 
 # White space as SQLite knows it: to SQLite, any other kind is a part of a name.
 _SPACE: Final = re.compile(r"[ \t\n\f\r]+")
@@ -60,17 +67,24 @@ _STATISTICS: Final = {
 }
 
 
-def create_schema(connection: Connection) -> None:
-    """Make the tables, mark the file, and forbid to change or remove rows."""
-    METADATA.create_all(connection)
+def create_schema(connection: Connection, log_format: int = LOG_FORMAT) -> None:
+    """Make the tables of a format, mark the file, and forbid to change or remove rows."""
+    METADATA.create_all(connection, tables=tables_of(log_format))
     connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION_ID}")
     for trigger in _TRIGGERS:
-        connection.exec_driver_sql(trigger)
+        if log_format != OLD_FORMAT or "ON claims" not in trigger:
+            connection.exec_driver_sql(trigger)
 
 
-def schema_problems(connection: Connection) -> tuple[str, ...]:
-    """Return how the schema differs from the one that this version writes, a phrase each."""
-    stored, expected = _objects(connection), _expected()
+def stored_schema(connection: Connection) -> frozenset[tuple[Any, ...]]:
+    """Return the schema as it is stored, and the mark of the file: all that can be a problem."""
+    rows = connection.exec_driver_sql(f"{_SCHEMA} UNION ALL {_APPLICATION}")
+    return frozenset(map(tuple, rows))
+
+
+def schema_problems(connection: Connection, log_format: int = LOG_FORMAT) -> tuple[str, ...]:
+    """Return how the schema differs from the one of its format, a phrase each."""
+    stored, expected = _objects(connection), _expected(log_format)
     problems = [f"{item} is unexpected" for item in sorted(stored.keys() - expected.keys())]
     problems += [f"{item} is missing" for item in sorted(expected.keys() - stored.keys())]
     problems += [
@@ -85,11 +99,11 @@ def schema_problems(connection: Connection) -> tuple[str, ...]:
 
 
 @cache
-def _expected() -> dict[_Object, tuple[str, str]]:
+def _expected(log_format: int) -> dict[_Object, tuple[str, str]]:
     engine = create_engine("sqlite://")
     try:
         with engine.begin() as connection:
-            create_schema(connection)
+            create_schema(connection, log_format)
             return _objects(connection)
     finally:
         engine.dispose()
@@ -100,7 +114,7 @@ def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
 
     SQLite refuses a file with a name twice.
     """
-    rows = connection.exec_driver_sql("SELECT type, name, tbl_name, sql FROM sqlite_master")
+    rows = connection.exec_driver_sql(_SCHEMA)
     objects = {
         _Object(str(kind), str(name)): (str(table), _normalised(str(sql)))
         for kind, name, table, sql in rows

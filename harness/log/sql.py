@@ -2,21 +2,21 @@
 
 Rule 1: nothing is acknowledged before it was read back and the commit has returned.
 Rule 2: the head is read inside the transaction that appends to it, so the chain cannot fork.
-Rule 3: a reader holds no lock between pages, so a slow reader cannot stop a writer.
+Rule 3: a claim is made inside that transaction too, so that of two records one is refused.
 Rule 4: nothing is appended to tables that differ from those that this version makes.
 """
 
+import asyncio
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from sqlalchemy import Connection, Engine, Select, select
+from sqlalchemy import Connection, Engine
 
-from harness.errors import escape_text
+from harness.log.commits import Append, SharedCommits
 from harness.log.errors import (
     LogBusy,
     LogDamaged,
@@ -26,43 +26,39 @@ from harness.log.errors import (
     NotALog,
     Unrecordable,
 )
+from harness.log.reading import LogReader
 from harness.log.sqlite import WRITES, SqliteStore
-from harness.log.statements import (
-    SELECT_NUMBERS,
-    SELECT_RECORDS,
-    head,
-    insert_inputs,
-    insert_records,
-    ordered_after,
-    stored_inputs,
-)
+from harness.log.statements import head, stored_claims
 from harness.log.store import KEEP_EVIDENCE, Store, changed_tables, check_tables, initialise
-from harness.log.tables import INPUTS
+from harness.log.tables import LOG_FORMAT, OLD_FORMAT
+from harness.log.writing import Known, Prepared, Written, placed, prepared, write
 from harness.record import (
+    AlreadyClaimed,
+    Begun,
+    BegunRecord,
+    CriticError,
+    CriticErrorRecord,
     Decision,
     DecisionRecord,
-    Gap,
     Head,
     RawRecord,
     RecordDraft,
     Sealed,
-    draft,
-    sealed,
 )
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse
 
 DEFAULT_TIMEOUT: Final = 60.0
 """Seconds to wait for other writers: some 10,000 appends at a few milliseconds each."""
 
-_PAGE: Final = 64  # records read at once
-_NUMBERS: Final = 10_000  # numbers of records read at once
 
-
-class SqlDecisionLog:
+class SqlDecisionLog(LogReader):
     """A decision log. Threads and processes may share one, through one object or several.
 
     Every method raises a `LogError` if the database fails. After a write or a commit whose outcome
     is unknown, the object appends no more: reopen the log to see what the disk holds.
+
+    Appends that wait for each other share a commit. The methods that end in `_async` work in a
+    thread, and so do not block an event loop; an append goes on when its task is cancelled.
     """
 
     def __init__(
@@ -72,17 +68,27 @@ class SqlDecisionLog:
         *,
         read_only: bool = False,
         problems: tuple[str, ...] = (),
+        log_format: int = LOG_FORMAT,
     ) -> None:
         """Take an opened and checked database; use `open` or `open_for_reading` instead."""
         self._store = store
         self._engine = engine
+        self._format = log_format
         self._writer = engine.execution_options(**{WRITES: True})
         self._shut = "it was opened for reading: open it for appending" if read_only else ""
+        if log_format == OLD_FORMAT:
+            self._shut = self._shut or (
+                f"it is of format {OLD_FORMAT}: copy it with `critic log upgrade OLD NEW` and "
+                "append to the copy"
+            )
         self._problems = problems
+        self._known = Known()
+        self._schema: Hashable = None
+        self._commits = SharedCommits(self._commit)
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return how the tables differed from those of this version when the log was opened.
+        """Return how the tables differed from those of their format when the log was opened.
 
         Empty for a sound log. Only a log that was opened for reading may have problems.
         """
@@ -94,12 +100,13 @@ class SqlDecisionLog:
     ) -> Self:
         """Open the log in the SQLite file `path` for appending and reading.
 
-        A missing or empty file becomes a new log if `create`. `timeout` is in seconds.
+        A missing or empty file becomes a new log if `create`. `timeout` is in seconds. A log of an
+        older format can be read; an append to it says how to copy it into the present one.
 
         Raises:
             NotALog: the path is a folder, link, pipe or device, or the file is something else.
             LogDamaged: the file is a log that is cut short or damaged, or its tables, triggers or
-                indexes are not exactly those that this version makes.
+                indexes are not exactly those that its format has.
             LogUnavailable: missing, not permitted, or locked for longer than `timeout`.
         """
         store = SqliteStore(Path(path), timeout)
@@ -140,16 +147,17 @@ class SqlDecisionLog:
     def _checked(cls, store: SqliteStore, engine: Engine, *, read_only: bool) -> Self:
         with store.errors("open"), engine.begin() as connection:
             store.check(connection)
-            check_tables(connection, store.where)
-            problems = store.schema_problems(connection)
+            log_format = check_tables(connection, store.where)
+            problems = store.schema_problems(connection, log_format)
         if problems and not read_only:
             raise changed_tables(store.where, "open", problems)
-        return cls(store, engine, read_only=read_only, problems=problems)
+        return cls(store, engine, read_only=read_only, problems=problems, log_format=log_format)
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Record one decision. When this returns, the record has reached the disk.
 
         Raises:
+            AlreadyClaimed: a record has one of its claims, or ends the same execution.
             Unrecordable: the decision cannot be kept.
             LogError: nothing was acknowledged; the message says what to do.
         """
@@ -159,22 +167,138 @@ class SqlDecisionLog:
         """Record decisions in their order, next to each other: all of them or none.
 
         Raises:
-            Unrecordable: one of the decisions cannot be kept.
-            LogError: nothing was acknowledged; the message says what to do.
+            AlreadyClaimed, Unrecordable, LogError: as for `append`.
         """
-        drafts = [self._drafted(decision) for decision in decisions]
+        entries = [self._prepared(decision) for decision in decisions]
+        return tuple(entry.record for entry in self._appended(entries))
+
+    def begin(self, begun: Begun) -> BegunRecord:
+        """Record an execution that is about to begin: when this returns, it may.
+
+        Raises:
+            AlreadyClaimed: an approval that it relies on was used before; nothing was recorded.
+            Unrecordable, LogError: as for `append`.
+        """
+        (entry,) = self._appended([self._prepared(begun)])
+        return parse(BegunRecord, entry.body)
+
+    def append_error(self, error: CriticError) -> CriticErrorRecord:
+        """Record a failure of the critic.
+
+        Raises:
+            Unrecordable, LogError: as for `append`.
+        """
+        (entry,) = self._appended([self._prepared(error)])
+        return parse(CriticErrorRecord, entry.body)
+
+    async def append_async(self, decision: Decision) -> DecisionRecord:
+        """Do what `append` does, without blocking the event loop."""
+        return (await self._appended_async(decision)).record
+
+    async def begin_async(self, begun: Begun) -> BegunRecord:
+        """Do what `begin` does, without blocking the event loop."""
+        return parse(BegunRecord, (await self._appended_async(begun)).body)
+
+    async def append_error_async(self, error: CriticError) -> CriticErrorRecord:
+        """Do what `append_error` does, without blocking the event loop."""
+        return parse(CriticErrorRecord, (await self._appended_async(error)).body)
+
+    def close(self) -> None:
+        """Close the database. The object appends no more."""
+        self._shut = "it was closed: open it again"
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
+        append = Append([self._prepared(entry)])
+        (done,) = await asyncio.wrap_future(self._commits.start(append))
+        return done
+
+    def _appended(self, entries: Sequence[Prepared]) -> tuple[Sealed, ...]:
+        if not entries:
+            self._require_open()
+            return ()
+        return self._commits.run(Append(entries))
+
+    def _prepared(self, entry: Decision | Begun | CriticError) -> Prepared:
+        try:
+            drafted = entry.snapshot
+        except (ValueError, RecursionError) as error:
+            reason = str(error) if isinstance(error, InvalidInput) else "not JSON"
+            raise Unrecordable(
+                f"{self._store.where}: cannot append: the decision was built of parts that had "
+                f"been changed in place ({reason}): build the parts again"
+            ) from error
+        self._check_size(max(map(len, drafted.bodies.values()), default=0))
+        return prepared(drafted, self._known)
+
+    def _require_open(self) -> None:
         if self._shut:
             raise LogUnavailable(f"{self._store.where}: cannot append: {self._shut}")
-        if not drafts:
-            return ()
+
+    def _commit(self, appends: Sequence[Append]) -> None:
+        """Commit appends in one transaction. Called by one thread at a time."""
+        self._require_open()
         with self._transaction() as connection:
-            if problems := self._store.schema_problems(connection):
-                raise changed_tables(self._store.where, "append", problems)
-            entries = self._chained(drafts, head(connection))
-            bodies = {digest: body for draft in drafts for digest, body in draft.bodies.items()}
-            insert_inputs(connection, bodies)
-            insert_records(connection, entries)
-            return self._read_back(connection, entries, bodies)
+            self._check_schema(connection)
+            written = self._place(connection, appends)
+            if written.records and not write(connection, written):
+                raise LogDamaged(
+                    f"{self._store.where}: cannot append: the log does not hold what was appended "
+                    f"to it, so nothing was recorded: {KEEP_EVIDENCE}"
+                )
+        self._known.add(written.inputs)
+
+    def _check_schema(self, connection: Connection) -> None:
+        schema = self._store.schema(connection)
+        if schema == self._schema:
+            return
+        if problems := self._store.schema_problems(connection, self._format):
+            raise changed_tables(self._store.where, "append", problems)
+        self._schema = schema
+
+    def _place(self, connection: Connection, appends: Sequence[Append]) -> Written:
+        """Give the entries their places. An append that cannot have one is refused by itself."""
+        before = head(connection)
+        records: list[RawRecord] = []
+        inputs: dict[str, bytes] = {}
+        claims: dict[str, int] = {}
+        wanted = [one for append in appends for entry in append.entries for one in _claims(entry)]
+        made: Mapping[str, int] = stored_claims(connection, wanted) if wanted else {}
+        for append in appends:
+            try:
+                own = self._own_claims(append, {**made, **claims}, before)
+                entries = self._chained(append.entries, before)
+            except (AlreadyClaimed, Unrecordable) as refusal:
+                append.refused = refusal
+                continue
+            claims |= own
+            append.placed = tuple(whole for whole, _ in entries)
+            records += [stored for _, stored in entries]
+            before = Head(records[-1].seq, records[-1].hash)
+            for entry in append.entries:
+                inputs |= {d: body for d, body in entry.stored.items() if d not in self._known}
+        return Written(records, inputs, claims)
+
+    def _own_claims(self, append: Append, made: Mapping[str, int], before: Head) -> dict[str, int]:
+        """Return the claims of an append, with the numbers of its records."""
+        own: dict[str, int] = {}
+        for seq, entry in enumerate(append.entries, start=before.seq + 1):
+            claims = _claims(entry)
+            if taken := [one for one in claims if one in made or one in own]:
+                raise AlreadyClaimed(taken)
+            own |= dict.fromkeys(claims, seq)
+        return own
 
     @contextmanager
     def _transaction(self) -> Iterator[Connection]:
@@ -197,107 +321,14 @@ class SqlDecisionLog:
                 "at its head before appending again"
             ) from error
 
-    def _read_back(
-        self, connection: Connection, entries: Sequence[Sealed], bodies: dict[str, bytes]
-    ) -> tuple[DecisionRecord, ...]:
-        """Return the records as they are stored now, or raise if anything is not as appended."""
-        rows = connection.execute(ordered_after(SELECT_RECORDS, entries[0].seq - 1))
-        stored = [Sealed(*row) for row in rows]
-        if stored != entries or stored_inputs(connection, bodies) != bodies:
-            raise LogDamaged(
-                f"{self._store.where}: cannot append: the log does not hold what was appended to "
-                f"it, so nothing was recorded: {KEEP_EVIDENCE}"
-            )
-        return tuple(entry.record for entry in stored)
-
-    def head(self) -> Head:
-        """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
-        with self._store.errors("read"), self._engine.begin() as connection:
-            return head(connection)
-
-    def gaps(self) -> Iterator[Gap]:
-        """Yield the gaps in the numbers of the records, as far as the last record."""
-        last = 0
-        for (seq,) in self._rows(SELECT_NUMBERS, 0, _NUMBERS):
-            if seq > last + 1:
-                yield Gap(last + 1, seq - 1)
-            last = seq
-
-    def records(self, start: int = 1) -> Iterator[DecisionRecord]:
-        """Yield the records from number `start` on, unchecked: replay shows if they are right.
-
-        Raises:
-            LogDamaged: a record cannot be read.
-        """
-        for raw in self.raw(start):
-            try:
-                yield parse(DecisionRecord, raw.body)
-            except InvalidInput as error:
-                raise LogDamaged(
-                    f"{self._store.where}: record {raw.seq} cannot be read "
-                    f"({escape_text(str(error))}): replay the log to see what else is wrong"
-                ) from error
-
-    def raw(self, start: int | None = None) -> Iterator[RawRecord]:
-        """Yield the stored rows in the order of their numbers, all of them or from `start` on.
-
-        Raises:
-            LogDamaged: the database itself cannot be read here.
-        """
-        after = None if start is None else start - 1
-        for seq, own_hash, body in self._rows(SELECT_RECORDS, after, _PAGE):
-            yield RawRecord(seq, str(own_hash), bytes(body or b""))
-
-    def input(self, digest: str) -> bytes | None:
-        """Return the bytes that are stored as the input of that digest, or None."""
-        return self.inputs((digest,)).get(digest)
-
-    def inputs(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Return the bytes that are stored under those digests; leave out what is not stored."""
-        with self._store.errors("read"), self._engine.begin() as connection:
-            return stored_inputs(connection, digests)
-
-    def digests(self) -> frozenset[str]:
-        """Return the digests under which inputs are stored, unchecked: they may be any text."""
-        with self._store.errors("read"), self._engine.begin() as connection:
-            return frozenset(map(str, connection.execute(select(INPUTS.c.digest)).scalars()))
-
-    def close(self) -> None:
-        """Close the database. The object appends no more."""
-        self._shut = "it was closed: open it again"
-        self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def _drafted(self, decision: Decision) -> RecordDraft:
-        try:
-            drafted = draft(decision)
-        except (ValueError, RecursionError) as error:
-            reason = str(error) if isinstance(error, InvalidInput) else "not JSON"
-            raise Unrecordable(
-                f"{self._store.where}: cannot append: the decision was built of parts that had "
-                f"been changed in place ({reason}): build the parts again"
-            ) from error
-        self._check_size(max(map(len, drafted.bodies.values())))
-        return drafted
-
-    def _chained(self, drafts: Sequence[RecordDraft], before: Head) -> list[Sealed]:
-        entries = []
-        for drafted in drafts:
-            entry = sealed(drafted, before)
-            self._check_size(len(entry.body))
-            entries.append(entry)
-            before = Head(entry.seq, entry.hash)
-        return entries
+    def _chained(self, entries: Sequence[Prepared], before: Head) -> list[tuple[Sealed, RawRecord]]:
+        chained = []
+        for entry in entries:
+            whole, stored = placed(entry, before)
+            self._check_size(len(whole.body))
+            chained.append((whole, stored))
+            before = Head(whole.seq, whole.hash)
+        return chained
 
     def _check_size(self, size: int) -> None:
         # A document that no reader would parse must not be written.
@@ -307,20 +338,7 @@ class SqlDecisionLog:
                 f"limit of {MAX_DOCUMENT_BYTES} bytes: keep large values elsewhere, by reference"
             )
 
-    def _rows(self, query: Select[Any], after: int | None, most: int) -> Iterator[Any]:
-        """Yield the rows of a query on records, in pages of at most `most` rows."""
-        while page := self._page(query, after, most):
-            yield from page
-            after = page[-1][0]
 
-    def _page(self, query: Select[Any], after: int | None, most: int) -> Sequence[Any]:
-        with self._store.errors("read"), self._engine.begin() as connection:
-            rows = connection.execute(ordered_after(query, after).limit(most)).all()
-        numbers = [row[0] for row in rows]
-        if any(type(number) is not int for number in numbers):
-            raise LogDamaged(f"{self._store.where}: a record has no number: {KEEP_EVIDENCE}")
-        # A damaged index gives rows out of order. Paging by the last one would never end.
-        before = [after, *numbers] if after is not None else numbers
-        if any(number >= following for number, following in pairwise(before)):
-            raise LogDamaged(f"{self._store.where}: the records are out of order: {KEEP_EVIDENCE}")
-        return rows
+def _claims(entry: Prepared) -> tuple[str, ...]:
+    drafted: RecordDraft = entry.drafted
+    return drafted.claims

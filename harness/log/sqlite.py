@@ -9,7 +9,7 @@ Rule 3: with a rollback journal, only synchronous=EXTRA keeps acknowledged recor
 
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -28,7 +28,7 @@ from harness.log.errors import (
     LogWriteFailed,
     NotALog,
 )
-from harness.log.schema import create_schema, schema_problems
+from harness.log.schema import create_schema, schema_problems, stored_schema
 from harness.log.store import KEEP_EVIDENCE
 
 Doing = Literal["open", "read", "append"]
@@ -37,6 +37,7 @@ OpenMode = Literal["ro", "rw", "rwc"]
 WRITES: Final = "decision_log_writes"
 """The execution option of an engine whose transactions lock the log from their start."""
 
+_LONGEST: Final = 40 * 1024 * 1024  # bytes of one value: more than any document, with its record
 _SHORTEST: Final = 100  # bytes: the header of every SQLite file
 
 _DAMAGED: Final = (LogDamaged, f"the file is damaged or cut short: {KEEP_EVIDENCE}")
@@ -55,6 +56,7 @@ _ERRORS: Final[dict[int, tuple[type[LogError], str]]] = {
     sqlite3.SQLITE_ERROR: (NotALog, "it lacks the tables of a decision log: choose another file"),
     sqlite3.SQLITE_NOTADB: (NotALog, "it is not a decision log: choose another file"),
     sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_TOOBIG: (LogDamaged, f"a value is larger than any document: {KEEP_EVIDENCE}"),
     sqlite3.SQLITE_FORMAT: _DAMAGED,
     sqlite3.SQLITE_CONSTRAINT: (
         LogDamaged,
@@ -129,9 +131,13 @@ class SqliteStore:
         """Make the tables of a decision log, and forbid to change or remove their rows."""
         create_schema(connection)
 
-    def schema_problems(self, connection: Connection) -> tuple[str, ...]:
-        """Return how the tables and triggers differ from those that `create` makes."""
-        return schema_problems(connection)
+    def schema_problems(self, connection: Connection, log_format: int) -> tuple[str, ...]:
+        """Return how the tables and triggers differ from those of their format."""
+        return schema_problems(connection, log_format)
+
+    def schema(self, connection: Connection) -> Hashable:
+        """Return the tables and triggers as they are stored."""
+        return stored_schema(connection)
 
     def check(self, connection: Connection) -> None:
         """Check that the file is whole: SQLite reads a cut last page as if it ended in zeros.
@@ -183,6 +189,7 @@ class SqliteStore:
             check_same_thread=False,
         )
         try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
             connection.execute("PRAGMA trusted_schema = OFF")
             if mode != "ro":
                 connection.execute("PRAGMA journal_mode = DELETE")

@@ -7,7 +7,7 @@ Rule 2: whoever puts every piece in the place of its reference has the whole, by
 Rule 3: a body that is only the reference to itself says that its piece was redacted.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import orjson
@@ -22,6 +22,8 @@ _ENTRIES: Final = frozenset({"tool_manifest", "evidence_manifest"})
 _LARGE: Final = 512  # bytes of a piece, in which references stand for its own pieces
 _SMALLEST: Final = 64  # bytes of any piece
 _BYTES_PER_REFERENCE: Final = 16  # fewer than any document has that is written here
+_BEFORE: Final = frozenset({b":", b"[", b",", b""})  # what a reference may follow
+_AFTER: Final = frozenset({b",", b"]", b"}", b""})  # and what may follow it
 _GROUP: Final = 32  # elements: an array that grows stores only its last group again
 
 _Dumps = Callable[[Any], bytes]
@@ -47,6 +49,8 @@ class Whole(NamedTuple):
     """Digests of pieces that were redacted."""
     broken: str = ""
     """What is wrong with the references, or empty."""
+    shown: bytes = b""
+    """Of a document with redacted pieces and no other fault: null stands in their places."""
 
 
 def parted(document: bytes) -> Parted:
@@ -120,7 +124,7 @@ def reference(digest: str) -> bytes:
 
 
 def references(body: bytes) -> Iterator[str]:
-    """Yield the digests of the references in a stored body; of a cut last one, nothing."""
+    """Yield the digests of the references in a stored body; those out of place are left out."""
     for _, digest in _pieces(body):
         if digest:
             yield digest
@@ -145,9 +149,35 @@ def whole_of(body: bytes, stored: Mapping[str, bytes], limit: int = MAX_DOCUMENT
         return Whole(body)
     joiner = _Joiner(stored, limit)
     joiner.join(body)
-    if joiner.broken or joiner.missing or joiner.redacted:
-        return Whole(None, tuple(joiner.missing), tuple(joiner.redacted), joiner.broken)
-    return Whole(b"".join(joiner.pieces))
+    missing, redacted = tuple(joiner.missing), tuple(joiner.redacted)
+    if joiner.broken or missing:
+        return Whole(None, missing, redacted, joiner.broken)
+    data = b"".join(joiner.pieces)
+    return Whole(None, redacted=redacted, shown=data) if redacted else Whole(data)
+
+
+def pieces_of(
+    bodies: Iterable[bytes], fetch: Callable[[list[str]], Mapping[str, bytes]]
+) -> dict[str, bytes]:
+    """Return the bodies of all pieces that the bodies name, directly or through other pieces.
+
+    Args:
+        bodies: stored bodies.
+        fetch: returns what is stored under digests, and leaves out what is not.
+    """
+    found: dict[str, bytes] = {}
+    asked: set[str] = set()
+    while new := list(dict.fromkeys(_unasked(bodies, asked))):
+        asked.update(new)
+        stored = fetch(new)
+        found.update(stored)
+        bodies = stored.values()
+    return found
+
+
+def _unasked(bodies: Iterable[bytes], asked: set[str]) -> Iterator[str]:
+    named = (digest for body in bodies if _MARK in body for digest in references(body))
+    return (digest for digest in named if digest not in asked)
 
 
 class _Joiner:
@@ -172,7 +202,7 @@ class _Joiner:
                 continue
             self._take(literal)
             if digest == "":
-                self.broken = "a reference is cut short"
+                self.broken = "a reference is not in the place of a value"
             elif digest is not None and (inner := self._body(digest)) is not None:
                 waiting.append(_pieces(inner))
 
@@ -191,6 +221,7 @@ class _Joiner:
             self.missing[digest] = None
         elif is_redacted(digest, body):
             self.redacted[digest] = None
+            self._take(b"null")
         else:
             return body
         return None
@@ -199,11 +230,12 @@ class _Joiner:
 def _pieces(body: bytes) -> Iterator[tuple[bytes, str | None]]:
     """Yield the literal bytes of a body, each with the digest that follows it, if one does.
 
-    The digest of a reference that is cut short is "".
+    The digest of a reference that is not in the place of a value is "".
     """
     start = 0
     while (at := body.find(_MARK, start)) >= 0:
         end = at + _REFERENCE
-        yield body[start:at], body[at + 1 : end].hex() if end <= len(body) else ""
+        in_place = body[at - 1 : at] in _BEFORE and body[end : end + 1] in _AFTER
+        yield body[start:at], body[at + 1 : end].hex() if in_place and end <= len(body) else ""
         start = end
     yield body[start:], None

@@ -9,22 +9,34 @@ from itertools import islice
 from typing import Final, Protocol
 
 from harness.record import GENESIS, Head, RawRecord
+from harness.record.drafts import begun_claim
+from harness.record.parts import references
 from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_text_of
+from harness.replay.page import Bodies, InputReader, Page
 from harness.replay.recheck import missing, recheck
 from harness.replay.result import ReplayResult
 
-_PAGE: Final = 32  # records whose inputs are fetched together
+_PAGE: Final = 32  # records whose inputs are fetched together, where they are not too large
+_UNBOUNDED: Final = 2**63
 
 
 class RecordedLog(Protocol):
-    """The log as replay reads it: stored rows in the order of their numbers, and inputs."""
+    """The log as replay reads it: stored rows in the order of their numbers, and what they name."""
 
     def raw(self) -> Iterator[RawRecord]:
         """Yield the stored rows, unchecked, in ascending order of their numbers."""
         ...
 
     def inputs(self, digests: Iterable[str]) -> Mapping[str, bytes]:
-        """Return the bytes stored under these digests; leave out what is not stored."""
+        """Return the bodies stored under these digests; leave out what is not stored."""
+        ...
+
+    def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
+        """Return the number of the record that made each claim; leave out what none made."""
+        ...
+
+    def named(self, hashes: Iterable[str]) -> Mapping[str, RawRecord]:
+        """Return the rows stored under these hashes, unchecked."""
         ...
 
 
@@ -58,23 +70,51 @@ def _possible(head: Head) -> bool:
 
 def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[ReplayResult]:
     before = START
-    for document, inputs in _documents(log):
+    for document, page in _documents(log):
         if document.raw.seq > before.seq + 1:
             gap, before = missing(before, document.raw.seq - 1)
             yield gap
-        answer, before = recheck(document, inputs, before, expected, judge=judge)
+        answer, before = recheck(document, page, before, expected, judge=judge)
         yield answer
     if expected is not None:
         yield from _cut_off(before, expected)
 
 
-def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Mapping[str, bytes]]]:
-    """Yield every stored record with at least the inputs that it names."""
-    rows = log.raw()
-    while page := [read_text_of(raw) for raw in islice(rows, _PAGE)]:
-        inputs = log.inputs({digest for stored in page for digest in stored.digests.values()})
-        for document in page:
-            yield document, inputs
+def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Page]]:
+    """Yield every stored record with at least what it names."""
+    bodies, inputs, rows = Bodies(log), InputReader(), log.raw()
+    while raws := list(islice(rows, _PAGE)):
+        bodies.make_room()
+        documents = _read(raws, bodies)
+        fetched = bodies.fetch(digest for one in documents for digest in one.digests.values())
+        claims, named = _claims(log, documents), _named(log, documents)
+        for document in documents:
+            if not fetched:
+                bodies.forget()
+                bodies.fetch(document.digests.values(), _UNBOUNDED)
+            yield document, Page(bodies, claims, named, inputs)
+
+
+def _read(raws: Iterable[RawRecord], bodies: Bodies) -> list[StoredDocument]:
+    documents = []
+    for raw in raws:
+        if not bodies.fetch(references(raw.body)):
+            bodies.forget()
+            bodies.fetch(references(raw.body), _UNBOUNDED)
+        documents.append(read_text_of(raw, bodies))
+    return documents
+
+
+def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, int]:
+    wanted = [claim for document in documents for claim in document.claims]
+    wanted += [begun_claim(one.raw.hash) for one in documents if one.kind == "begun"]
+    return log.claims(wanted) if wanted else {}
+
+
+def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, StoredDocument]:
+    hashes = [one.begun for one in documents if one.begun]
+    rows = log.named(hashes) if hashes else {}
+    return {own_hash: read_text_of(raw) for own_hash, raw in rows.items()}
 
 
 def _cut_off(last: Link, expected: Head) -> Iterator[ReplayResult]:

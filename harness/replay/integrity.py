@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
 from harness.canonical import canonical_json
 from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord, record_hash
+from harness.record.drafts import approval_claim, begun_claim
+from harness.record.parts import whole_of
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
@@ -44,6 +47,10 @@ class StoredDocument:
     """The hash of its content; empty if it cannot be read."""
     error: str
     """Why the body cannot be read or is not canonical; empty for a sound body."""
+    missing: tuple[str, ...] = ()
+    """Digests of parts of it that are not stored."""
+    redacted: tuple[str, ...] = ()
+    """Digests of parts of it that were redacted: `value` has null in their places."""
 
     @property
     def digests(self) -> dict[str, str]:
@@ -54,19 +61,59 @@ class StoredDocument:
         return {name: named[name] for name in INPUT_NAMES if is_digest(named.get(name))}
 
     @property
+    def kind(self) -> str:
+        """Return the kind of the record; of a decision, which does not say it, "decision"."""
+        return str(self.value.get("kind", "decision"))
+
+    @property
+    def begun(self) -> str:
+        """Return the hash of the execution that a decision ends, or an empty text."""
+        begun = self.value.get("begun")
+        return begun if isinstance(begun, str) and is_digest(begun) else ""
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """Return what the record claims, as far as it can be read."""
+        approvals, claims = self.value.get("approvals"), self.value.get("claims")
+        made = [begun_claim(self.begun)] if self.begun else []
+        if self.kind == "begun" and isinstance(approvals, list):
+            made += [_approval_claim(one) for one in approvals if isinstance(one, dict)]
+        made += claims if isinstance(claims, list) and self.kind == "decision" else []
+        return tuple(one for one in made if isinstance(one, str))
+
+    @property
     def hashes(self) -> frozenset[str]:
         """Return every hash that the record claims or has."""
         claims = (self.raw.hash, self.value.get("hash"), self.own_hash)
         return frozenset(str(claim) for claim in claims if is_digest(claim))
 
 
-def read_text_of(raw: RawRecord) -> StoredDocument:
-    """Parse a stored record as plain JSON. Never raises."""
+def read_text_of(
+    raw: RawRecord, parts: Mapping[str, bytes] = MappingProxyType({})
+) -> StoredDocument:
+    """Put a stored record together and parse it as plain JSON. Never raises.
+
+    Args:
+        raw: the stored row.
+        parts: stored bodies by digest: those that it names; more is fine.
+    """
+    whole = whole_of(raw.body, parts)
+    if whole.data is not None:
+        return _parsed(raw, whole.data)
+    if whole.broken:
+        return _unread(raw, f"its body cannot be read: {whole.broken}")
+    shown = _parsed(raw, whole.shown) if whole.shown else _unread(raw, "")
+    return StoredDocument(
+        raw, shown.value, "", shown.error, missing=whole.missing, redacted=whole.redacted
+    )
+
+
+def _parsed(raw: RawRecord, data: bytes) -> StoredDocument:
     try:
-        value = parse_json(raw.body)
+        value = parse_json(data)
         if not isinstance(value, dict):
             return _unread(raw, "its body is not a JSON object")
-        if canonical_json(value) != raw.body:
+        if canonical_json(value) != data:
             return StoredDocument(raw, value, record_hash(value), "its body is not canonical JSON")
         return StoredDocument(raw, value, record_hash(value), "")
     except InvalidInput as error:
@@ -100,7 +147,7 @@ def link_error(document: StoredDocument, before: Link) -> str | None:
     raw = document.raw
     if raw.seq <= before.seq:
         return f"its number does not follow {before.seq}"
-    if not before.hashes or not document.own_hash:
+    if not before.hashes or not document.value:
         return None
     claimed = document.value.get("prev_hash")
     if isinstance(claimed, str) and claimed in before.hashes:
@@ -112,6 +159,10 @@ def link_error(document: StoredDocument, before: Link) -> str | None:
 
 def _unread(raw: RawRecord, error: str) -> StoredDocument:
     return StoredDocument(raw, {}, "", error)
+
+
+def _approval_claim(approval: Mapping[str, Any]) -> str:
+    return approval_claim(str(approval.get("approval_id")), str(approval.get("plan_digest")))
 
 
 def is_digest(value: object) -> bool:

@@ -1,10 +1,12 @@
 """Check a decision log as a whole: its tables, and inputs that no record names. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Annotated, Final, Protocol
 
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
+from harness.record import RawRecord
+from harness.record.parts import pieces_of, references
 from harness.replay.engine import RecordedLog
 from harness.replay.integrity import read_text_of
 
@@ -12,7 +14,7 @@ _NAMED: Final = 3  # digests that a note names
 
 
 class StoredLog(RecordedLog, Protocol):
-    """A log with its tables, and the digests of all stored inputs."""
+    """A log with its tables, and all that is stored beside its records."""
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -20,15 +22,24 @@ class StoredLog(RecordedLog, Protocol):
         ...
 
     def digests(self) -> frozenset[str]:
-        """Return the digests under which inputs are stored."""
+        """Return the digests under which inputs and parts are stored."""
+        ...
+
+    def bodies(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the stored inputs and parts with their digests."""
+        ...
+
+    def all_claims(self) -> Iterator[tuple[str, int]]:
+        """Yield every claim with the number of its record."""
         ...
 
 
 class LogCheck(Envelope):
     """What is wrong with a log beside its records.
 
-    `damage` says how the tables differ from those that this version makes: nothing is appended to
-    such a log. `notes` are worth a look and change nothing. True in an `if` only without damage.
+    `damage` says how the tables differ from those that this version makes (nothing is appended to
+    such a log), and which claims no record made. `notes` are worth a look and change nothing. True
+    in an `if` only without damage.
     """
 
     damage: Annotated[tuple[str, ...], ARRAY] = ()
@@ -45,22 +56,32 @@ class LogCheck(Envelope):
 
 
 def check_log(log: StoredLog) -> LogCheck:
-    """Check the tables of a log, and look for inputs that no record names.
+    """Check the tables of a log, and look for inputs and claims that no record names.
 
     Raises:
         harness.log.errors.LogError: the log cannot be read.
     """
-    return LogCheck(damage=log.problems, notes=tuple(_unnamed_inputs(log)))
-
-
-def _unnamed_inputs(log: StoredLog) -> Iterator[str]:
-    # Inputs first: a decision appended meanwhile brings its record with its inputs.
-    unnamed = set(log.digests())
+    # First what may be unnamed: a decision appended meanwhile brings its record with it.
+    unnamed, claims = set(log.digests()), dict(log.all_claims())
     for raw in log.raw():
-        unnamed.difference_update(read_text_of(raw).digests.values())
-    if not unnamed:
+        document = read_text_of(raw, _parts(log, raw))
+        unnamed.difference_update(document.digests.values(), references(raw.body))
+        for claim in document.claims:
+            claims.pop(claim, None)
+    for digest, body in log.bodies():
+        unnamed.difference_update(part for part in references(body) if part != digest)
+    damage = (*log.problems, *_listed("claim", "made", claims))
+    return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
+
+
+def _parts(log: StoredLog, raw: RawRecord) -> Mapping[str, bytes]:
+    return pieces_of([raw.body], log.inputs)
+
+
+def _listed(noun: str, verb: str, names: Collection[str]) -> Iterator[str]:
+    if not names:
         return
-    shown = ", ".join(escape_name(digest) for digest in sorted(unnamed)[:_NAMED])
-    more = f" and {len(unnamed) - _NAMED} more" if len(unnamed) > _NAMED else ""
-    count = "1 input" if len(unnamed) == 1 else f"{len(unnamed)} inputs"
-    yield f"{count} that no record names: {shown}{more}"
+    shown = ", ".join(escape_name(name) for name in sorted(names)[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    count = f"1 {noun}" if len(names) == 1 else f"{len(names)} {noun}s"
+    yield f"{count} that no record {verb}: {shown}{more}"

@@ -3,42 +3,34 @@
 Pure, but for the digest of the rules, which is read from disk once per process.
 
 Rule 1: a record that its own bytes contradict is tampered, even if more is wrong.
-Rule 2: what is missing is named, and the record is incomplete.
+Rule 2: what is missing or redacted is named, and nothing is derived from it.
 Rule 3: a record of other versions, or of other code under the same, is drift, never same.
 Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `error`, and which
         plans were tried. Every verdict, score and report is derived again.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from critic.consolidate import consolidate
 from critic.score import score
 from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
 from critic.verify import verify_proposal
-from evals.context import RunContext
-from evals.envelope import Envelope
 from evals.escaping import escape_line, escape_name
-from evals.manifest import CompiledContext
-from evals.plan import Plan, Proposal
-from evals.spec import DecisionSpec
+from evals.plan import Proposal
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.record import INPUT_NAMES, DecisionRecord, Gap, Head, RunFacts, sha256
+from harness.record import INPUT_NAMES, BegunRecord, DecisionRecord, Gap, Head, LogRecord
+from harness.record.kinds import record_model
+from harness.replay.begun import check_begun, check_end
+from harness.replay.beside import check_claims, note_record
 from harness.replay.diff import differences
 from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
-from harness.replay.result import Difference, ReplayResult, ReplayStatus
+from harness.replay.page import Page
+from harness.replay.problems import Problems
+from harness.replay.result import ReplayResult, ReplayStatus
 from harness.rules import rules_digest
-from harness.wire import InvalidInput, build, parse
-
-_MODELS: Final[dict[str, type[Envelope]]] = {
-    "ctx": RunContext,
-    "compiled": CompiledContext,
-    "spec": DecisionSpec,
-    "plan": Plan,
-}
+from harness.wire import InvalidInput, build
 
 
 class Rechecked(NamedTuple):
@@ -48,24 +40,9 @@ class Rechecked(NamedTuple):
     link: Link
 
 
-@dataclass
-class _Problems:
-    """The problems of a record so far, by the status that they lead to."""
-
-    tampered: list[str] = field(default_factory=list)
-    incomplete: list[str] = field(default_factory=list)
-    drift: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    differences: tuple[Difference, ...] = ()
-
-    def contradiction(self, reason: str) -> None:
-        """Note a contradiction: drift in a record of other versions, else tampering."""
-        (self.drift if self.drift else self.tampered).append(reason)
-
-
 def recheck(
     document: StoredDocument,
-    inputs: Mapping[str, bytes],
+    page: Page,
     before: Link,
     expected: Head | None = None,
     *,
@@ -75,27 +52,40 @@ def recheck(
 
     Args:
         document: the stored record, read by `read_text_of`.
-        inputs: stored input bodies by the digest they are stored under; more than needed is fine.
+        page: what the log holds of what the record names; more than needed is fine.
         before: the link that the record before returned, or `START`.
         expected: a head known from elsewhere; its record is compared with it.
         judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
-            hashes, inputs and link are as recorded, for any versions.
+            hashes, inputs, claims and link are as recorded, for any versions.
     """
-    problems = _Problems()
+    problems = Problems()
     problems.tampered += document_errors(document, expected)
+    problems.incomplete += [f"its body is missing a part: no {one}" for one in document.missing]
+    problems.redacted += [
+        f"its body is redacted, what is left of it cannot be proved: part {one}"
+        for one in document.redacted
+    ]
     if error := link_error(document, before):
         problems.tampered.append(error)
     elif not before.hashes:
         problems.incomplete.append(
             f"record {before.seq} is missing: the link to it cannot be checked"
         )
-    bodies = _intact(document, inputs, problems)
+    proposal, unreadable = _proposal(document, page, problems)
     problems.drift += _other_versions(document) if judge else ()
-    record = _decoded(document, problems if judge else _Problems())
+    record = _decoded(document, problems if judge else Problems())
     if record is not None:
-        _note(record, before, problems)
+        note_record(record, before, problems)
+        check_claims(document, record, page, problems)
     if record is not None and judge:
-        _compare(document, record, _proposal(bodies, problems), problems)
+        for reason in unreadable:
+            problems.contradiction(reason)
+    if isinstance(record, DecisionRecord):
+        check_end(document, page, problems)
+    if isinstance(record, BegunRecord):
+        check_begun(document, record, proposal if judge else None, page, problems)
+    if isinstance(record, DecisionRecord) and judge and proposal is not None:
+        _compare(document, record, proposal, problems)
     return Rechecked(_answer(document, record, problems), _next_link(document, record, before))
 
 
@@ -126,57 +116,42 @@ def _other_versions(document: StoredDocument) -> Iterator[str]:
             yield f"evaluator {escape_name(name)}: {written}, checked under {now}"
 
 
-def _intact(
-    document: StoredDocument, inputs: Mapping[str, bytes], problems: _Problems
-) -> dict[str, bytes]:
-    """Return the bodies of the inputs that are stored as they were recorded, by name."""
-    intact: dict[str, bytes] = {}
+def _proposal(
+    document: StoredDocument, page: Page, problems: Problems
+) -> tuple[Proposal | None, list[str]]:
+    """Return the inputs as they were recorded, and why this version cannot read them."""
+    values: dict[str, Any] = {}
+    unreadable: list[str] = []
     for name, digest in document.digests.items():
-        body = inputs.get(digest)
-        if body is None:
-            problems.incomplete.append(f"input {name} is missing: no {digest}")
-        elif sha256(body) != digest:
-            problems.tampered.append(f"input {name} is not what was recorded: digest {digest}")
-        else:
-            intact[name] = body
-    return intact
+        read = page.inputs.read(name, digest, page.bodies)
+        problems.tampered += filter(None, [read.tampered])
+        problems.incomplete += filter(None, [read.incomplete])
+        problems.redacted += filter(None, [read.redacted])
+        unreadable += filter(None, [read.unreadable])
+        if read.value is not None:
+            values[name] = read.value
+    return Proposal(**values) if len(values) == len(INPUT_NAMES) else None, unreadable
 
 
-def _decoded(document: StoredDocument, problems: _Problems) -> DecisionRecord | None:
+def _decoded(document: StoredDocument, problems: Problems) -> LogRecord | None:
     if not document.own_hash:
         return None
+    model = record_model(document.value)
     try:
-        return build(DecisionRecord, dict(document.value))
+        record: LogRecord = build(model, dict(document.value))
     except InvalidInput as error:
-        problems.contradiction(f"it is not a decision record of this version: {error}")
+        kind = "decision record" if model is DecisionRecord else "record"
+        problems.contradiction(f"it is not a {kind} of this version: {error}")
         return None
-
-
-def _note(record: DecisionRecord, before: Link, problems: _Problems) -> None:
-    if before.decided_at is not None and record.report.decided_at < before.decided_at:
-        problems.notes.append("decided_at is earlier than that of a record before")
-    if record.run is None:
-        return
-    if not record.report.verify.ok:
-        problems.notes.append("a plan that verify refused has a run")
-    elif _unscored(record):
-        problems.notes.append(f"the run ended early and has no score: {_calls(record.run)}")
-
-
-def _calls(run: RunFacts) -> str:
-    if len(run.calls) == 1:
-        return "it holds 1 call"
-    return f"it holds {len(run.calls)} calls"
+    return record
 
 
 def _compare(
     document: StoredDocument,
     record: DecisionRecord,
-    proposal: Proposal | None,
-    problems: _Problems,
+    proposal: Proposal,
+    problems: Problems,
 ) -> None:
-    if proposal is None:
-        return
     if record.report.decision_key != proposal.spec.id:
         key = escape_name(record.report.decision_key)
         problems.tampered.append(
@@ -194,7 +169,7 @@ def _compare(
         _compare_attempt(document.value["attempts"][index]["verdict"], verdict, index, problems)
 
 
-def _compare_report(recorded: Any, derived: CriticReport, problems: _Problems) -> None:
+def _compare_report(recorded: Any, derived: CriticReport, problems: Problems) -> None:
     if canonical_json(recorded) == canonical_bytes(derived):
         return
     problems.differences = differences(recorded, derived.wire())
@@ -204,9 +179,7 @@ def _compare_report(recorded: Any, derived: CriticReport, problems: _Problems) -
         problems.tampered.append(f"the report does not follow from its inputs: see {shown}")
 
 
-def _compare_attempt(
-    recorded: Any, derived: VerifyVerdict, index: int, problems: _Problems
-) -> None:
+def _compare_attempt(recorded: Any, derived: VerifyVerdict, index: int, problems: Problems) -> None:
     if canonical_json(recorded) == canonical_bytes(derived):
         return
     above = f"/attempts/{index}/verdict"
@@ -255,59 +228,38 @@ def _unscored(record: DecisionRecord) -> bool:
     return record.error is not None and record.report.score is None
 
 
-def _proposal(bodies: Mapping[str, bytes], problems: _Problems) -> Proposal | None:
-    """Return the inputs as they were recorded, or None if one is missing or unreadable."""
-    read = {name: _read(name, body) for name, body in bodies.items()}
-    unreadable = [f"input {name} {result.error}" for name, result in read.items() if result.error]
-    for reason in unreadable:
-        problems.contradiction(reason)
-    if unreadable or len(read) < len(INPUT_NAMES):
-        return None
-    values: dict[str, Any] = {name: result.value for name, result in read.items()}
-    return Proposal(**values)
-
-
-class _Read(NamedTuple):
-    value: Envelope | None
-    error: str
-
-
-# Records share most of their large inputs; 64 keeps the shared ones among those of 16 records.
-@lru_cache(maxsize=64)
-def _read(name: str, body: bytes) -> _Read:
-    try:
-        value = parse(_MODELS[name], body)
-    except InvalidInput as error:
-        return _Read(None, f"cannot be read: {error}")
-    return _Read(value, "" if canonical_bytes(value) == body else "is not in its canonical form")
-
-
-def _answer(
-    document: StoredDocument, record: DecisionRecord | None, problems: _Problems
-) -> ReplayResult:
+def _answer(document: StoredDocument, record: LogRecord | None, problems: Problems) -> ReplayResult:
     named: dict[str, Any] = {}
-    if record is not None:
+    if isinstance(record, DecisionRecord):
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
+    elif record is not None:
+        trace = {} if record.trace_id is None else {"trace_id": record.trace_id}
+        named = {"kind": record.kind, **trace}
     return ReplayResult(
         seq=document.raw.seq,
         status=_status(problems),
-        reasons=(*problems.tampered, *problems.incomplete, *problems.drift),
+        reasons=problems.reasons,
         notes=tuple(problems.notes),
         differences=problems.differences,
         **named,
     )
 
 
-def _status(problems: _Problems) -> ReplayStatus:
+def _status(problems: Problems) -> ReplayStatus:
     if problems.tampered:
         return "tampered"
     if problems.incomplete:
         return "incomplete"
-    return "drift" if problems.drift else "same"
+    if problems.redacted:
+        return "redacted"
+    if problems.drift:
+        return "drift"
+    return "open" if problems.unended else "same"
 
 
-def _next_link(document: StoredDocument, record: DecisionRecord | None, before: Link) -> Link:
+def _next_link(document: StoredDocument, record: LogRecord | None, before: Link) -> Link:
     if document.raw.seq <= before.seq:
         return before
-    decided_at = before.decided_at if record is None else record.report.decided_at
-    return Link(document.raw.seq, document.hashes, decided_at)
+    if isinstance(record, DecisionRecord):
+        return Link(document.raw.seq, document.hashes, record.report.decided_at)
+    return Link(document.raw.seq, document.hashes, before.decided_at)

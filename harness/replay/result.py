@@ -1,4 +1,4 @@
-"""The answer of replay for a record: one of four statuses, with the reasons."""
+"""The answer of replay for a record: one of six statuses, with the reasons."""
 
 from typing import Annotated, Literal
 
@@ -7,8 +7,11 @@ from evals.json_value import PresentJson
 from harness.canonical import canonical_json
 from harness.errors import escape_text
 
-ReplayStatus = Literal["same", "drift", "tampered", "incomplete"]
+ReplayStatus = Literal["same", "drift", "tampered", "incomplete", "redacted", "open"]
 """The answers of replay; `ReplayResult` says what each means."""
+
+RecordKind = Literal["begun", "critic_error"]
+"""The kinds of records that are not decisions."""
 
 
 class Difference(Envelope):
@@ -37,11 +40,14 @@ class ReplayResult(Envelope):
         empty.
     tampered: what is stored is not what was recorded, or its report does not follow from it.
     incomplete: something that is needed is missing.
+    redacted: something that is needed was taken out of the log, and nothing is derived from it.
+    open: an execution began and no decision ended it. What it names may have run.
 
     (Without `judge` nothing is derived, and only bytes, hashes, inputs and links count.)
 
-    The status is the worst of tampered, incomplete and drift; `reasons` holds all, worst first.
-    Notes are worth a look and change nothing. True in an `if` only if the status is `same`.
+    The status is the worst of tampered, incomplete, redacted, drift and open; `reasons` holds all,
+    worst first. Notes are worth a look and change nothing. True in an `if` only if the status is
+    `same`. `kind` is absent for a decision.
     """
 
     seq: int
@@ -49,6 +55,7 @@ class ReplayResult(Envelope):
     reasons: Annotated[tuple[str, ...], ARRAY] = ()
     notes: Annotated[tuple[str, ...], ARRAY] = ()
     differences: Annotated[tuple[Difference, ...], ARRAY] = ()
+    kind: Annotated[RecordKind | None, OPTIONAL] = None
     trace_id: Annotated[Identifier | None, OPTIONAL] = None
     decision_key: Annotated[Identifier | None, OPTIONAL] = None
 

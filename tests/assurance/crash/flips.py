@@ -8,6 +8,7 @@ from pathlib import Path
 from harness.log.errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head, RawRecord
+from harness.record.parts import pieces_of, reference
 from harness.replay.engine import replay
 from harness.replay.integrity import read_text_of
 from tests.assurance.crash.check import worst
@@ -22,6 +23,12 @@ class _Kept:
 
     def __init__(self, rows: list[RawRecord], bodies: Mapping[str, bytes]) -> None:
         self._rows, self._bodies = rows, dict(bodies)
+
+    def claims(self, _claims: Iterable[str]) -> dict[str, int]:
+        return {}
+
+    def named(self, _hashes: Iterable[str]) -> dict[str, RawRecord]:
+        return {}
 
     def raw(self) -> Iterator[RawRecord]:
         return iter(self._rows)
@@ -41,20 +48,20 @@ class _Kept:
 
 
 def flips(folder: Path, *, quick: bool) -> Row:
-    """Flip one bit of each byte (quick: of every 20th) of a record and of each of its inputs."""
+    """Flip one bit of each byte (quick: of every 20th) of a record, its inputs and their parts."""
     log = filled(folder / "log", 3, kinds=("completed",))
     rows = list(log.raw())
-    digests = read_text_of(rows[_ALTERED - 1]).digests
-    named = {one for row in rows for one in read_text_of(row).digests.values()}
-    kept = _Kept(rows, log.inputs(named))
+    named = set(read_text_of(rows[_ALTERED - 1]).digests.values())
+    kept = _Kept(rows, dict(log.bodies()))
+    names = pieces_of(map(reference, named), log.inputs)
     tally: Counter[str] = Counter()
     wrong: list[str] = []
     if (untouched := worst(kept)) != "same":
         wrong.append(f"untouched: {untouched}")
     altered = [("record", body, kept.with_body(body)) for body in _flipped(rows[1].body, quick)]
-    for name, digest in digests.items():
-        bodies = _flipped(kept.inputs([digest])[digest], quick)
-        altered += [(name, body, kept.with_input(digest, body)) for body in bodies]
+    for digest, stored in names.items():
+        bodies = _flipped(stored, quick)
+        altered += [(digest, body, kept.with_input(digest, body)) for body in bodies]
     for name, body, one in altered:
         said = _said(one)
         tally[said] += 1
@@ -131,8 +138,7 @@ def _flip(content: bytes, place: int, bit: int) -> bytes:
 
 def _rows(log: SqlDecisionLog) -> list[object]:
     rows = list(log.raw())
-    digests = {one for row in rows for one in read_text_of(row).digests.values()}
-    return [*rows, *sorted(log.inputs(digests).items())]
+    return [*rows, *log.bodies(), *log.all_claims()]
 
 
 def _note(tally: Counter[str], wrong: list[str]) -> str:

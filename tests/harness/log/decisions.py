@@ -13,6 +13,7 @@ from evals.plan import Proposal
 from evals.run import Run
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision, RunFacts
+from harness.record.parts import whole_of
 from harness.wire import build
 
 AS_OF = "2025-03-01T12:00:00Z"
@@ -122,8 +123,20 @@ def meddle(path: Path, *statements: tuple[str, tuple[object, ...]]) -> None:
 
 
 def body_of(path: Path, seq: int) -> bytes:
-    """Return the stored bytes of a record."""
-    return bytes(query(path, "SELECT body FROM records WHERE seq = ?", seq)[0][0])
+    """Return the bytes of a record, with its parts in their places."""
+    return _whole(path, bytes(query(path, "SELECT body FROM records WHERE seq = ?", seq)[0][0]))
+
+
+def input_of(path: Path, digest: str) -> bytes:
+    """Return the bytes of an input, with its parts in their places."""
+    return _whole(
+        path, bytes(query(path, "SELECT body FROM inputs WHERE digest = ?", digest)[0][0])
+    )
+
+
+def _whole(path: Path, body: bytes) -> bytes:
+    whole = whole_of(body, dict(query(path, "SELECT digest, body FROM inputs"))).data
+    return body if whole is None else whole
 
 
 def put_body(path: Path, seq: int, body: bytes) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import harness.log.reading
 import harness.log.sql
 import harness.log.statements
 from harness.canonical import canonical_bytes
@@ -33,7 +34,7 @@ def test_records_form_a_chain(tmp_path: Path) -> None:
 
 
 def test_a_log_is_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness.log.sql, "_PAGE", 3)
+    monkeypatch.setattr(harness.log.reading, "_PAGE", 3)
     log = filled(tmp_path / "log", 7)
     rows = log.raw()
     assert next(rows).seq == 1
@@ -61,7 +62,7 @@ def test_gaps_between_records_are_found_across_pages(
 ) -> None:
     log = filled(tmp_path / "log", 9)
     meddle(tmp_path / "log", *(("DELETE FROM records WHERE seq = ?", (n,)) for n in deleted))
-    monkeypatch.setattr(harness.log.sql, "_NUMBERS", page)
+    monkeypatch.setattr(harness.log.reading, "_NUMBERS", page)
     assert list(log.gaps()) == gaps
 
 

@@ -182,7 +182,9 @@ def test_another_format_is_named(tmp_path: Path) -> None:
     filled(path, 1)
     query(path, "DROP TRIGGER log_format_no_update")
     query(path, "UPDATE log_format SET format = 99")
-    with pytest.raises(NotALog, match=r"a format that this version cannot read \(it reads 1\)"):
+    with pytest.raises(
+        NotALog, match=r"a format that this version cannot read \(it reads 1 and 2\)"
+    ):
         SqlDecisionLog.open(path)
 
 

@@ -229,11 +229,14 @@ def test_what_is_not_kept_as_appended_is_not_acknowledged(
 
 def test_an_input_stored_earlier_is_read_back_too(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    log = filled(path, 1)
+    filled(path, 1)
     triggers = "SELECT sql FROM sqlite_master WHERE name = 'inputs_no_update'"
     (text,) = query(path, triggers)[0]
-    changed = "UPDATE inputs SET body = body || x'20' WHERE CAST(body AS TEXT) LIKE '%manifests%'"
+    changed = (
+        "UPDATE inputs SET body = body || x'20' WHERE CAST(body AS TEXT) LIKE '%required_outputs%'"
+    )
     _change(path, ("DROP TRIGGER inputs_no_update", changed, text))
+    log = SqlDecisionLog.open(path)
     with pytest.raises(LogDamaged, match="does not hold what was appended"):
         log.append(decision(2))
     assert log.head().seq == 1
@@ -308,13 +311,13 @@ def test_a_commit_that_is_interrupted_needs_reopening(
 def test_a_failure_before_the_commit_has_a_known_outcome(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    def fail(*_: object) -> tuple[str, ...]:
+    def fail(*_: object) -> None:
         error = sqlite3.OperationalError("injected")
         error.sqlite_errorcode = code
         raise error
 
     log = filled(tmp_path / "log", 1)
-    monkeypatch.setattr(SqliteStore, "schema_problems", fail)
+    monkeypatch.setattr(SqliteStore, "schema", fail)
     with pytest.raises((LogDamaged, LogUnavailable)):
         log.append(decision(2))
     monkeypatch.undo()

@@ -112,10 +112,18 @@ def test_a_piece_that_was_redacted_is_named() -> None:
     assert not is_redacted(digest, reference("0" * 64))
 
 
-@pytest.mark.parametrize("left", [0, 1, 31])
-def test_a_reference_that_is_cut_short_is_broken(left: int) -> None:
-    body = b'{"a":' + reference("1" * 64)[: left + 1]
-    assert whole_of(body, {}).broken == "a reference is cut short"
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b'{"a":' + reference("1" * 64)[:length] for length in (1, 2, 32)),
+        b'{"a":"' + reference("1" * 64) + b'"}',
+        b"[1" + reference("1" * 64) + b"]",
+        b"[" + reference("1" * 64) + b"1]",
+        reference("1" * 64) * 2,
+    ],
+)
+def test_a_reference_that_is_cut_short_or_out_of_place_is_broken(body: bytes) -> None:
+    assert whole_of(body, {}).broken == "a reference is not in the place of a value"
     assert list(references(body)) == []
 
 
@@ -127,7 +135,7 @@ def test_pieces_that_hold_each_other_end() -> None:
 
 def test_pieces_that_multiply_are_not_put_together() -> None:
     digests = [f"{n:064x}" for n in range(40)]
-    stored = {digest: reference(inner) * 2 for digest, inner in pairwise(digests)}
+    stored = {digest: b",".join([reference(inner)] * 2) for digest, inner in pairwise(digests)}
     stored[digests[-1]] = b"x" * 1000
     read = whole_of(reference(digests[0]), stored, 1_000_000)
     assert read.data is None

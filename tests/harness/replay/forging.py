@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.canonical import canonical_json
 from harness.record import record_hash, sha256
-from tests.harness.log.decisions import body_of, meddle, query
+from tests.harness.log.decisions import body_of, input_of, meddle, query
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -36,7 +36,7 @@ def forged(path: Path, seq: int, edit: Edit) -> None:
 def forged_input(path: Path, seq: int, name: str, edit: Edit) -> None:
     """Change an input of a record, keep it under its new digest, and make the chain anew."""
     digest = json.loads(body_of(path, seq))["inputs"][name]
-    document = json.loads(query(path, "SELECT body FROM inputs WHERE digest = ?", digest)[0][0])
+    document = json.loads(input_of(path, digest))
     edit(document)
     body = canonical_json(document)
     meddle(path, ("INSERT INTO inputs VALUES (?, ?)", (sha256(body), body)))

@@ -13,6 +13,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord, sha256
 from harness.replay.engine import replay
 from harness.replay.integrity import START, read_text_of
+from harness.replay.page import Bodies, Page
 from harness.replay.recheck import recheck
 from harness.replay.result import ReplayResult
 from tests.harness.log.decisions import body_of, decision, filled, meddle, put_body, query
@@ -262,14 +263,16 @@ def test_every_single_flipped_bit_of_a_record_is_noticed(path: Path) -> None:
     log = SqlDecisionLog.open_for_reading(path)
     stored = next(log.raw(start=4))
     document = read_text_of(stored)
-    inputs = log.inputs(document.digests.values())
-    before = recheck(read_text_of(next(log.raw(start=3))), {}, START).link
-    assert recheck(document, inputs, before).replayed
+    bodies = Bodies(log)
+    bodies.fetch(document.digests.values())
+    page = Page(bodies)
+    before = recheck(read_text_of(next(log.raw(start=3))), Page(), START).link
+    assert recheck(document, page, before).replayed
 
     for place in range(len(stored.body)):
         body = bytearray(stored.body)
         body[place] ^= 1 << (place % 8)
-        answer, _ = recheck(read_text_of(stored._replace(body=bytes(body))), inputs, before)
+        answer, _ = recheck(read_text_of(stored._replace(body=bytes(body))), page, before)
         assert answer.status == "tampered", place
 
 
@@ -288,5 +291,5 @@ def test_any_row_at_all_gets_an_answer() -> None:
     chance = random.Random(5)  # noqa: S311 - noise, not a secret
     for size in range(200):
         raw = RawRecord(chance.randint(-5, 2**62), "\x00\ufffd" * 5, chance.randbytes(size))
-        answer, _ = recheck(read_text_of(raw), {}, START)
+        answer, _ = recheck(read_text_of(raw), Page(), START)
         assert answer.status == "tampered"

@@ -1,0 +1,115 @@
+"""Appends that wait for each other share a commit.
+
+Rule 1: an append is acknowledged after the commit that holds it has returned, never before.
+Rule 2: whoever comes first commits for all that wait. Nobody waits for others to come.
+Rule 3: an append that is refused by itself leaves the others in its commit alone.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Lock, Thread
+from typing import Final
+
+from harness.log.errors import LogError, LogWriteFailed
+from harness.log.writing import Prepared
+from harness.record import Sealed
+
+_MOST: Final = 256  # appends in one commit
+
+
+class Append:
+    """Entries that are appended next to each other: all of them or none."""
+
+    def __init__(self, entries: Sequence[Prepared]) -> None:
+        self.entries = tuple(entries)
+        self.future: Future[tuple[Sealed, ...]] = Future()
+        self.future.set_running_or_notify_cancel()  # who waits may leave, the append goes on
+        self.placed: tuple[Sealed, ...] = ()
+        self.refused: Exception | None = None
+
+    def end(self, error: BaseException | None = None) -> None:
+        """Tell who waits for it: it is committed, or it is not recorded."""
+        if problem := self.refused or error:
+            self.future.set_exception(problem)
+        else:
+            self.future.set_result(self.placed)
+
+
+class SharedCommits:
+    """A queue of appends to one log. Threads may share it; a forked process has its own."""
+
+    def __init__(self, commit: Callable[[Sequence[Append]], None]) -> None:
+        """Take what commits appends: it refuses some by setting `refused`, or raises for all."""
+        self._commit: Final = commit
+        self._reset()
+
+    def _reset(self) -> None:
+        self._process = os.getpid()
+        self._waiting: deque[Append] = deque()
+        self._one_at_a_time = Lock()
+        self._state = Lock()
+        self._working = False
+
+    def run(self, append: Append) -> tuple[Sealed, ...]:
+        """Append in this thread, together with whatever waits. Raises what the append raises."""
+        self._enqueue(append)
+        while not append.future.done():
+            self._next()
+        return append.future.result()
+
+    def start(self, append: Append) -> Future[tuple[Sealed, ...]]:
+        """Append in another thread, which lives as long as something waits."""
+        self._enqueue(append)
+        with self._state:
+            idle, self._working = not self._working, True
+        if idle:
+            Thread(target=self._work, name="decision-log").start()
+        return append.future
+
+    def _enqueue(self, append: Append) -> None:
+        if self._process != os.getpid():  # forked: threads and locks stayed behind
+            self._reset()
+        self._waiting.append(append)
+
+    def _work(self) -> None:
+        while True:
+            with suppress(BaseException):  # it was told to those who wait
+                self._next()
+            with self._state:
+                if not self._waiting:
+                    self._working = False
+                    return
+
+    def _next(self) -> None:
+        """Commit what waits, unless somebody did while this thread waited for its turn."""
+        with self._one_at_a_time:
+            appends = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST))]
+            if appends:
+                self._commit_all(appends)
+
+    def _commit_all(self, appends: Sequence[Append]) -> None:
+        try:
+            self._commit(appends)
+        except BaseException as error:
+            for append in appends:
+                append.end(_for_another(error) if len(appends) > 1 else error)
+            if not isinstance(error, Exception) and len(appends) > 1:
+                raise  # an interrupt is for this thread
+        else:
+            for append in appends:
+                append.end()
+
+
+def _for_another(error: BaseException) -> Exception:
+    """Return the error for one of several appends: an exception is not shared by threads."""
+    if isinstance(error, LogError):
+        copied = type(error)(str(error))
+        copied.__cause__ = error.__cause__
+        return copied
+    return LogWriteFailed(
+        f"a commit was shared with an append that ended in {type(error).__name__}, nothing was "
+        "acknowledged: reopen the log and look at its head before appending again"
+    )

@@ -1,0 +1,193 @@
+"""Read a decision log: its records, what they name, and the log as a whole.
+
+Rule 1: a reader holds no lock between pages, so a slow reader cannot stop a writer.
+Rule 2: a page is bounded in rows and in bytes, whatever the file holds.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+from sqlalchemy import Engine, Select, select
+
+from harness.errors import escape_text
+from harness.log.errors import LogDamaged
+from harness.log.statements import (
+    SELECT_CLAIMS,
+    SELECT_INPUTS,
+    SELECT_NUMBERS,
+    SELECT_RECORDS,
+    head,
+    ordered_after,
+    records_named,
+    stored_claims,
+    stored_inputs,
+)
+from harness.log.store import KEEP_EVIDENCE, Store
+from harness.log.tables import CLAIMS, INPUTS, OLD_FORMAT
+from harness.record import DecisionRecord, Gap, Head, LogRecord, RawRecord, read_record
+from harness.record.parts import Whole, pieces_of, whole_of
+from harness.wire import InvalidInput
+
+_PAGE: Final = 64  # records read at once
+_NUMBERS: Final = 10_000  # numbers of records read at once
+_BYTES: Final = 8 * 1024 * 1024  # of a page; one row may have more
+
+
+class LogReader:
+    """The reading half of a log. Every method raises a `LogError` if the database fails."""
+
+    _store: Store
+    _engine: Engine
+    _format: int
+
+    def head(self) -> Head:
+        """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
+        with self._store.errors("read"), self._engine.begin() as connection:
+            return head(connection)
+
+    def gaps(self) -> Iterator[Gap]:
+        """Yield the gaps in the numbers of the records, as far as the last record."""
+        last = 0
+        for (seq,) in self._rows(SELECT_NUMBERS, 0, _NUMBERS):
+            if seq > last + 1:
+                yield Gap(last + 1, seq - 1)
+            last = seq
+
+    def records(self, start: int = 1) -> Iterator[DecisionRecord]:
+        """Yield the decisions from number `start` on, unchecked: replay shows if they are right.
+
+        Raises:
+            LogDamaged: a record cannot be read.
+        """
+        for record in self.entries(start):
+            if isinstance(record, DecisionRecord):
+                yield record
+
+    def entries(self, start: int = 1) -> Iterator[LogRecord]:
+        """Yield the records of every kind from number `start` on, unchecked.
+
+        Raises:
+            LogDamaged: a record cannot be read.
+        """
+        for raw in self.raw(start):
+            try:
+                yield read_record(self._whole_body(raw))
+            except InvalidInput as error:
+                raise LogDamaged(
+                    f"{self._store.where}: record {raw.seq} cannot be read "
+                    f"({escape_text(str(error))}): replay the log to see what else is wrong"
+                ) from error
+
+    def _whole_body(self, raw: RawRecord) -> bytes:
+        whole = self._whole(raw.body)
+        if whole.data is None:
+            gone = "missing" if whole.missing else "redacted"
+            digest = next(iter((*whole.missing, *whole.redacted)), "")
+            reason = whole.broken or f"part {digest} is {gone}"
+            raise LogDamaged(
+                f"{self._store.where}: record {raw.seq} cannot be read ({reason}): replay the log "
+                "to see what else is wrong"
+            )
+        return whole.data
+
+    def raw(self, start: int | None = None) -> Iterator[RawRecord]:
+        """Yield the stored rows in the order of their numbers, all of them or from `start` on.
+
+        Raises:
+            LogDamaged: the database itself cannot be read here.
+        """
+        after = None if start is None else start - 1
+        for seq, own_hash, body in self._rows(SELECT_RECORDS, after, _PAGE):
+            yield RawRecord(seq, str(own_hash), bytes(body or b""))
+
+    def input(self, digest: str) -> bytes | None:
+        """Return the input of that digest as it was recorded, or None if it cannot be had."""
+        return self.whole_input(digest).data
+
+    def whole_input(self, digest: str) -> Whole:
+        """Return the input of that digest, put together, or why it cannot be."""
+        body = self.inputs((digest,)).get(digest)
+        return Whole(None, missing=(digest,)) if body is None else self._whole(body)
+
+    def _whole(self, body: bytes) -> Whole:
+        return whole_of(body, pieces_of([body], self.inputs))
+
+    def inputs(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Return the bodies stored under those digests; leave out what is not stored.
+
+        A body may have references to parts, which are stored in the same way.
+        """
+        with self._store.errors("read"), self._engine.begin() as connection:
+            return stored_inputs(connection, digests)
+
+    def digests(self) -> frozenset[str]:
+        """Return the digests of all inputs and parts, unchecked: they may be any text."""
+        with self._store.errors("read"), self._engine.begin() as connection:
+            return frozenset(map(str, connection.execute(select(INPUTS.c.digest)).scalars()))
+
+    def bodies(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the stored inputs and parts with their digests, unchecked."""
+        after = ""
+        while page := self._some(SELECT_INPUTS.where(INPUTS.c.digest > after), INPUTS.c.digest):
+            yield from ((str(digest), bytes(body or b"")) for digest, body in page)
+            if str(page[-1][0]) <= after:
+                raise LogDamaged(f"{self._store.where}: inputs are out of order: {KEEP_EVIDENCE}")
+            after = str(page[-1][0])
+
+    def claims(self, claims: Iterable[str]) -> dict[str, int]:
+        """Return the number of the record that made each claim; leave out what none made."""
+        if self._format == OLD_FORMAT:
+            return {}
+        with self._store.errors("read"), self._engine.begin() as connection:
+            return stored_claims(connection, claims)
+
+    def all_claims(self) -> Iterator[tuple[str, int]]:
+        """Yield every claim with the number of its record, unchecked."""
+        after = ""
+        while self._format != OLD_FORMAT:
+            page = self._some(SELECT_CLAIMS.where(CLAIMS.c.claim > after), CLAIMS.c.claim)
+            yield from ((str(claim), seq) for claim, seq in page)
+            if not page or str(page[-1][0]) <= after:
+                return
+            after = str(page[-1][0])
+
+    def named(self, hashes: Iterable[str]) -> Mapping[str, RawRecord]:
+        """Return the records that are stored under those hashes, unchecked."""
+        with self._store.errors("read"), self._engine.begin() as connection:
+            return {raw.hash: raw for raw in records_named(connection, hashes)}
+
+    def _some(self, query: Select[Any], by: Any) -> Sequence[Any]:
+        with self._store.errors("read"), self._engine.begin() as connection:
+            rows = connection.execute(query.order_by(by).limit(_NUMBERS))
+            return _bounded(rows)
+
+    def _rows(self, query: Select[Any], after: int | None, most: int) -> Iterator[Any]:
+        """Yield the rows of a query on records, in pages of at most `most` rows."""
+        while page := self._page(query, after, most):
+            yield from page
+            after = page[-1][0]
+
+    def _page(self, query: Select[Any], after: int | None, most: int) -> Sequence[Any]:
+        with self._store.errors("read"), self._engine.begin() as connection:
+            rows = _bounded(connection.execute(ordered_after(query, after).limit(most)))
+        numbers = [row[0] for row in rows]
+        if any(type(number) is not int for number in numbers):
+            raise LogDamaged(f"{self._store.where}: a record has no number: {KEEP_EVIDENCE}")
+        # A damaged index gives rows out of order. Paging by the last one would never end.
+        before = [after, *numbers] if after is not None else numbers
+        if any(number >= following for number, following in pairwise(before)):
+            raise LogDamaged(f"{self._store.where}: the records are out of order: {KEEP_EVIDENCE}")
+        return rows
+
+
+def _bounded(rows: Iterable[Any]) -> list[Any]:
+    """Return rows until they have `_BYTES` together."""
+    page: list[Any] = []
+    size = 0
+    for row in rows:
+        page.append(row)
+        size += len(row[-1]) if isinstance(row[-1], bytes) else 0
+        if size > _BYTES:
+            break
+    return page

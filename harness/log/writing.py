@@ -1,0 +1,122 @@
+"""Prepare entries outside the lock of a log, and write them inside one transaction.
+
+Rule 1: what this process has seen stored is not asked for again. What it has not is compared with
+        what is stored there.
+Rule 2: what was written is read back before the commit.
+"""
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection
+
+from harness.canonical import canonical_json
+from harness.log.statements import (
+    SELECT_RECORDS,
+    insert_claims,
+    insert_inputs,
+    insert_records,
+    ordered_after,
+    stored_claims,
+    stored_inputs,
+)
+from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
+from harness.record.chain import sealed_members
+from harness.record.drafts import joined_object
+from harness.record.parts import parted, pieces_of, whole_of
+
+_WITH_PARTS: Final = ("run", "attempts", "asked")
+_MOST_KNOWN: Final = 100_000  # digests: some 15 MB
+
+
+class Prepared(NamedTuple):
+    """An entry, ready to be written.
+
+    Attributes:
+        drafted: the entry in whole canonical bytes.
+        stored: the bodies of its inputs and parts, by digest, without those known to be stored.
+        members: the members of the record that are stored with references.
+    """
+
+    drafted: RecordDraft
+    stored: Mapping[str, bytes]
+    members: Mapping[str, bytes]
+
+
+def prepared(drafted: RecordDraft, known: Container[str]) -> Prepared:
+    """Take an entry apart: what is stored of it, in bodies with references."""
+    stored: dict[str, bytes] = {}
+    for digest, document in drafted.bodies.items():
+        if digest not in known:
+            apart = parted(document)
+            stored |= {**apart.pieces, digest: apart.body}
+    members: dict[str, bytes] = {}
+    for name in _WITH_PARTS:
+        if name in drafted.members:
+            apart = parted(drafted.members[name])
+            stored |= apart.pieces
+            members |= {name: apart.body} if apart.pieces else {}
+    return Prepared(drafted, {one: stored[one] for one in stored if one not in known}, members)
+
+
+class Known:
+    """The digests that are known to be stored. Forgets the oldest; the rest is asked for again."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, None] = {}
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._digests
+
+    def add(self, digests: Iterable[str]) -> None:
+        """Remember digests, once the transaction that stored or found them was committed."""
+        self._digests.update(dict.fromkeys(digests))
+        while len(self._digests) > _MOST_KNOWN:
+            del self._digests[next(iter(self._digests))]
+
+
+class Written(NamedTuple):
+    """What a transaction holds that is not committed yet, and has to be read back."""
+
+    records: Sequence[RawRecord]
+    inputs: Mapping[str, bytes]
+    claims: Mapping[str, int]
+
+
+def placed(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
+    """Return an entry in its place in the chain: as its hash is taken, and as it is stored."""
+    whole = sealed(entry.drafted, before)
+    if not entry.members:
+        return whole, RawRecord(*whole)
+    members = {**sealed_members(entry.drafted, before), **entry.members}
+    body = joined_object({**members, "hash": canonical_json(whole.hash)})
+    return whole, RawRecord(whole.seq, whole.hash, body)
+
+
+def write(connection: Connection, written: Written) -> bool:
+    """Write records, inputs and claims. Return whether the log holds exactly that now.
+
+    Inputs that are stored already are left, after a look at what is stored.
+    """
+    stored = stored_inputs(connection, written.inputs)
+    new = {digest: body for digest, body in written.inputs.items() if digest not in stored}
+    insert_inputs(connection, new)
+    insert_records(connection, written.records)
+    insert_claims(connection, written.claims)
+    rows = connection.execute(ordered_after(SELECT_RECORDS, written.records[0].seq - 1))
+    return (
+        [RawRecord(*row) for row in rows] == written.records
+        and stored_inputs(connection, new) == new
+        and stored_claims(connection, written.claims) == written.claims
+        and all(_holds(connection, digest, stored[digest], written.inputs) for digest in stored)
+    )
+
+
+def _holds(connection: Connection, digest: str, body: bytes, written: Mapping[str, bytes]) -> bool:
+    """Return whether what is stored under a digest is that; however it was taken apart."""
+    if body == written[digest]:
+        return True
+    pieces = pieces_of([body], partial(stored_inputs, connection))
+    whole = whole_of(body, pieces).data
+    return whole is not None and sha256(whole) == digest

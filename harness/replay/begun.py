@@ -1,0 +1,63 @@
+"""Check an execution that began, and the decision that ended it. Pure."""
+
+from critic.verify import verify_proposal
+from evals.plan import Proposal
+from harness.canonical import digest
+from harness.record import BegunRecord, used_approvals
+from harness.record.drafts import begun_claim
+from harness.replay.integrity import StoredDocument
+from harness.replay.page import Page
+from harness.replay.problems import Problems
+
+
+def check_begun(
+    document: StoredDocument,
+    record: BegunRecord,
+    proposal: Proposal | None,
+    page: Page,
+    problems: Problems,
+) -> None:
+    """Check what an execution was permitted, and whether a decision ended it."""
+    ended = page.claims.get(begun_claim(document.raw.hash))
+    if ended is None:
+        problems.unended.append(
+            "an execution began and no decision ended it: what its plan says may have run"
+        )
+    elif ended <= document.raw.seq:
+        problems.tampered.append(f"record {ended} is said to end it, and comes before")
+    if proposal is not None:
+        _compare_begun(record, proposal, problems)
+
+
+def _compare_begun(record: BegunRecord, proposal: Proposal, problems: Problems) -> None:
+    if record.permit != digest(proposal):
+        problems.tampered.append("its permit is not of its inputs")
+    if record.trace_id != proposal.ctx.trace_id:
+        problems.tampered.append("its trace_id is not that of its context")
+    try:
+        allowed, needed = bool(verify_proposal(proposal)), used_approvals(proposal)
+    except Exception as error:
+        # A verdict is a value on any input. If this code fails, the log is not to blame.
+        problems.drift.append(f"what it was permitted cannot be derived: {type(error).__name__}")
+        return
+    if not allowed:
+        problems.contradiction("an execution began of a plan that verify refuses")
+    elif (record.approvals or ()) != needed:
+        problems.contradiction("its approvals are not those that its plan needs")
+
+
+def check_end(document: StoredDocument, page: Page, problems: Problems) -> None:
+    """Check that the execution that a decision ends began before, with the same inputs."""
+    if not document.begun:
+        return
+    begun = page.named.get(document.begun)
+    if begun is None:
+        problems.incomplete.append(f"the record of its beginning is missing: no {document.begun}")
+        return
+    where = f"record {begun.raw.seq}, in which its execution began,"
+    if begun.kind != "begun":
+        problems.tampered.append(f"{where} is not of an execution that begins")
+    elif begun.raw.seq >= document.raw.seq:
+        problems.tampered.append(f"{where} does not come before")
+    elif begun.digests != document.digests:
+        problems.tampered.append(f"{where} has other inputs")

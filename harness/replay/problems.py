@@ -1,0 +1,27 @@
+"""The problems of one record, by the status that they lead to."""
+
+from dataclasses import dataclass, field
+
+from harness.replay.result import Difference
+
+
+@dataclass
+class Problems:
+    """The problems of a record so far."""
+
+    tampered: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
+    redacted: list[str] = field(default_factory=list)
+    drift: list[str] = field(default_factory=list)
+    unended: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    differences: tuple[Difference, ...] = ()
+
+    def contradiction(self, reason: str) -> None:
+        """Note a contradiction: drift in a record of other versions, else tampering."""
+        (self.drift if self.drift else self.tampered).append(reason)
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return all reasons, the worst first."""
+        return (*self.tampered, *self.incomplete, *self.redacted, *self.drift, *self.unended)
