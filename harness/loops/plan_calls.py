@@ -10,7 +10,7 @@ from harness.agents.journal import Journal
 from harness.agents.retry import CallPolicy, call_with_retries
 from harness.loops.plan_replies import parse_plan_reply, parse_review
 from harness.loops.plan_types import Advisor, PlanRole, RevisingPlanner, RevisionRequest
-from harness.runtime.loop import maybe_await
+from harness.runtime.awaiting import maybe_await
 from harness.wire import detached_copy
 
 Inputs = tuple[RunContext, CompiledContext, DecisionSpec]

@@ -58,19 +58,7 @@ def recheck(
         judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
             hashes, inputs, claims and link are as recorded, for any versions.
     """
-    problems = Problems()
-    problems.tampered += document_errors(document, expected)
-    problems.incomplete += [f"its body is missing a part: no {one}" for one in document.missing]
-    problems.redacted += [
-        f"its body is redacted, what is left of it cannot be proved: part {one}"
-        for one in document.redacted
-    ]
-    if error := link_error(document, before):
-        problems.tampered.append(error)
-    elif not before.hashes:
-        problems.incomplete.append(
-            f"record {before.seq} is missing: the link to it cannot be checked"
-        )
+    problems = _stored_problems(document, before, expected)
     proposal, unreadable = _proposal(document, page, problems)
     problems.drift += _other_versions(document) if judge else ()
     record = _decoded(document, problems if judge else Problems())
@@ -87,6 +75,24 @@ def recheck(
     if isinstance(record, DecisionRecord) and judge and proposal is not None:
         _compare(document, record, proposal, problems)
     return Rechecked(_answer(document, record, problems), _next_link(document, record, before))
+
+
+def _stored_problems(document: StoredDocument, before: Link, expected: Head | None) -> Problems:
+    """Return what is wrong with the bytes, the hash and the link of a record."""
+    problems = Problems()
+    problems.tampered += document_errors(document, expected)
+    problems.incomplete += [f"its body is missing a part: no {one}" for one in document.missing]
+    problems.redacted += [
+        f"its body is redacted, what is left of it cannot be proved: part {one}"
+        for one in document.redacted
+    ]
+    if error := link_error(document, before):
+        problems.tampered.append(error)
+    elif not before.hashes:
+        problems.incomplete.append(
+            f"record {before.seq} is missing: the link to it cannot be checked"
+        )
+    return problems
 
 
 def missing(before: Link, until: int) -> tuple[ReplayResult, Link]:

@@ -23,8 +23,11 @@ from harness.runtime.ports import (
     Execution,
     Executor,
     Planner,
+    PlaysBack,
     Recorder,
     RecordsAttempts,
+    RecordsBegun,
+    RecordsInThread,
 )
 from harness.runtime.recorder import ExecutionEnded
 
@@ -51,8 +54,11 @@ __all__ = [
     "PlanVerified",
     "Planned",
     "Planner",
+    "PlaysBack",
     "Recorder",
     "RecordsAttempts",
+    "RecordsBegun",
+    "RecordsInThread",
     "RunScored",
     "ToolNotRun",
     "TranscriptExecutor",

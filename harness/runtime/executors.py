@@ -42,6 +42,11 @@ class TranscriptExecutor:
         """Play back this run."""
         self._transcript = transcript
 
+    @property
+    def transcript(self) -> Run:
+        """Return the recorded run."""
+        return self._transcript
+
     def execute(self, permit: Permit, proposal: Proposal, record: Recorder) -> Execution:
         """Return the recorded outputs and measures, having recorded each call again.
 

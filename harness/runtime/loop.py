@@ -2,17 +2,17 @@
 
 Rule 1: nothing runs without a permit, and only a verified proposal gets one.
 Rule 2: every decision is recorded: a refusal, a success, an executor that raises after an effect,
-        a cancellation. Every call that was made until then is in the record.
+        a cancellation. Every call that was made until then is in the record, and that an execution
+        begins is recorded before it does.
 Rule 3: the loop uses no clock, disk or network directly; it has ports.
 Rule 4: what the loop decides by, it never hands out. Ports and listeners are given copies, and
         what they return is copied before it is judged.
 """
 
 import asyncio
-from collections.abc import Awaitable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from critic import (
     CompiledContext,
@@ -32,7 +32,9 @@ from critic import (
 )
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError
-from harness.record import Decision, DecisionRecord, RunFacts
+from harness.record import BegunRecord, Decision, DecisionRecord, RunFacts
+from harness.runtime.awaiting import await_shielded, maybe_await
+from harness.runtime.beginning import begin_execution
 from harness.runtime.events import EventEmitter, Listener
 from harness.runtime.failures import class_name
 from harness.runtime.permit import Permit, issue_permit
@@ -42,17 +44,18 @@ from harness.runtime.ports import (
     Execution,
     Executor,
     Planner,
+    PlaysBack,
     RecordsAttempts,
+    RecordsInThread,
 )
 from harness.runtime.recorder import CallRecorder
 from harness.wire import detached_copy
-
-_T = TypeVar("_T")
 
 _Attempt = dict[str, Plan | Verified | Refused]
 """The members of one attempt in a Decision: `plan` and `verdict`."""
 
 _NOT_REDEEMED: Final = "the executor did not redeem its permit"
+_NOT_BEGUN: Final = "nothing was executed: the log did not take the record of its beginning"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +105,16 @@ async def run_canonical_loop(
 ) -> Outcome:
     """Take one decision from plan to record. Without an executor it is a dry run.
 
+    Where the log is RecordsBegun, that an execution begins is recorded before it does, and uses up
+    the approvals that it relies on. A plan is judged without approvals that were used before.
+
     To go on with a plan that waited for an approval, run the loop again with a FixedPlanner.
 
     Raises:
         ExecutionFailed: the executor raised, or returned without having redeemed its permit; the
             decision is recorded with the calls it made.
-        NotRecorded: the log failed; the decision is in the exception.
+        NotRecorded: the log failed; the decision is in the exception. If the log did not take the
+            beginning, nothing was executed, and the decision has no run.
         TypeError: the clock has no zone; nothing was executed.
         asyncio.CancelledError: cancelled; a decision whose execution had begun is recorded first.
         Exception: what the planner raised; nothing was executed.
@@ -117,16 +124,12 @@ async def run_canonical_loop(
     handed_out = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
     plan = await maybe_await(planner.plan(*handed_out))
     proposal = _proposal(ctx, compiled, spec, plan)
-    attempts = _attempts(planner, proposal)
+    tried = _tried(planner, proposal)
     verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
     began = _aware(clock.now())
     events = EventEmitter(listener, lambda: _time_or_none(clock))
-    turn = _Turn(proposal, attempts, verdict, clock, log, intent, began, events)
-    events.planned(proposal.plan)
-    events.verified(verdict)
-    if isinstance(verdict, Refused) or executor is None:
-        return await turn.record(None, turn.began)
-    return await turn.execute(executor)
+    turn = _Turn(proposal, tried, verdict, clock, log, intent, began, events)
+    return await turn.take(executor)
 
 
 def _proposal(
@@ -137,21 +140,13 @@ def _proposal(
     return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=detached_copy(proposed))
 
 
-def _attempts(planner: Planner, proposal: Proposal) -> tuple[_Attempt, ...]:
-    """Return the plans that the planner tried before the proposed one, oldest first.
-
-    Their verdicts are derived here: the loop does not rely on verdicts from a planner.
-    """
+def _tried(planner: Planner, proposal: Proposal) -> tuple[Plan, ...]:
+    """Return the plans that the planner tried before the proposed one, oldest first."""
     if not isinstance(planner, RecordsAttempts):
         return ()
-    given = proposal.ctx, proposal.compiled, proposal.spec
     proposed = canonical_bytes(proposal.plan)
     plans = [detached_copy(plan) for plan, _ in planner.refused_attempts()]
-    return tuple(
-        {"plan": plan, "verdict": verify(*given, plan)}
-        for plan in plans
-        if canonical_bytes(plan) != proposed
-    )
+    return tuple(plan for plan in plans if canonical_bytes(plan) != proposed)
 
 
 def _aware(moment: datetime) -> datetime:
@@ -165,13 +160,48 @@ class _Turn:
     """One decision on its way to the log. Nobody else holds the proposal and the verdict."""
 
     proposal: Proposal
-    attempts: tuple[_Attempt, ...]
+    tried: tuple[Plan, ...]
     verdict: Verified | Refused
     clock: Clock
     log: DecisionLog
     intent: str | None
     began: datetime
     events: EventEmitter
+    begun: BegunRecord | None = None
+
+    async def take(self, executor: Executor | None) -> Outcome:
+        turn = self
+        if executor is not None and not isinstance(executor, PlaysBack):
+            turn = await self.begin()
+        self.events.planned(self.proposal.plan)
+        self.events.verified(turn.verdict)
+        if isinstance(turn.verdict, Refused) or executor is None:
+            return await turn.record(turn.handed_in(executor), self.began)
+        return await turn.execute(executor)
+
+    async def begin(self) -> "_Turn":
+        """Return the turn with the record that its execution begins, or refused."""
+        try:
+            started = await begin_execution(self.log, self.proposal, self.verdict, self.began)
+        except Exception as failure:
+            raise NotRecorded(self._decision(None, None, _NOT_BEGUN)) from failure
+        turn = replace(
+            self, proposal=started.proposal, verdict=started.verdict, begun=started.record
+        )
+        if started.cancelled:
+            await turn.record(None, error="cancelled")
+            raise asyncio.CancelledError
+        return turn
+
+    def handed_in(self, executor: Executor | None) -> Run | None:
+        """Return the run of the transcript that is played back, if it is of this proposal."""
+        if not isinstance(executor, PlaysBack):
+            return None
+        run = executor.transcript
+        if canonical_bytes(run.proposal) != canonical_bytes(self.proposal):
+            return None
+        facts = {"wall_ms": run.wall_ms, "tokens": run.tokens, "cost_micros": run.cost_micros}
+        return self._run(run.calls, Execution(outputs=run.outputs, **facts, played_back=True))
 
     async def execute(self, executor: Executor) -> Outcome:
         recorder = CallRecorder(self.events.call_started, self.events.call_ended)
@@ -233,7 +263,28 @@ class _Turn:
     async def record(
         self, run: Run | None, decided_at: datetime | None = None, error: str | None = None
     ) -> Outcome:
-        scored = None if run is None else self._score(run)
+        decision = self._decision(run, decided_at, error)
+        try:
+            done = await await_shielded(self._append(decision.detached()))
+            if not isinstance(record := done.value, DecisionRecord):
+                raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
+        except Exception as failure:
+            raise NotRecorded(decision) from failure
+        if done.cancelled:
+            raise asyncio.CancelledError
+        self.events.recorded(record)
+        return Outcome(self.proposal, decision.report, run, record)
+
+    def _append(self, decision: Decision) -> Any:
+        if isinstance(self.log, RecordsInThread):
+            return self.log.append_async(decision)
+        return self.log.append(decision)
+
+    def _decision(
+        self, run: Run | None, decided_at: datetime | None, error: str | None
+    ) -> Decision:
+        # A plan that was refused has no score, whatever ran of it elsewhere.
+        scored = self._score(run) if run is not None and self.verdict.ok else None
         report = consolidate(
             trace_id=self.proposal.ctx.trace_id,
             decision_key=self.proposal.spec.id,
@@ -241,22 +292,19 @@ class _Turn:
             score=scored,
             decided_at=decided_at or _time_or_none(self.clock) or self.began,
         )
-        facts = None if run is None else RunFacts.of(run)
         optional: dict[str, Any] = {
-            "run": facts,
+            "run": None if run is None else RunFacts.of(run),
             "error": error,
-            "attempts": self.attempts or None,
+            "attempts": self._attempts() or None,
+            "begun": None if self.begun is None else self.begun.hash,
         }
         present = {name: value for name, value in optional.items() if value is not None}
-        decision = Decision(proposal=self.proposal, report=report, **present)
-        try:
-            record = await _await_shielded(self.log.append(decision.detached()))
-            if not isinstance(record, DecisionRecord):
-                raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
-        except Exception as failure:
-            raise NotRecorded(decision) from failure
-        self.events.recorded(record)
-        return Outcome(self.proposal, report, run, record)
+        return Decision(proposal=self.proposal, report=report, **present)
+
+    def _attempts(self) -> tuple[_Attempt, ...]:
+        """Return the plans that were tried before, with verdicts that are derived here."""
+        given = self.proposal.ctx, self.proposal.compiled, self.proposal.spec
+        return tuple({"plan": plan, "verdict": verify(*given, plan)} for plan in self.tried)
 
     def _score(self, run: Run) -> ScoreVerdict:
         verdict = score(run)
@@ -276,33 +324,3 @@ def _time_or_none(clock: Clock) -> datetime | None:
         return _aware(clock.now())
     except Exception:
         return None
-
-
-async def maybe_await(value: _T | Awaitable[_T]) -> _T:
-    """Return the value of a port, whether it is synchronous or asynchronous."""
-    if isinstance(value, Awaitable):
-        return await value
-    return value
-
-
-async def _await_shielded(value: _T | Awaitable[_T]) -> _T:
-    """Like `maybe_await`, but wait until the end even while this task is being cancelled.
-
-    Raises:
-        RuntimeError: the awaitable was cancelled itself.
-    """
-    if not isinstance(value, Awaitable):
-        return value
-    task: asyncio.Future[_T] = asyncio.ensure_future(value)
-    cancelled = False
-    while not task.done():
-        try:
-            await asyncio.wait({task})
-        except asyncio.CancelledError:
-            cancelled = True
-    if task.cancelled():  # not by us: it may have done anything
-        raise RuntimeError("it was cancelled before it returned")
-    result = task.result()
-    if cancelled:
-        raise asyncio.CancelledError
-    return result

@@ -11,8 +11,17 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
-from critic import CompiledContext, DecisionSpec, Plan, Proposal, Refused, RunContext, ToolCall
-from harness.record import Decision, DecisionRecord
+from critic import (
+    CompiledContext,
+    DecisionSpec,
+    Plan,
+    Proposal,
+    Refused,
+    Run,
+    RunContext,
+    ToolCall,
+)
+from harness.record import Begun, BegunRecord, Decision, DecisionRecord
 from harness.runtime.permit import Permit
 
 Recorder = Callable[[ToolCall], None]
@@ -90,6 +99,20 @@ class Executor(Protocol):
         ...
 
 
+@runtime_checkable
+class PlaysBack(Protocol):
+    """An executor that reads calls from a transcript and makes none.
+
+    Nothing happens, so no beginning is recorded and no approval is used. Where the plan is refused,
+    its calls are recorded with the refusal: they were made elsewhere.
+    """
+
+    @property
+    def transcript(self) -> Run:
+        """Return the recorded run."""
+        ...
+
+
 class Clock(Protocol):
     """Tells the time."""
 
@@ -103,7 +126,11 @@ class Clock(Protocol):
 
 
 class DecisionLog(Protocol):
-    """Keeps decisions."""
+    """Keeps decisions.
+
+    With a log that is not RecordsBegun, an execution whose process dies leaves no trace, and an
+    approval is not used up: the same plan may run again with it.
+    """
 
     def append(self, decision: Decision) -> DecisionRecord | Awaitable[DecisionRecord]:
         """Keep the decision, and return its record once it is safely stored.
@@ -111,4 +138,31 @@ class DecisionLog(Protocol):
         Called once for each turn. It is awaited to its end even while the loop is being cancelled.
         If it raises, the loop raises NotRecorded with the decision in it.
         """
+        ...
+
+
+@runtime_checkable
+class RecordsBegun(Protocol):
+    """A log that also keeps executions that begin. Each approval can be used by one of them."""
+
+    def begin(self, begun: Begun) -> BegunRecord | Awaitable[BegunRecord]:
+        """Keep the beginning, and return its record once it is safely stored.
+
+        Called before the executor. If it raises AlreadyClaimed, the plan is judged without the
+        approvals that were used before. If it raises anything else, nothing is executed, and the
+        loop raises NotRecorded. It is awaited to its end even while the loop is being cancelled.
+        """
+        ...
+
+
+@runtime_checkable
+class RecordsInThread(Protocol):
+    """A log whose methods block, with twins that do not. The loop prefers these."""
+
+    def append_async(self, decision: Decision) -> Awaitable[DecisionRecord]:
+        """Do what `append` does, without blocking the event loop."""
+        ...
+
+    def begin_async(self, begun: Begun) -> Awaitable[BegunRecord]:
+        """Do what `begin` does, without blocking the event loop."""
         ...

@@ -35,6 +35,7 @@ BESIDE = ROOT / "harness" / "top-level"
 
 PURE = words("""
     evals critic harness.replay harness.record harness.canonical
+    harness.runtime.awaiting harness.runtime.beginning
     harness.runtime.loop harness.runtime.permit harness.runtime.ports harness.runtime.revise
     harness.loops.plan_loop harness.loops.plan_replies harness.loops.plan_types
     harness.loops.verifying_planner
@@ -58,6 +59,7 @@ PURE_IMPORTS = words("""
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for.
 ALSO = {
+    "harness.runtime.awaiting": {"asyncio"},
     "harness.runtime.loop": {"asyncio"},
     "harness.loops.plan_loop": {"asyncio"},
     "harness.runtime.permit": {"threading"},

@@ -111,8 +111,8 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "log-holds-the-report",
         _LOOP,
         "the log is given the very decision that the caller is told of",
-        "self.log.append(decision.detached())",
-        "self.log.append(decision)",
+        "self._append(decision.detached())",
+        "self._append(decision)",
     ),
     slip(
         "late-call-lost",
