@@ -1,8 +1,9 @@
-"""`critic log list|show|verify`: look at a decision log."""
+"""`critic log list|show|verify|upgrade`: look at a decision log, or copy it into a new form."""
 
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from evals.escaping import escape_line
 from evals.timestamps import format_time
@@ -16,7 +17,10 @@ from harness.commands.replay import (
 )
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
-from harness.record import DecisionRecord, Gap
+from harness.log.upgrade import upgrade_log
+from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
+from harness.record.drafts import begun_claim
+from harness.record.parts import Whole
 from harness.replay.engine import replay
 from harness.replay.log_check import check_log
 from harness.wire import InvalidInput, parse_json
@@ -26,6 +30,8 @@ _EXIT_NOT_SOUND = 1
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if records are missing or the log is not sound."""
+    if args.action == "upgrade":
+        return _upgrade(args)
     actions = {"list": _list, "show": _show, "verify": _verify}
     with SqlDecisionLog.open_for_reading(args.log) as log:
         return actions[args.action](args, log)
@@ -36,18 +42,32 @@ def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     gaps = list(log.gaps())
     waiting = iter([*gaps, None])
     gap = next(waiting)
-    for record in log.records():
+    for record in log.entries():
         while gap is not None and gap.last < record.seq:
             sys.stdout.write(f"{gap.first:>6}  {gap.text()}\n")
             gap = next(waiting)
-        sys.stdout.write(_line(record) + "\n")
+        sys.stdout.write(f"{record.seq:>6}  {_line(record, log)}\n")
     return _warn([], log.problems) or (_EXIT_NOT_SOUND if gaps else 0)
 
 
-def _line(record: DecisionRecord) -> str:
-    report = record.report
-    time, rationale = format_time(report.decided_at), escape_line(report.rationale)
-    return f"{record.seq:>6}  {time}  {report.trace_id}  {report.status}: {rationale}"
+def _line(record: LogRecord, log: SqlDecisionLog) -> str:
+    if isinstance(record, DecisionRecord):
+        report = record.report
+        said = f"{report.status}: {escape_line(report.rationale)}"
+        return f"{format_time(report.decided_at)}  {report.trace_id}  {said}"
+    if isinstance(record, BegunRecord):
+        return f"{format_time(record.begun_at)}  {record.trace_id}  {_progress(record, log)}"
+    trace = record.trace_id or "-"
+    return f"{format_time(record.failed_at)}  {trace}  critic_error: {escape_line(record.where)}"
+
+
+def _progress(record: BegunRecord, log: SqlDecisionLog) -> str:
+    """Say what became of an execution."""
+    claim = begun_claim(record.hash)
+    ended = log.claims([claim]).get(claim)
+    if ended is None:
+        return f"open: an execution began, plan {record.inputs.plan} may have run"
+    return f"begun: an execution that record {ended} ends"
 
 
 def _show(args: argparse.Namespace, log: SqlDecisionLog) -> int:
@@ -69,9 +89,9 @@ def _warn(gaps: Sequence[Gap], problems: Sequence[str]) -> int:
     return _EXIT_NOT_SOUND
 
 
-def _record(seq: int, log: SqlDecisionLog) -> DecisionRecord:
+def _record(seq: int, log: SqlDecisionLog) -> LogRecord:
     last = log.head().seq
-    record = next(log.records(seq), None) if 0 < seq <= last else None
+    record = next(log.entries(seq), None) if 0 < seq <= last else None
     if record is None:
         raise UsageError(f"no such record: {seq}: the last one is {last}")
     if record.seq != seq:
@@ -79,15 +99,21 @@ def _record(seq: int, log: SqlDecisionLog) -> DecisionRecord:
     return record
 
 
-def _document(record: DecisionRecord, log: SqlDecisionLog) -> dict[str, object]:
+def _document(record: LogRecord, log: SqlDecisionLog) -> dict[str, object]:
     """Return the record as JSON, with the bodies of its inputs added."""
     wire = record.wire()
-    bodies = {name: log.input(digest) for name, digest in wire["inputs"].items()}
-    present = {name: _shown(body) for name, body in bodies.items() if body is not None}
+    if "inputs" not in wire:
+        return wire
+    wholes = {name: log.whole_input(digest) for name, digest in wire["inputs"].items()}
+    present = {name: _shown(whole) for name, whole in wholes.items() if not whole.missing}
     return {**wire, "input_bodies": present}
 
 
-def _shown(body: bytes) -> object:
+def _shown(whole: Whole) -> object:
+    if whole.redacted:
+        return f"redacted: part {', '.join(whole.redacted)}"
+    if (body := whole.data) is None:
+        return f"cannot be put together: {whole.broken}"
     try:
         return parse_json(body)
     except InvalidInput as error:
@@ -105,3 +131,9 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
     sys.stdout.write(f"{count_of_records(total)}: {result}\nhead {head.seq}:{head.hash}\n")
     return 0 if unbroken and check else _EXIT_NOT_SOUND
+
+
+def _upgrade(args: argparse.Namespace) -> int:
+    head = upgrade_log(Path(args.log), Path(args.new), with_progress)
+    sys.stdout.write(f"{head.seq} records copied and compared\nhead {head.seq}:{head.hash}\n")
+    return 0

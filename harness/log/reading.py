@@ -72,14 +72,19 @@ class LogReader:
         """
         for raw in self.raw(start):
             try:
-                yield read_record(self._whole_body(raw))
+                yield read_record(self.whole(raw))
             except InvalidInput as error:
                 raise LogDamaged(
                     f"{self._store.where}: record {raw.seq} cannot be read "
                     f"({escape_text(str(error))}): replay the log to see what else is wrong"
                 ) from error
 
-    def _whole_body(self, raw: RawRecord) -> bytes:
+    def whole(self, raw: RawRecord) -> bytes:
+        """Return the bytes of a record with its parts in their places.
+
+        Raises:
+            LogDamaged: a part is missing, redacted, or cannot be put in its place.
+        """
         whole = self._whole(raw.body)
         if whole.data is None:
             gone = "missing" if whole.missing else "redacted"

@@ -6,52 +6,34 @@ Rule 3: a claim is made inside that transaction too, so that of two records one 
 Rule 4: nothing is appended to tables that differ from those that this version makes.
 """
 
-import asyncio
 import os
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Engine
 
-from harness.log.commits import Append, SharedCommits
-from harness.log.errors import (
-    LogBusy,
-    LogDamaged,
-    LogError,
-    LogUnavailable,
-    LogWriteFailed,
-    NotALog,
-    Unrecordable,
-)
-from harness.log.reading import LogReader
+from harness.log.appending import LogAppender
+from harness.log.errors import NotALog
 from harness.log.sqlite import WRITES, SqliteStore
-from harness.log.statements import head, stored_claims
-from harness.log.store import KEEP_EVIDENCE, Store, changed_tables, check_tables, initialise
-from harness.log.tables import LOG_FORMAT, OLD_FORMAT
-from harness.log.writing import Known, Prepared, Written, placed, prepared, write
+from harness.log.store import Store, changed_tables, check_tables, initialise
+from harness.log.tables import LOG_FORMAT
 from harness.record import (
-    AlreadyClaimed,
     Begun,
     BegunRecord,
     CriticError,
     CriticErrorRecord,
     Decision,
     DecisionRecord,
-    Head,
-    RawRecord,
-    RecordDraft,
-    Sealed,
 )
-from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse
+from harness.wire import parse
 
 DEFAULT_TIMEOUT: Final = 60.0
 """Seconds to wait for other writers: some 10,000 appends at a few milliseconds each."""
 
 
-class SqlDecisionLog(LogReader):
+class SqlDecisionLog(LogAppender):
     """A decision log. Threads and processes may share one, through one object or several.
 
     Every method raises a `LogError` if the database fails. After a write or a commit whose outcome
@@ -71,20 +53,13 @@ class SqlDecisionLog(LogReader):
         log_format: int = LOG_FORMAT,
     ) -> None:
         """Take an opened and checked database; use `open` or `open_for_reading` instead."""
-        self._store = store
-        self._engine = engine
-        self._format = log_format
-        self._writer = engine.execution_options(**{WRITES: True})
-        self._shut = "it was opened for reading: open it for appending" if read_only else ""
-        if log_format == OLD_FORMAT:
-            self._shut = self._shut or (
-                f"it is of format {OLD_FORMAT}: copy it with `critic log upgrade OLD NEW` and "
-                "append to the copy"
-            )
+        super().__init__(store, engine, read_only=read_only, log_format=log_format)
         self._problems = problems
-        self._known = Known()
-        self._schema: Hashable = None
-        self._commits = SharedCommits(self._commit)
+
+    @property
+    def is_current(self) -> bool:
+        """Return whether the log is of the format that this version writes."""
+        return self._format == LOG_FORMAT
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -218,127 +193,3 @@ class SqlDecisionLog(LogReader):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-    async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
-        append = Append([self._prepared(entry)])
-        (done,) = await asyncio.wrap_future(self._commits.start(append))
-        return done
-
-    def _appended(self, entries: Sequence[Prepared]) -> tuple[Sealed, ...]:
-        if not entries:
-            self._require_open()
-            return ()
-        return self._commits.run(Append(entries))
-
-    def _prepared(self, entry: Decision | Begun | CriticError) -> Prepared:
-        try:
-            drafted = entry.snapshot
-        except (ValueError, RecursionError) as error:
-            reason = str(error) if isinstance(error, InvalidInput) else "not JSON"
-            raise Unrecordable(
-                f"{self._store.where}: cannot append: the decision was built of parts that had "
-                f"been changed in place ({reason}): build the parts again"
-            ) from error
-        self._check_size(max(map(len, drafted.bodies.values()), default=0))
-        return prepared(drafted, self._known)
-
-    def _require_open(self) -> None:
-        if self._shut:
-            raise LogUnavailable(f"{self._store.where}: cannot append: {self._shut}")
-
-    def _commit(self, appends: Sequence[Append]) -> None:
-        """Commit appends in one transaction. Called by one thread at a time."""
-        self._require_open()
-        with self._transaction() as connection:
-            self._check_schema(connection)
-            written = self._place(connection, appends)
-            if written.records and not write(connection, written):
-                raise LogDamaged(
-                    f"{self._store.where}: cannot append: the log does not hold what was appended "
-                    f"to it, so nothing was recorded: {KEEP_EVIDENCE}"
-                )
-        self._known.add(written.inputs)
-
-    def _check_schema(self, connection: Connection) -> None:
-        schema = self._store.schema(connection)
-        if schema == self._schema:
-            return
-        if problems := self._store.schema_problems(connection, self._format):
-            raise changed_tables(self._store.where, "append", problems)
-        self._schema = schema
-
-    def _place(self, connection: Connection, appends: Sequence[Append]) -> Written:
-        """Give the entries their places. An append that cannot have one is refused by itself."""
-        before = head(connection)
-        records: list[RawRecord] = []
-        inputs: dict[str, bytes] = {}
-        claims: dict[str, int] = {}
-        wanted = [one for append in appends for entry in append.entries for one in _claims(entry)]
-        made: Mapping[str, int] = stored_claims(connection, wanted) if wanted else {}
-        for append in appends:
-            try:
-                own = self._own_claims(append, {**made, **claims}, before)
-                entries = self._chained(append.entries, before)
-            except (AlreadyClaimed, Unrecordable) as refusal:
-                append.refused = refusal
-                continue
-            claims |= own
-            append.placed = tuple(whole for whole, _ in entries)
-            records += [stored for _, stored in entries]
-            before = Head(records[-1].seq, records[-1].hash)
-            for entry in append.entries:
-                inputs |= {d: body for d, body in entry.stored.items() if d not in self._known}
-        return Written(records, inputs, claims)
-
-    def _own_claims(self, append: Append, made: Mapping[str, int], before: Head) -> dict[str, int]:
-        """Return the claims of an append, with the numbers of its records."""
-        own: dict[str, int] = {}
-        for seq, entry in enumerate(append.entries, start=before.seq + 1):
-            claims = _claims(entry)
-            if taken := [one for one in claims if one in made or one in own]:
-                raise AlreadyClaimed(taken)
-            own |= dict.fromkeys(claims, seq)
-        return own
-
-    @contextmanager
-    def _transaction(self) -> Iterator[Connection]:
-        """Begin a write and commit it. A failure whose outcome is unknown shuts the object."""
-        committing = False
-        try:
-            with self._store.errors("append"), self._writer.begin() as connection:
-                yield connection
-                committing = True
-        except LogBusy:
-            raise  # At a commit, SQLite takes its last lock before it writes anything.
-        except BaseException as error:
-            if not committing and not isinstance(error, LogWriteFailed):
-                raise
-            self._shut = "an earlier write failed: reopen the log and look at its head"
-            if isinstance(error, LogWriteFailed) or not isinstance(error, LogError):
-                raise
-            raise LogWriteFailed(
-                f"{error}; the commit failed, nothing was acknowledged: reopen the log and look "
-                "at its head before appending again"
-            ) from error
-
-    def _chained(self, entries: Sequence[Prepared], before: Head) -> list[tuple[Sealed, RawRecord]]:
-        chained = []
-        for entry in entries:
-            whole, stored = placed(entry, before)
-            self._check_size(len(whole.body))
-            chained.append((whole, stored))
-            before = Head(whole.seq, whole.hash)
-        return chained
-
-    def _check_size(self, size: int) -> None:
-        # A document that no reader would parse must not be written.
-        if size > MAX_DOCUMENT_BYTES:
-            raise Unrecordable(
-                f"{self._store.where}: cannot append: a document of {size} bytes is over the "
-                f"limit of {MAX_DOCUMENT_BYTES} bytes: keep large values elsewhere, by reference"
-            )
-
-
-def _claims(entry: Prepared) -> tuple[str, ...]:
-    drafted: RecordDraft = entry.drafted
-    return drafted.claims

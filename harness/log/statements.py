@@ -70,7 +70,8 @@ def insert_inputs(connection: Connection, bodies: Mapping[str, bytes]) -> None:
 def insert_records(connection: Connection, entries: Iterable[RawRecord]) -> None:
     """Insert records, in their order."""
     rows = [{"seq": entry.seq, "hash": entry.hash, "body": entry.body} for entry in entries]
-    connection.execute(insert(RECORDS), rows)
+    if rows:
+        connection.execute(insert(RECORDS), rows)
 
 
 def insert_claims(connection: Connection, claims: Mapping[str, int]) -> None:

@@ -25,6 +25,7 @@ from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
 from harness.record.chain import sealed_members
 from harness.record.drafts import joined_object
 from harness.record.parts import parted, pieces_of, whole_of
+from harness.wire import parse_json
 
 _WITH_PARTS: Final = ("run", "attempts", "asked")
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
@@ -94,6 +95,26 @@ def placed(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     return whole, RawRecord(whole.seq, whole.hash, body)
 
 
+def in_parts(records: Sequence[RawRecord], inputs: Mapping[str, bytes]) -> Written:
+    """Return whole records and inputs as they are stored."""
+    stored: dict[str, bytes] = {}
+    for digest, document in inputs.items():
+        apart = parted(document)
+        stored |= {**apart.pieces, digest: apart.body}
+    rows = []
+    for raw in records:
+        document = parse_json(raw.body, len(raw.body))
+        apart_members = {
+            name: parted(canonical_json(document[name])) for name in _WITH_PARTS if name in document
+        }
+        members = {name: canonical_json(value) for name, value in document.items()}
+        for name, apart in apart_members.items():
+            stored |= apart.pieces
+            members[name] = apart.body
+        rows.append(raw._replace(body=joined_object(members)))
+    return Written(rows, stored, {})
+
+
 def write(connection: Connection, written: Written) -> bool:
     """Write records, inputs and claims. Return whether the log holds exactly that now.
 
@@ -104,13 +125,20 @@ def write(connection: Connection, written: Written) -> bool:
     insert_inputs(connection, new)
     insert_records(connection, written.records)
     insert_claims(connection, written.claims)
-    rows = connection.execute(ordered_after(SELECT_RECORDS, written.records[0].seq - 1))
     return (
-        [RawRecord(*row) for row in rows] == written.records
+        _records_from(connection, written.records) == list(written.records)
         and stored_inputs(connection, new) == new
         and stored_claims(connection, written.claims) == written.claims
         and all(_holds(connection, digest, stored[digest], written.inputs) for digest in stored)
     )
+
+
+def _records_from(connection: Connection, written: Sequence[RawRecord]) -> list[RawRecord]:
+    """Return what is stored from the number of the first record on."""
+    if not written:
+        return []
+    rows = connection.execute(ordered_after(SELECT_RECORDS, written[0].seq - 1))
+    return [RawRecord(*row) for row in rows]
 
 
 def _holds(connection: Connection, digest: str, body: bytes, written: Mapping[str, bytes]) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import harness.log.reading
-import harness.log.sql
+import harness.log.appending
 import harness.log.statements
 from harness.canonical import canonical_bytes
 from harness.log.errors import LogError, LogUnavailable, Unrecordable
@@ -101,7 +101,7 @@ def test_a_batch_is_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert list(log.records()) == list(batch)
 
     sizes = [len(raw.body) for raw in log.raw()]
-    monkeypatch.setattr(harness.log.sql, "MAX_DOCUMENT_BYTES", max(sizes) + 50)
+    monkeypatch.setattr(harness.log.appending, "MAX_DOCUMENT_BYTES", max(sizes) + 50)
     wide = decision(4).model_copy(update={"error": "x" * 300})
     with pytest.raises(Unrecordable, match="is over the limit"):
         log.append_all([decision(5), wide, decision(6)])
@@ -112,7 +112,7 @@ def test_a_batch_is_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_an_input_over_the_limit_is_not_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(harness.log.sql, "MAX_DOCUMENT_BYTES", 300)
+    monkeypatch.setattr(harness.log.appending, "MAX_DOCUMENT_BYTES", 300)
     with pytest.raises(Unrecordable, match="over the limit of 300 bytes: keep large values"):
         SqlDecisionLog.open(tmp_path / "log").append(decision())
 

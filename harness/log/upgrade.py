@@ -1,0 +1,92 @@
+"""Copy a log of the first format into the one that this version writes.
+
+Rule 1: the copy has the same records, hashes, inputs and head, compared byte for byte, before it
+        gets its name. A copy that was interrupted has another name.
+Rule 2: a log that is not as it was recorded is not copied: the copy would look sound.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Final, TypeVar
+
+from harness.errors import UsageError, escape_text
+from harness.log.errors import LogDamaged
+from harness.log.sql import SqlDecisionLog
+from harness.log.store import KEEP_EVIDENCE
+from harness.record import Head, RawRecord
+from harness.replay.engine import replay
+from harness.replay.result import ReplayResult
+
+Watch = Callable[[Iterator[ReplayResult], int], Iterable[ReplayResult]]
+"""Is given the answers of replay and the number of records, to show progress."""
+
+_BATCH: Final = 200  # records, or inputs, in one transaction
+
+
+_T = TypeVar("_T")
+
+
+def upgrade_log(old: Path, new: Path, watch: Watch = lambda answers, _total: answers) -> Head:
+    """Copy the log `old` to `new`, which must not exist, and return the head of both.
+
+    `old` is not changed. What is left of a copy that was interrupted is `new` with `.partial`.
+
+    Raises:
+        UsageError: `new` exists, or `old` is of the present format already.
+        LogError: `old` cannot be read or is not as it was recorded, or `new` cannot be written.
+    """
+    partial = new.with_name(f"{new.name}.partial")
+    for path in (new, partial):
+        if os.path.lexists(path):
+            raise UsageError(f"{_shown(path)} exists: choose another name, or remove it")
+    with SqlDecisionLog.open_for_reading(old) as source:
+        if source.is_current:
+            raise UsageError(f"{_shown(old)} is of the present format already: use it as it is")
+        _require_sound(old, source, watch)
+        with SqlDecisionLog.open(partial) as target:
+            _copy(source, target)
+            head = target.head()
+            if head != source.head() or not _equal(source, target):
+                raise LogDamaged(f"{_shown(new)}: the copy differs from {_shown(old)}: try again")
+    os.link(partial, new)  # unlike a rename, it never replaces a file
+    partial.unlink()
+    return head
+
+
+def _require_sound(path: Path, log: SqlDecisionLog, watch: Watch) -> None:
+    if log.problems:
+        raise LogDamaged(f"{_shown(path)}: {log.problems[0]}: {KEEP_EVIDENCE}")
+    for answer in watch(replay(log, judge=False), log.head().seq):
+        if not answer:
+            raise LogDamaged(
+                f"{_shown(path)}: record {answer.seq} is {answer.status}, so it is not copied: "
+                "replay it to see what is wrong"
+            )
+
+
+def _copy(source: SqlDecisionLog, target: SqlDecisionLog) -> None:
+    for inputs in _batches(source.bodies()):
+        target.copy((), dict(inputs))
+    for records in _batches(source.raw()):
+        target.copy(records, {})
+
+
+def _batches(items: Iterator[_T]) -> Iterator[list[_T]]:
+    while batch := list(islice(items, _BATCH)):
+        yield batch
+
+
+def _equal(source: SqlDecisionLog, target: SqlDecisionLog) -> bool:
+    """Return whether the copy holds the records and inputs of the source, and no other record."""
+    pairs: Iterator[tuple[RawRecord | None, RawRecord | None]]
+    pairs = zip_longest(source.raw(), target.raw())
+    return all(
+        one is not None and other is not None and one == other._replace(body=target.whole(other))
+        for one, other in pairs
+    ) and all(target.input(digest) == body for digest, body in source.bodies())
+
+
+def _shown(path: Path) -> str:
+    return escape_text(str(path)[-200:])
