@@ -4,6 +4,7 @@ The rules are those of `harness.log.sql`.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -144,8 +145,8 @@ class LogAppender(LogReader):
         """Return the claims of an append, with the numbers of its records."""
         own: dict[str, int] = {}
         for seq, entry in enumerate(append.entries, start=before.seq + 1):
-            claims = entry.drafted.claims
-            if taken := [one for one in claims if one in made or one in own]:
+            claims = Counter(entry.drafted.claims)
+            if taken := [one for one in claims if one in made or one in own or claims[one] > 1]:
                 raise AlreadyClaimed(taken)
             own |= dict.fromkeys(claims, seq)
         return own

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from threading import Lock, Thread
+from threading import Condition, Thread
 from typing import Final
 
 from harness.log.errors import LogError, LogWriteFailed
@@ -49,21 +49,21 @@ class SharedCommits:
     def _reset(self) -> None:
         self._process = os.getpid()
         self._waiting: deque[Append] = deque()
-        self._one_at_a_time = Lock()
-        self._state = Lock()
+        self._turn = Condition()
+        self._committing = False
         self._working = False
 
     def run(self, append: Append) -> tuple[Sealed, ...]:
-        """Append in this thread, together with whatever waits. Raises what the append raises."""
+        """Append in this thread, together with what waits. Raises what the append raises."""
         self._enqueue(append)
         while not append.future.done():
-            self._next()
+            self._next(append.future.done)
         return append.future.result()
 
     def start(self, append: Append) -> Future[tuple[Sealed, ...]]:
         """Append in another thread, which lives as long as something waits."""
         self._enqueue(append)
-        with self._state:
+        with self._turn:
             idle, self._working = not self._working, True
         if idle:
             Thread(target=self._work, name="decision-log").start()
@@ -77,18 +77,26 @@ class SharedCommits:
     def _work(self) -> None:
         while True:
             with suppress(BaseException):  # it was told to those who wait
-                self._next()
-            with self._state:
+                self._next(lambda: not self._waiting)
+            with self._turn:
                 if not self._waiting:
                     self._working = False
                     return
 
-    def _next(self) -> None:
-        """Commit what waits, unless somebody did while this thread waited for its turn."""
-        with self._one_at_a_time:
+    def _next(self, ended: Callable[[], bool]) -> None:
+        """Commit what waits, once nobody else does; or return as soon as that is not needed."""
+        with self._turn:
+            self._turn.wait_for(lambda: ended() or not self._committing)
+            if ended():
+                return
+            self._committing = True
             appends = [self._waiting.popleft() for _ in range(min(len(self._waiting), _MOST))]
-            if appends:
-                self._commit_all(appends)
+        try:
+            self._commit_all(appends)
+        finally:
+            with self._turn:
+                self._committing = False
+                self._turn.notify_all()
 
     def _commit_all(self, appends: Sequence[Append]) -> None:
         try:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import harness.log.reading
 import harness.log.appending
+import harness.log.reading
 import harness.log.statements
 from harness.canonical import canonical_bytes
 from harness.log.errors import LogError, LogUnavailable, Unrecordable

@@ -1,0 +1,119 @@
+"""What one record of a log may use up: refused for a second, with nothing recorded of it."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from harness.errors import HarnessError
+from harness.log import SqlDecisionLog
+from harness.record import AlreadyClaimed, Begun, BegunRecord, Decision, UsedApproval
+from harness.replay import check_log, replay
+from tests.harness.log.decisions import NOON, decision, proposal
+
+
+def begun(*ids: str) -> Begun:
+    used = tuple(UsedApproval(approval_id=name, plan_digest="a" * 64) for name in ids)
+    return Begun(proposal=proposal(), approvals=used, begun_at=NOON)
+
+
+def claiming(*claims: str, number: int = 1, **more: Any) -> Decision:
+    return decision(number, kind="partial").model_copy(update={"claims": claims, **more})
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> SqlDecisionLog:
+    return SqlDecisionLog.open(tmp_path / "log")
+
+
+def test_a_claim_is_made_once(log: SqlDecisionLog) -> None:
+    record = log.append(claiming("session s1 state 5", "other"))
+    assert record.claims == ("session s1 state 5", "other")
+    assert log.claims(["other", "nobody's"]) == {"other": 1}
+    with pytest.raises(AlreadyClaimed, match="used up before, nothing was recorded: session s1"):
+        log.append(claiming("session s1 state 5", number=2))
+    assert log.head().seq == 1
+    assert log.append(claiming("session s1 state 6", number=2)).seq == 2
+    assert {one.status for one in replay(log)} == {"same"}
+    assert check_log(log).text() == ""
+
+
+def test_another_object_and_another_process_see_it(log: SqlDecisionLog, tmp_path: Path) -> None:
+    log.append(claiming("x"))
+    other = SqlDecisionLog.open(tmp_path / "log")
+    with pytest.raises(AlreadyClaimed) as caught:
+        other.append(claiming("y", "x"))
+    assert caught.value.claims == ("x",)
+    assert isinstance(caught.value, HarnessError)
+
+
+def test_an_approval_is_used_by_one_execution(log: SqlDecisionLog) -> None:
+    first = log.begin(begun("a_1", "a_2"))
+    assert isinstance(first, BegunRecord)
+    with pytest.raises(AlreadyClaimed) as caught:
+        log.begin(begun("a_3", "a_2"))
+    assert caught.value.claims == (f"approval a_2 {'a' * 64}",)
+    assert log.begin(begun("a_3")).seq == 2
+
+
+def test_an_execution_is_ended_once(log: SqlDecisionLog) -> None:
+    record = log.begin(begun())
+    assert log.append(claiming(begun=record.hash)).begun == record.hash
+    with pytest.raises(AlreadyClaimed):
+        log.append(claiming(begun=record.hash))
+
+
+def test_one_batch_cannot_claim_twice(log: SqlDecisionLog) -> None:
+    with pytest.raises(AlreadyClaimed):
+        log.append_all([claiming("x"), claiming("x")])
+    with pytest.raises(AlreadyClaimed):
+        log.append(claiming("x", "x"))
+    assert log.head().seq == 0
+
+
+@pytest.mark.parametrize(
+    "claim", ["", " x", "x\n", "\u00e9", "x" * 1001, "approval a b", "begun " + "0" * 64]
+)
+def test_a_claim_is_one_line_that_is_free_to_be_made(claim: str) -> None:
+    with pytest.raises(ValidationError):
+        claiming(claim)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["one_object", "own_objects"])
+def test_of_many_rivals_one_makes_it(tmp_path: Path, shared: bool) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    def rival(number: int) -> int:
+        mine = log if shared else SqlDecisionLog.open(tmp_path / "log")
+        try:
+            return mine.append(claiming("x", f"own {number}", number=number)).seq
+        except AlreadyClaimed:
+            return 0
+
+    with ThreadPoolExecutor(8) as pool:
+        won = [seq for seq in pool.map(rival, range(8)) if seq]
+    assert won == [1]
+    assert len(list(log.all_claims())) == 2
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE claims SET seq = 9",
+        "DELETE FROM claims",
+        "INSERT INTO claims VALUES ('x', 9)",
+        "INSERT OR REPLACE INTO claims VALUES ('x', 9)",
+    ],
+)
+def test_claims_are_only_added(log: SqlDecisionLog, tmp_path: Path, sql: str) -> None:
+    log.append(claiming("x"))
+    with (
+        closing(sqlite3.connect(tmp_path / "log", isolation_level=None)) as connection,
+        pytest.raises(sqlite3.IntegrityError, match=r"append-only|UNIQUE"),
+    ):
+        connection.execute(sql)
+    assert list(log.all_claims()) == [("x", 1)]

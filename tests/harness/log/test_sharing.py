@@ -1,0 +1,192 @@
+"""Appends at once: they share commits, and each is acknowledged after its own."""
+
+import asyncio
+import os
+import sqlite3
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.log import LogUnavailable, LogWriteFailed, SqlDecisionLog, Unrecordable
+from harness.record import AlreadyClaimed, Begun, CriticError
+from harness.replay import replay
+from tests.harness.log.decisions import NOON, decision, proposal
+from tests.harness.log.test_claims import claiming
+
+
+class Slow(sqlite3.Connection):
+    """A disk on which a commit takes 20 ms."""
+
+    commits = 0
+
+    def commit(self) -> None:
+        time.sleep(0.02)
+        type(self).commits += 1
+        super().commit()
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
+    original = sqlite3.connect
+    kind = type("Slow", (Slow,), {"commits": 0})
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=kind))
+    return kind
+
+
+def test_sixteen_threads_share_commits(tmp_path: Path, slow: type[Slow]) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+    before = slow.commits
+    with ThreadPoolExecutor(16) as pool:
+        told = list(pool.map(lambda n: log.append(decision(n)).seq, range(160)))
+    assert sorted(told) == list(range(1, 161))
+    assert slow.commits - before <= 160 // 5
+    assert {answer.status for answer in replay(log)} == {"same"}
+
+
+def test_sixteen_tasks_share_commits(tmp_path: Path, slow: type[Slow]) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    async def writer(number: int) -> list[int]:
+        return [(await log.append_async(decision(number))).seq for _ in range(5)]
+
+    async def all_of_them() -> list[list[int]]:
+        return await asyncio.gather(*map(writer, range(16)))
+
+    before = slow.commits
+    told = [seq for own in asyncio.run(all_of_them()) for seq in own]
+    assert sorted(told) == list(range(1, 81))
+    assert slow.commits - before <= 80 // 5
+    assert threading.active_count() < 5
+
+
+def test_an_append_is_told_after_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+    gate, told = threading.Event(), list[int]()
+
+    class Waiting(sqlite3.Connection):
+        def commit(self) -> None:
+            gate.wait(10)
+            super().commit()
+
+    original = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=Waiting))
+    writers = [
+        threading.Thread(target=lambda n=n: told.append(log.append(decision(n)).seq))
+        for n in range(4)
+    ]
+    for writer in writers:
+        writer.start()
+    time.sleep(0.05)
+    assert told == []
+    gate.set()
+    for writer in writers:
+        writer.join()
+    assert sorted(told) == [1, 2, 3, 4]
+
+
+def test_the_event_loop_runs_while_a_commit_takes_long(tmp_path: Path, slow: type[Slow]) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    async def ticks() -> int:
+        appending = asyncio.ensure_future(log.append_async(decision()))
+        count = 0
+        while not appending.done():
+            await asyncio.sleep(0.001)
+            count += 1
+        assert (await appending).seq == 1
+        return count
+
+    assert asyncio.run(ticks()) >= 5
+
+
+def test_one_that_is_refused_leaves_the_others_alone(tmp_path: Path, slow: type[Slow]) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    async def outcomes() -> list[Any]:
+        appends = [log.append_async(claiming("x", number=number)) for number in range(4)]
+        appends += [log.append_async(decision(number)) for number in range(4)]
+        return await asyncio.gather(*appends, return_exceptions=True)
+
+    found = asyncio.run(outcomes())
+    assert [type(one) for one in found].count(AlreadyClaimed) == 3
+    assert log.head().seq == 5
+
+
+def test_a_commit_that_fails_fails_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    class Failing(sqlite3.Connection):
+        def commit(self) -> None:
+            time.sleep(0.02)
+            error = sqlite3.OperationalError("disk I/O error")
+            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
+            error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
+            raise error
+
+    original = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=Failing))
+
+    async def outcomes() -> list[Any]:
+        appends = [log.append_async(decision(number)) for number in range(6)]
+        return await asyncio.gather(*appends, return_exceptions=True)
+
+    found = asyncio.run(outcomes())
+    monkeypatch.undo()
+    assert all(isinstance(one, LogWriteFailed | LogUnavailable) for one in found)
+    assert len({id(one) for one in found}) == 6
+    with pytest.raises(LogUnavailable, match="an earlier write failed"):
+        log.append(decision())
+    assert SqlDecisionLog.open(tmp_path / "log").head().seq == 0
+
+
+def test_an_append_whose_task_is_cancelled_goes_on(tmp_path: Path, slow: type[Slow]) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    async def leaving() -> None:
+        appending = asyncio.ensure_future(log.append_async(decision()))
+        await asyncio.sleep(0.005)
+        appending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await appending
+        assert (await log.append_async(decision(2))).seq == 2
+
+    asyncio.run(leaving())
+    assert log.head().seq == 2
+
+
+def test_every_kind_has_an_asynchronous_twin(tmp_path: Path) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+
+    async def all_kinds() -> list[int]:
+        begun = await log.begin_async(Begun(proposal=proposal(), begun_at=NOON))
+        error = await log.append_error_async(CriticError(asked=1, where="here", failed_at=NOON))
+        return [begun.seq, error.seq]
+
+    assert asyncio.run(all_kinds()) == [1, 2]
+
+
+def test_an_append_that_cannot_be_recorded_is_refused_before_it_waits(tmp_path: Path) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+    given = decision()
+    step = given.proposal.plan.steps[0]
+    assert step.kind == "tool"
+    step.args["number"] = float("nan")
+    with pytest.raises(Unrecordable):
+        asyncio.run(log.append_async(given.model_copy(update={"error": "built anew"})))
+
+
+def test_a_forked_process_appends_too(tmp_path: Path) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+    log.append(decision(1))
+    child = os.fork()
+    if not child:
+        os._exit(0 if log.append(decision(2)).seq == 2 else 1)
+    _, status = os.waitpid(child, 0)
+    assert status == 0
+    assert log.append(decision(3)).seq == 3
