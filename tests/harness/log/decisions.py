@@ -92,6 +92,22 @@ def decision(number: int = 1, *, kind: str = "completed", minutes: float | None 
     return Decision(proposal=proposed, report=report, **given)
 
 
+def judged(proposed: Proposal, executed: Run | None = None, **more: Any) -> Decision:
+    """Return the decision that the critic makes of a proposal and its run."""
+    verdict = verify_proposal(proposed)
+    optional = {} if executed is None else {"run": RunFacts.of(executed)}
+    scored = score(executed) if executed is not None and verdict.ok else None
+    report = consolidate(
+        trace_id=proposed.ctx.trace_id,
+        decision_key=proposed.spec.id,
+        verify=verdict,
+        score=scored,
+        decided_at=NOON,
+    )
+    given: dict[str, Any] = {**optional, **more}
+    return Decision(proposal=proposed, report=report, **given)
+
+
 KINDS = ("completed", "refused", "partial", "ended_early")
 
 
