@@ -72,32 +72,35 @@ class LogReader:
         """
         for raw in self.raw(start):
             try:
-                yield read_record(self.whole(raw))
+                yield read_record(raw.body)
             except InvalidInput as error:
+                reason = self._gone(raw.body) or escape_text(str(error))
                 raise LogDamaged(
-                    f"{self._store.where}: record {raw.seq} cannot be read "
-                    f"({escape_text(str(error))}): replay the log to see what else is wrong"
+                    f"{self._store.where}: record {raw.seq} cannot be read ({reason}): replay the "
+                    "log to see what else is wrong"
                 ) from error
 
-    def whole(self, raw: RawRecord) -> bytes:
-        """Return the bytes of a record with its parts in their places.
-
-        Raises:
-            LogDamaged: a part is missing, redacted, or cannot be put in its place.
-        """
-        whole = self._whole(raw.body)
-        if whole.data is None:
-            gone = "missing" if whole.missing else "redacted"
-            digest = next(iter((*whole.missing, *whole.redacted)), "")
-            reason = whole.broken or f"part {digest} is {gone}"
-            raise LogDamaged(
-                f"{self._store.where}: record {raw.seq} cannot be read ({reason}): replay the log "
-                "to see what else is wrong"
-            )
-        return whole.data
+    def _gone(self, body: bytes) -> str:
+        """Return why a body cannot be put together, or an empty text."""
+        whole = self._whole(body)
+        for what, digests in (("missing", whole.missing), ("redacted", whole.redacted)):
+            if digests:
+                return f"part {digests[0]} is {what}"
+        return whole.broken
 
     def raw(self, start: int | None = None) -> Iterator[RawRecord]:
-        """Yield the stored rows in the order of their numbers, all of them or from `start` on.
+        """Yield the records in the order of their numbers, all or from `start` on, unchecked.
+
+        A body has its parts in their places; if one is missing or redacted, it is as stored.
+
+        Raises:
+            LogDamaged: the database itself cannot be read here.
+        """
+        for raw in self.stored_records(start):
+            yield raw._replace(body=self._whole(raw.body).data or raw.body)
+
+    def stored_records(self, start: int | None = None) -> Iterator[RawRecord]:
+        """Yield the stored rows as they are: a body may have references to parts.
 
         Raises:
             LogDamaged: the database itself cannot be read here.
@@ -112,13 +115,21 @@ class LogReader:
 
     def whole_input(self, digest: str) -> Whole:
         """Return the input of that digest, put together, or why it cannot be."""
-        body = self.inputs((digest,)).get(digest)
+        body = self.stored((digest,)).get(digest)
         return Whole(None, missing=(digest,)) if body is None else self._whole(body)
 
     def _whole(self, body: bytes) -> Whole:
-        return whole_of(body, pieces_of([body], self.inputs))
+        return whole_of(body, pieces_of([body], self.stored))
 
     def inputs(self, digests: Iterable[str]) -> dict[str, bytes]:
+        """Return the inputs of those digests; leave out what is not stored.
+
+        An input has its parts in their places; if one is missing or redacted, it is as stored.
+        """
+        bodies = self.stored(digests)
+        return {digest: self._whole(body).data or body for digest, body in bodies.items()}
+
+    def stored(self, digests: Iterable[str]) -> dict[str, bytes]:
         """Return the bodies stored under those digests; leave out what is not stored.
 
         A body may have references to parts, which are stored in the same way.

@@ -6,6 +6,7 @@ Rule 3: a claim is made inside that transaction too, so that of two records one 
 Rule 4: nothing is appended to tables that differ from those that this version makes.
 """
 
+import asyncio
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -168,10 +169,14 @@ class SqlDecisionLog(LogAppender):
 
     async def append_async(self, decision: Decision) -> DecisionRecord:
         """Do what `append` does, without blocking the event loop."""
+        if type(self).append is not _APPEND:  # of a subclass, which may do more
+            return await asyncio.to_thread(self.append, decision)
         return (await self._appended_async(decision)).record
 
     async def begin_async(self, begun: Begun) -> BegunRecord:
         """Do what `begin` does, without blocking the event loop."""
+        if type(self).begin is not _BEGIN:
+            return await asyncio.to_thread(self.begin, begun)
         return parse(BegunRecord, (await self._appended_async(begun)).body)
 
     async def append_error_async(self, error: CriticError) -> CriticErrorRecord:
@@ -193,3 +198,7 @@ class SqlDecisionLog(LogAppender):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+_APPEND: Final = SqlDecisionLog.append
+_BEGIN: Final = SqlDecisionLog.begin

@@ -27,7 +27,7 @@ from harness.record.drafts import joined_object
 from harness.record.parts import parted, pieces_of, whole_of
 from harness.wire import parse_json
 
-_WITH_PARTS: Final = ("run", "attempts", "asked")
+_WITH_PARTS: Final = ("run", "asked")
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
 
 

@@ -18,7 +18,7 @@ def check_begun(
     problems: Problems,
 ) -> None:
     """Check what an execution was permitted, and whether a decision ended it."""
-    ended = page.claims.get(begun_claim(document.raw.hash))
+    ended = (page.claims or {}).get(begun_claim(document.raw.hash))
     if ended is None:
         problems.unended.append(
             "an execution began and no decision ended it: what its plan says may have run"

@@ -10,6 +10,9 @@ def check_claims(
     document: StoredDocument, record: LogRecord, page: Page, problems: Problems
 ) -> None:
     """Check that the log keeps every claim of a record, under its number."""
+    if page.claims is None:
+        problems.incomplete += [f"no claims to check: {claim}" for claim in claims_of(record)]
+        return
     for claim in claims_of(record):
         seq = page.claims.get(claim)
         if seq is None:

@@ -6,7 +6,7 @@ could execute a tool.
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from harness.record import GENESIS, Head, RawRecord
 from harness.record.drafts import begun_claim
@@ -29,6 +29,15 @@ class RecordedLog(Protocol):
 
     def inputs(self, digests: Iterable[str]) -> Mapping[str, bytes]:
         """Return the bodies stored under these digests; leave out what is not stored."""
+        ...
+
+
+@runtime_checkable
+class PartedLog(Protocol):
+    """A log that keeps inputs in parts, and claims. Without them, claims cannot be checked."""
+
+    def stored(self, digests: Iterable[str]) -> Mapping[str, bytes]:
+        """Return the bodies stored under these digests, which may name parts."""
         ...
 
     def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
@@ -82,7 +91,8 @@ def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[
 
 def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Page]]:
     """Yield every stored record with at least what it names."""
-    bodies, inputs, rows = Bodies(log), InputReader(), log.raw()
+    bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
+    inputs, rows = InputReader(), log.raw()
     while raws := list(islice(rows, _PAGE)):
         bodies.make_room()
         documents = _read(raws, bodies)
@@ -105,7 +115,9 @@ def _read(raws: Iterable[RawRecord], bodies: Bodies) -> list[StoredDocument]:
     return documents
 
 
-def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, int]:
+def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, int] | None:
+    if not isinstance(log, PartedLog):
+        return None
     wanted = [claim for document in documents for claim in document.claims]
     wanted += [begun_claim(one.raw.hash) for one in documents if one.kind == "begun"]
     return log.claims(wanted) if wanted else {}
@@ -113,7 +125,7 @@ def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[st
 
 def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, StoredDocument]:
     hashes = [one.begun for one in documents if one.begun]
-    rows = log.named(hashes) if hashes else {}
+    rows = log.named(hashes) if hashes and isinstance(log, PartedLog) else {}
     return {own_hash: read_text_of(raw) for own_hash, raw in rows.items()}
 
 

@@ -1,24 +1,28 @@
 """Check a decision log as a whole: its tables, and inputs that no record names. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Annotated, Final, Protocol
 
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from harness.record import RawRecord
 from harness.record.parts import pieces_of, references
-from harness.replay.engine import RecordedLog
+from harness.replay.engine import PartedLog, RecordedLog
 from harness.replay.integrity import read_text_of
 
 _NAMED: Final = 3  # digests that a note names
 
 
-class StoredLog(RecordedLog, Protocol):
+class StoredLog(RecordedLog, PartedLog, Protocol):
     """A log with its tables, and all that is stored beside its records."""
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return how the tables differ from those that this version makes."""
+        ...
+
+    def stored_records(self) -> Iterator[RawRecord]:
+        """Yield the stored rows as they are."""
         ...
 
     def digests(self) -> frozenset[str]:
@@ -63,8 +67,8 @@ def check_log(log: StoredLog) -> LogCheck:
     """
     # First what may be unnamed: a decision appended meanwhile brings its record with it.
     unnamed, claims = set(log.digests()), dict(log.all_claims())
-    for raw in log.raw():
-        document = read_text_of(raw, _parts(log, raw))
+    for raw in log.stored_records():
+        document = read_text_of(raw, pieces_of([raw.body], log.stored))
         unnamed.difference_update(document.digests.values(), references(raw.body))
         for claim in document.claims:
             claims.pop(claim, None)
@@ -72,10 +76,6 @@ def check_log(log: StoredLog) -> LogCheck:
         unnamed.difference_update(part for part in references(body) if part != digest)
     damage = (*log.problems, *_listed("claim", "made", claims))
     return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
-
-
-def _parts(log: StoredLog, raw: RawRecord) -> Mapping[str, bytes]:
-    return pieces_of([raw.body], log.inputs)
 
 
 def _listed(noun: str, verb: str, names: Collection[str]) -> Iterator[str]:

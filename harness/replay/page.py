@@ -4,10 +4,10 @@ Rule 1: stored bodies and parsed inputs are forgotten when they have more than a
 Rule 2: an input that many records name is put together, checked and parsed once.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from evals.context import RunContext
 from evals.envelope import Envelope
@@ -117,31 +117,24 @@ class Page:
 
     Attributes:
         bodies: stored bodies of inputs and parts, by digest.
-        claims: the number of the record that made each claim.
+        claims: the number of the record that made each claim; None if the log does not say.
         named: records by hash: those that began executions which others end.
         inputs: reads inputs.
     """
 
     bodies: Mapping[str, bytes] = field(default_factory=dict)
-    claims: Mapping[str, int] = field(default_factory=dict)
+    claims: Mapping[str, int] | None = None
     named: Mapping[str, StoredDocument] = field(default_factory=dict)
     inputs: InputReader = field(default_factory=InputReader)
-
-
-class HoldsInputs(Protocol):
-    """A log as far as its stored bodies go."""
-
-    def inputs(self, digests: Iterable[str]) -> Mapping[str, bytes]:
-        """Return the bodies stored under these digests; leave out what is not stored."""
-        ...
 
 
 class Bodies(dict[str, bytes]):
     """Stored bodies by digest, fetched from a log."""
 
-    def __init__(self, log: HoldsInputs) -> None:
+    def __init__(self, stored: Callable[[Iterable[str]], Mapping[str, bytes]]) -> None:
+        """Take what returns the bodies stored under digests, and leaves out what is not stored."""
         super().__init__()
-        self._log = log
+        self._stored = stored
         self._held = 0
 
     def fetch(self, digests: Iterable[str], most: int = _MOST_BYTES) -> bool:
@@ -150,7 +143,7 @@ class Bodies(dict[str, bytes]):
         while new:
             below: list[bytes] = []
             for at in range(0, len(new), _AT_ONCE):
-                found = self._log.inputs(new[at : at + _AT_ONCE])
+                found = self._stored(new[at : at + _AT_ONCE])
                 self.update(found)
                 self._held += sum(map(len, found.values()))
                 if self._held > most:

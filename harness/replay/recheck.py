@@ -42,7 +42,7 @@ class Rechecked(NamedTuple):
 
 def recheck(
     document: StoredDocument,
-    page: Page,
+    inputs: Page | Mapping[str, bytes],
     before: Link,
     expected: Head | None = None,
     *,
@@ -52,12 +52,14 @@ def recheck(
 
     Args:
         document: the stored record, read by `read_text_of`.
-        page: what the log holds of what the record names; more than needed is fine.
+        inputs: what the log holds of what the record names, or stored bodies by digest alone; more
+            than needed is fine.
         before: the link that the record before returned, or `START`.
         expected: a head known from elsewhere; its record is compared with it.
         judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
             hashes, inputs, claims and link are as recorded, for any versions.
     """
+    page = inputs if isinstance(inputs, Page) else Page(inputs)
     problems = _stored_problems(document, before, expected)
     proposal, unreadable = _proposal(document, page, problems)
     problems.drift += _other_versions(document) if judge else ()

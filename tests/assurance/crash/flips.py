@@ -24,12 +24,6 @@ class _Kept:
     def __init__(self, rows: list[RawRecord], bodies: Mapping[str, bytes]) -> None:
         self._rows, self._bodies = rows, dict(bodies)
 
-    def claims(self, _claims: Iterable[str]) -> dict[str, int]:
-        return {}
-
-    def named(self, _hashes: Iterable[str]) -> dict[str, RawRecord]:
-        return {}
-
     def raw(self) -> Iterator[RawRecord]:
         return iter(self._rows)
 
@@ -53,7 +47,7 @@ def flips(folder: Path, *, quick: bool) -> Row:
     rows = list(log.raw())
     named = set(read_text_of(rows[_ALTERED - 1]).digests.values())
     kept = _Kept(rows, dict(log.bodies()))
-    names = pieces_of(map(reference, named), log.inputs)
+    names = pieces_of(map(reference, named), log.stored)
     tally: Counter[str] = Counter()
     wrong: list[str] = []
     if (untouched := worst(kept)) != "same":

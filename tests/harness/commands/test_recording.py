@@ -56,14 +56,18 @@ def test_a_run_that_score_refuses(critic: Critic, log: Path) -> None:
     assert said.out.startswith("standard input: record 1: refused_by_critic: policy fail: ")
 
 
-def test_the_transcript_of_a_refused_plan_is_not_played(critic: Critic, log: Path) -> None:
+def test_the_run_of_a_refused_plan_keeps_its_calls(critic: Critic, log: Path) -> None:
     wire = good_run()
     wire["proposal"] = json.loads(REFUSED)
     said = critic("run", "-", "--log", log, stdin=json.dumps(wire).encode())
     assert said.status == 1
     (record,) = [json.loads(row.body) for row in rows(log)]
-    assert "run" not in record
+    assert [call["status"] for call in record["run"]["calls"]] == ["completed", "completed"]
+    assert record["run"]["outputs"] == wire["outputs"]
     assert record["report"]["refused_at"] == "verify"
+    assert "score" not in record["report"]
+    said = critic("replay", log)
+    assert (said.status, said.lines[1]) == (0, "  note: a plan that verify refused has a run")
 
 
 def test_lines_are_recorded_in_their_order_and_a_bad_one_is_left_out(
@@ -111,7 +115,9 @@ def test_with_a_fixed_time_two_logs_are_the_same_bytes(critic: Critic, tmp_path:
         record["report"]["decided_at"] for record in (json.loads(row.body) for row in rows(logs[0]))
     }
     assert times == {NOON}
-    assert critic("replay", logs[0]) == (0, ALL_SAME.format(15), "")
+    said = critic("replay", logs[0])
+    assert (said.status, said.err) == (0, "")
+    assert said.out.endswith(ALL_SAME.format(15))
 
 
 def test_one_instant_has_one_spelling_in_the_log(critic: Critic, tmp_path: Path) -> None:

@@ -12,7 +12,14 @@ from typing import Any
 import pytest
 
 from harness.log import LogUnavailable, LogWriteFailed, SqlDecisionLog, Unrecordable
-from harness.record import AlreadyClaimed, Begun, CriticError
+from harness.record import (
+    AlreadyClaimed,
+    Begun,
+    BegunRecord,
+    CriticError,
+    Decision,
+    DecisionRecord,
+)
 from harness.replay import replay
 from tests.harness.log.decisions import NOON, decision, proposal
 from tests.harness.log.test_claims import claiming
@@ -158,6 +165,23 @@ def test_an_append_whose_task_is_cancelled_goes_on(tmp_path: Path, slow: type[Sl
 
     asyncio.run(leaving())
     assert log.head().seq == 2
+
+
+def test_a_subclass_that_appends_otherwise_is_asked(tmp_path: Path) -> None:
+    class Counting(SqlDecisionLog):
+        def append(self, decision: Decision) -> DecisionRecord:
+            asked.append("append")
+            return super().append(decision)
+
+        def begin(self, begun: Begun) -> BegunRecord:
+            asked.append("begin")
+            return super().begin(begun)
+
+    asked: list[str] = []
+    log = Counting.open(tmp_path / "log")
+    asyncio.run(log.append_async(decision()))
+    asyncio.run(log.begin_async(Begun(proposal=proposal(), begun_at=NOON)))
+    assert asked == ["append", "begin"]
 
 
 def test_every_kind_has_an_asynchronous_twin(tmp_path: Path) -> None:

@@ -258,7 +258,7 @@ def test_a_redacted_output_leaves_the_chain_whole(tmp_path: Path) -> None:
         run = run_of(given, outputs={"receipt": BIG})
         log.append(judged(given, run))
         log.append(decision(2))
-        (stored, _) = log.raw()
+        (stored, _) = log.stored_records()
         assert list(references(stored.body)) == [_only_part()]
     assert _statuses(path) == {1: "same", 2: "same"}
     redacted = reference(_only_part())

@@ -85,7 +85,7 @@ def test_nothing_callable_is_taken() -> None:
     assert list(inspect.signature(replaying.replay).parameters) == ["log", "head", "judge"]
     assert list(inspect.signature(rechecking.recheck).parameters) == [
         "document",
-        "page",
+        "inputs",
         "before",
         "expected",
         "judge",
@@ -95,4 +95,6 @@ def test_nothing_callable_is_taken() -> None:
             assert "Callable" not in str(parameter.annotation)
     assert inspect.signature(replaying.replay).parameters["judge"].annotation is bool
     port = {name for name in vars(replaying.RecordedLog) if not name.startswith("_")}
-    assert port == {"raw", "inputs", "claims", "named"}
+    assert port == {"raw", "inputs"}
+    optional = {name for name in vars(replaying.PartedLog) if not name.startswith("_")}
+    assert optional == {"stored", "claims", "named"}

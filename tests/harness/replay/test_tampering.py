@@ -263,7 +263,7 @@ def test_every_single_flipped_bit_of_a_record_is_noticed(path: Path) -> None:
     log = SqlDecisionLog.open_for_reading(path)
     stored = next(log.raw(start=4))
     document = read_text_of(stored)
-    bodies = Bodies(log)
+    bodies = Bodies(log.stored)
     bodies.fetch(document.digests.values())
     page = Page(bodies)
     before = recheck(read_text_of(next(log.raw(start=3))), Page(), START).link
