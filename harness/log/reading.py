@@ -6,7 +6,7 @@ Rule 2: a page is bounded in rows and in bytes, whatever the file holds.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sqlalchemy import Engine, Select, select
 
@@ -121,21 +121,23 @@ class LogReader:
     def _whole(self, body: bytes) -> Whole:
         return whole_of(body, pieces_of([body], self.stored))
 
-    def inputs(self, digests: Iterable[str]) -> dict[str, bytes]:
+    def inputs(
+        self, digests: Iterable[str], form: Literal["whole", "stored"] = "whole"
+    ) -> dict[str, bytes]:
         """Return the inputs of those digests; leave out what is not stored.
 
-        An input has its parts in their places; if one is missing or redacted, it is as stored.
+        A whole input has its parts in their places; if one is missing or redacted, it is as stored.
+        A stored body may have references to parts, which are stored in the same way.
         """
-        bodies = self.stored(digests)
+        with self._store.errors("read"), self._engine.begin() as connection:
+            bodies = stored_inputs(connection, digests)
+        if form == "stored":
+            return bodies
         return {digest: self._whole(body).data or body for digest, body in bodies.items()}
 
     def stored(self, digests: Iterable[str]) -> dict[str, bytes]:
-        """Return the bodies stored under those digests; leave out what is not stored.
-
-        A body may have references to parts, which are stored in the same way.
-        """
-        with self._store.errors("read"), self._engine.begin() as connection:
-            return stored_inputs(connection, digests)
+        """Return the bodies stored under those digests; leave out what is not stored."""
+        return self.inputs(digests, "stored")
 
     def digests(self) -> frozenset[str]:
         """Return the digests of all inputs and parts, unchecked: they may be any text."""
