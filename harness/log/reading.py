@@ -96,8 +96,11 @@ class LogReader:
         Raises:
             LogDamaged: the database itself cannot be read here.
         """
-        for raw in self.stored_records(start):
-            yield raw._replace(body=self._whole(raw.body).data or raw.body)
+        for page in self._pages(SELECT_RECORDS, _before(start), _PAGE):
+            rows = [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in page]
+            pieces = pieces_of([raw.body for raw in rows], self.stored)
+            for raw in rows:
+                yield raw._replace(body=whole_of(raw.body, pieces).data or raw.body)
 
     def stored_records(self, start: int | None = None) -> Iterator[RawRecord]:
         """Yield the stored rows as they are: a body may have references to parts.
@@ -105,8 +108,7 @@ class LogReader:
         Raises:
             LogDamaged: the database itself cannot be read here.
         """
-        after = None if start is None else start - 1
-        for seq, own_hash, body in self._rows(SELECT_RECORDS, after, _PAGE):
+        for seq, own_hash, body in self._rows(SELECT_RECORDS, _before(start), _PAGE):
             yield RawRecord(seq, str(own_hash), bytes(body or b""))
 
     def input(self, digest: str) -> bytes | None:
@@ -181,9 +183,13 @@ class LogReader:
             return _bounded(rows)
 
     def _rows(self, query: Select[Any], after: int | None, most: int) -> Iterator[Any]:
-        """Yield the rows of a query on records, in pages of at most `most` rows."""
-        while page := self._page(query, after, most):
+        """Yield the rows of a query on records, read in pages of at most `most` rows."""
+        for page in self._pages(query, after, most):
             yield from page
+
+    def _pages(self, query: Select[Any], after: int | None, most: int) -> Iterator[Sequence[Any]]:
+        while page := self._page(query, after, most):
+            yield page
             after = page[-1][0]
 
     def _page(self, query: Select[Any], after: int | None, most: int) -> Sequence[Any]:
@@ -197,6 +203,10 @@ class LogReader:
         if any(number >= following for number, following in pairwise(before)):
             raise LogDamaged(f"{self._store.where}: the records are out of order: {KEEP_EVIDENCE}")
         return rows
+
+
+def _before(start: int | None) -> int | None:
+    return None if start is None else start - 1
 
 
 def _bounded(rows: Iterable[Any]) -> list[Any]:

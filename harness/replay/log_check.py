@@ -1,6 +1,7 @@
 """Check a decision log as a whole: its tables, and inputs that no record names. Pure."""
 
 from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import Annotated, Final, Protocol
 
 from evals.envelope import ARRAY, Envelope
@@ -10,6 +11,7 @@ from harness.record.parts import pieces_of, references
 from harness.replay.engine import PartedLog, RecordedLog
 from harness.replay.integrity import read_text_of
 
+_PAGE: Final = 32  # records whose parts are fetched together
 _NAMED: Final = 3  # digests that a note names
 
 
@@ -67,11 +69,14 @@ def check_log(log: StoredLog) -> LogCheck:
     """
     # First what may be unnamed: a decision appended meanwhile brings its record with it.
     unnamed, claims = set(log.digests()), dict(log.all_claims())
-    for raw in log.stored_records():
-        document = read_text_of(raw, pieces_of([raw.body], log.stored))
-        unnamed.difference_update(document.digests.values(), references(raw.body))
-        for claim in document.claims:
-            claims.pop(claim, None)
+    rows = log.stored_records()
+    while page := list(islice(rows, _PAGE)):
+        pieces = pieces_of([raw.body for raw in page], log.stored)
+        for raw in page:
+            document = read_text_of(raw, pieces)
+            unnamed.difference_update(document.digests.values(), references(raw.body))
+            for claim in document.claims:
+                claims.pop(claim, None)
     for digest, body in log.bodies():
         unnamed.difference_update(part for part in references(body) if part != digest)
     damage = (*log.problems, *_listed("claim", "made", claims))

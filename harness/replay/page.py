@@ -48,8 +48,13 @@ class InputReader:
         self._read: dict[tuple[str, str], StoredInput] = {}
         self._held = 0
 
-    def read(self, name: str, digest: str, bodies: Mapping[str, bytes]) -> StoredInput:
-        """Return the input that is stored under a digest. Never raises."""
+    def read(
+        self, name: str, digest: str, bodies: Mapping[str, bytes], *, parsed: bool
+    ) -> StoredInput:
+        """Return the input that is stored under a digest. Never raises.
+
+        Unless `parsed`, only its bytes are checked, and it has no value.
+        """
         known = self._read.get((name, digest))
         if known is not None:
             return known
@@ -61,14 +66,14 @@ class InputReader:
         whole = whole_of(body, bodies)
         if whole.data is None or sha256(whole.data) != digest:
             return _problem(name, digest, whole, bodies)
-        return self._keep((name, digest), whole.data)
+        return self._keep((name, digest), whole.data, parsed=parsed)
 
-    def _keep(self, key: tuple[str, str], data: bytes) -> StoredInput:
+    def _keep(self, key: tuple[str, str], data: bytes, *, parsed: bool) -> StoredInput:
         if self._held + len(data) > _MOST_BYTES:
             self._read.clear()
             self._held = 0
         self._held += len(data)
-        self._read[key] = _parsed(key[0], data)
+        self._read[key] = _parsed(key[0], data) if parsed else StoredInput()
         return self._read[key]
 
 

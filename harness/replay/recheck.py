@@ -61,7 +61,7 @@ def recheck(
     """
     page = inputs if isinstance(inputs, Page) else Page(inputs)
     problems = _stored_problems(document, before, expected)
-    proposal, unreadable = _proposal(document, page, problems)
+    proposal, unreadable = _proposal(document, page, problems, judge=judge)
     problems.drift += _other_versions(document) if judge else ()
     record = _decoded(document, problems if judge else Problems())
     if record is not None:
@@ -125,13 +125,13 @@ def _other_versions(document: StoredDocument) -> Iterator[str]:
 
 
 def _proposal(
-    document: StoredDocument, page: Page, problems: Problems
+    document: StoredDocument, page: Page, problems: Problems, *, judge: bool
 ) -> tuple[Proposal | None, list[str]]:
     """Return the inputs as they were recorded, and why this version cannot read them."""
     values: dict[str, Any] = {}
     unreadable: list[str] = []
     for name, digest in document.digests.items():
-        read = page.inputs.read(name, digest, page.bodies)
+        read = page.inputs.read(name, digest, page.bodies, parsed=judge)
         problems.tampered += filter(None, [read.tampered])
         problems.incomplete += filter(None, [read.incomplete])
         problems.redacted += filter(None, [read.redacted])
