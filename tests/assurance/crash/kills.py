@@ -17,10 +17,10 @@ from typing import Any, Final
 from harness.log.errors import LogUnavailable
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
-from harness.record import Decision
+from harness.record import Begun, Decision
 from tests.assurance.crash.check import READY, Told, Writer, connecting, problem, tell, told_in
 from tests.assurance.row import Row, all_held
-from tests.harness.log.decisions import KINDS, decision
+from tests.harness.log.decisions import KINDS, NOON, decision
 
 _ROUNDS_PER_LOG: Final = 4
 _LONGEST: Final = 0.12  # seconds from ready to the kill: some appends
@@ -102,7 +102,12 @@ def _write(path: Path, given: Decision, batch: int, depth: int, fd: int) -> None
     log = SqlDecisionLog.open(path)
     os.write(fd, READY)
     while True:
-        tell(fd, *log.append_all([given] * batch))
+        ended = given
+        if given.report.verify.ok:
+            begun = log.begin(Begun(proposal=given.proposal, begun_at=NOON))
+            tell(fd, begun)
+            ended = given.model_copy(update={"begun": begun.hash})
+        tell(fd, *log.append_all([ended, *[given] * (batch - 1)]))
 
 
 class _Doomed:

@@ -1,5 +1,6 @@
 """Files cut, zeroed and scribbled on: always a typed answer, and SQLite's own recovery is used."""
 
+import resource
 import shutil
 import sqlite3
 from contextlib import closing
@@ -140,3 +141,39 @@ def test_errors_without_a_code_are_typed_too(
     monkeypatch.setattr(SqliteStore, "check", failing)
     with pytest.raises(LogUnavailable, match=says):
         SqlDecisionLog.open(tmp_path / "log")
+
+
+def _hostile(path: Path, table: str, columns: str, rows: str) -> None:
+    """Make a table of a log anew, with a column that SQLite computes."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for (name,) in connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ).fetchall():
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(f"DROP TABLE {table}")
+        connection.execute(f"CREATE TABLE {table} ({columns})")
+        connection.execute(rows)
+
+
+@pytest.mark.parametrize("size", [1_000_000_000, 30_000_000])
+def test_a_small_file_cannot_take_gigabytes(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "log"
+    filled(path, 2).close()
+    columns = f"seq INTEGER PRIMARY KEY, hash TEXT, body BLOB AS (zeroblob({size}))"
+    count = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)"
+    rows = f"{count} INSERT INTO records SELECT i, i FROM n"  # noqa: S608 - our own words
+    _hostile(path, "records", columns, rows)
+    limit = resource.RLIMIT_AS
+    soft, hard = resource.getrlimit(limit)
+    resource.setrlimit(limit, (2_000_000_000, hard))
+    try:
+        log = SqlDecisionLog.open_for_reading(path)
+        assert log.problems
+        if size > 40 * 1024 * 1024:
+            with pytest.raises(LogDamaged, match="a value is larger than any document"):
+                next(log.raw())
+        else:
+            found = log.raw()
+            assert len(next(found).body) == len(next(found).body) == size
+    finally:
+        resource.setrlimit(limit, (soft, hard))
