@@ -69,7 +69,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "refused-plan-runs",
         _LOOP,
         "a refused plan is executed",
-        "if isinstance(verdict, Refused) or executor is None:",
+        "if isinstance(turn.verdict, Refused) or executor is None:",
         "if executor is None:",
     ),
     slip(
@@ -165,10 +165,10 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "input-not-rehashed",
-        _RECHECK,
+        "harness/replay/page.py",
         "an input is believed to be what its name says",
-        "elif sha256(body) != digest:",
-        "elif not sha256(body):",
+        "if whole.data is None or sha256(whole.data) != digest:",
+        "if whole.data is None:",
     ),
     slip(
         "other-report-is-same",
@@ -264,14 +264,14 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "not-read-back",
-        "harness/log/sql.py",
+        "harness/log/appending.py",
         "what was appended is acknowledged without a look at what is stored",
-        "if stored != entries or stored_inputs(connection, bodies) != bodies:",
-        "if not stored:",
+        "if not write(connection, written):",
+        "if write(connection, written) is None:",
     ),
     slip(
         "failed-commit-forgotten",
-        "harness/log/sql.py",
+        "harness/log/appending.py",
         "a log goes on appending after a commit of unknown outcome",
         "                committing = True",
         "                committing = False",
