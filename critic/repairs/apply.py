@@ -45,10 +45,11 @@ def apply_repairs(plan: Plan, repairs: Iterable[Repair]) -> Plan:
     """Return the plan with every repair that the planner can make.
 
     A step whose args only the planner can correct is replaced by a reason step, which stands for
-    it. Outputs that no step can produce get a reason step at the end, which stands for a call of
-    the first candidate; one for each such tool. Of evidence, the first candidate is pinned.
-    To shorten the plan, repeated calls are dropped first, then reason steps, then others; the last
-    of each kind first. Dependencies on dropped steps are removed.
+    it. Outputs that no step can produce get reason steps at the end, each of which stands for a
+    call of a candidate; outputs share a call where they have a candidate in common. Of evidence,
+    the first candidate is pinned. To shorten the plan, repeated calls are dropped first, then
+    reason steps, then others; the last of each kind first. Dependencies on dropped steps are
+    removed.
 
     Repairs that are not the planner's, and those of steps that the plan does not have, change
     nothing.
@@ -80,10 +81,17 @@ def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
 
 
 def added_tools(repairs: Iterable[Repair]) -> list[Capability | None]:
-    """Return the tools of the calls that the repairs add, in order; None for a reason step."""
-    produced = (repair for repair in repairs if isinstance(repair, ProduceOutput))
-    tools = (repair.candidates[0] if repair.candidates else None for repair in produced)
-    return list(dict.fromkeys(tools))
+    """Return the tools of the calls that the repairs add; None for a reason step.
+
+    A call that another output needs serves every output that lists its tool. Outputs with the
+    fewest candidates choose first.
+    """
+    produced = [repair for repair in repairs if isinstance(repair, ProduceOutput)]
+    chosen: dict[Capability | None, None] = {}
+    for repair in sorted(produced, key=lambda repair: len(repair.candidates)):
+        if chosen.keys().isdisjoint(repair.candidates):
+            chosen[repair.candidates[0] if repair.candidates else None] = None
+    return list(chosen)
 
 
 @dataclass(slots=True)

@@ -55,6 +55,29 @@ def test_what_the_planner_can_repair_verifies_once_repaired(proposal: Proposal) 
         require_law(proposal)
 
 
+def test_outputs_share_the_call_that_one_of_them_needs_where_steps_are_few() -> None:
+    tools = [
+        {"adapter_id": "a", "capability_id": "first", "produces": ["o"]},
+        {"adapter_id": "a", "capability_id": "both", "produces": ["o", "p"]},
+    ]
+    listed = [{**tool, "approval_mode": "read_only"} for tool in tools]
+    proposal = Proposal(
+        ctx={
+            "trace_id": "t",
+            "safety_mode": "read_only",
+            "run_budget": {"max_steps": 1, "bucket_tokens": 9},
+        },
+        compiled={"manifests": {"tool_manifest": listed, "evidence_manifest": []}},
+        spec={"id": "s", "required_outputs": ["o", "p"]},
+        plan={
+            "steps": [{"kind": "tool", "adapter_id": "a", "capability_id": "first", "args": {}}],
+            "declared_outputs": ["o", "p"],
+        },
+    )
+    require_law(proposal)
+    assert advice_on(proposal).disposition == "replan"
+
+
 @LAW
 @given(proposals() | drafted_proposals())
 def test_there_is_advice_exactly_where_verify_refuses(proposal: Proposal) -> None:
