@@ -11,6 +11,7 @@ Rule 4: every pattern runs in linear time. So does Unicode normalization, since 
 """
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -40,6 +41,8 @@ _LINE_BREAK: Final = re.compile("[\n-\r\x1c-\x1e\x85\u2028\u2029]")
 _SCHEME: Final = re.compile("https?://")
 _QUOTES: Final = " '\"`\u2018\u2019\u201c\u201d\xab\xbb"
 _HOST: Final = re.compile(rf"((?:{_IN_HOST}++\.)++[a-z]{{2,}}+)(?=$|[/:?#])")
+_A_QUOTE: Final = "22"
+_SURROGATES: Final = range(0xD800, 0xE000)
 _SHORT_NUMBER: Final = re.compile("[0-9]{1,3}")
 _ONE_WORD: Final = re.compile(f"(?:{WORD}|[.@-]){{1,40}}")
 _LONGEST_FIELD: Final = 80
@@ -52,13 +55,25 @@ _ADDRESSES: Final = re.compile(
 )
 _BESIDE_ADDRESS: Final = "+-."
 
+_LONG_INTEGER: Final = r"(?<![A-Za-z0-9_.+-])(-?[1-9][0-9]{18,}+)(?![A-Za-z0-9_.+-])"
+_JSON_TOKEN: Final = re.compile(rf'"(?:[^"\\]|\\.)*+"|{_LONG_INTEGER}', re.DOTALL)
 # An unclosed quote takes all that is left, so that each character is looked at once.
-_LITERAL: Final = re.compile(
-    r"""'((?:[^'\\]|\\.)*+)'|("(?:[^"\\]|\\.)*+")|(['"].*)"""
-    r"""|(?<![A-Za-z0-9_])(True|False|None)(?![A-Za-z0-9_])|,(?=[ \t\r\n]*+\])""",
+_PYTHON_TOKEN: Final = re.compile(
+    r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|(['"].*)"""
+    r"""|(?<![A-Za-z0-9_])(True|False|None)(?![A-Za-z0-9_])|,(?=[ \t\r\n]*+\])|""" + _LONG_INTEGER,
     re.DOTALL,
 )
+_PYTHON_ESCAPE: Final = re.compile(
+    r'\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|U([0-9a-fA-F]{8})|(.))|"', re.DOTALL
+)
 _JSON_NAMES: Final[Mapping[str, str]] = {"True": "true", "False": "false", "None": "null"}
+_JSON_ESCAPES: Final[Mapping[str, str]] = {
+    "a": "\\u0007",
+    "v": "\\u000b",
+    "\n": "",
+    "'": "'",
+    "/": "\\\\/",
+}
 
 _MONTHS: Final = (
     *("january", "february", "march", "april", "may", "june"),
@@ -178,7 +193,8 @@ def _listed(text: str) -> list[Any] | None:
     text = text.strip(" \t\r\n")
     if not (text.startswith("[") and text.endswith("]")):
         return None
-    for spelled in (text, _LITERAL.sub(_as_json, text)):
+    as_json = _JSON_TOKEN.sub(_exact, text)
+    for spelled in (as_json, _PYTHON_TOKEN.sub(_as_json, text)):
         try:
             value = orjson.loads(spelled)
         except orjson.JSONDecodeError:
@@ -187,12 +203,28 @@ def _listed(text: str) -> list[Any] | None:
     return None
 
 
-def _as_json(literal: re.Match[str]) -> str:
-    single, double, unclosed, name = literal.groups()
-    if single is not None:
-        inner = single.replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
-        return f'"{inner}"'
-    return double or unclosed or _JSON_NAMES.get(name, "")
+def _exact(token: re.Match[str]) -> str:
+    """Return a token of JSON. An integer that may not fit 64 bits becomes a text of its digits."""
+    return f'"{token[1]}"' if token[1] else token[0]
+
+
+def _as_json(token: re.Match[str]) -> str:
+    single, double, unclosed, name, integer = token.groups()
+    inner = double if single is None else single
+    if inner is not None:
+        return f'"{_PYTHON_ESCAPE.sub(_json_escape, inner)}"'
+    return f'"{integer}"' if integer else unclosed or _JSON_NAMES.get(name, "")
+
+
+def _json_escape(escape: re.Match[str]) -> str:
+    """Return an escape of a Python string, or a quote in it, as JSON writes it."""
+    octal, short, long, char = escape.groups()
+    if char:
+        return _JSON_ESCAPES.get(char, escape[0])
+    code = int(octal, 8) if octal else int(short or long or _A_QUOTE, 16)
+    if code in _SURROGATES or code > sys.maxunicode:
+        return escape[0]  # JSON has no such escape
+    return canonical_json(chr(code))[1:-1].decode()
 
 
 def is_short_number(value: str) -> bool:

@@ -1,6 +1,7 @@
 """What one value is: spellings, lists in text, hosts, addresses, days, fields."""
 
 import hashlib
+import json
 import sys
 import time
 import unicodedata
@@ -98,11 +99,56 @@ def test_a_list_written_as_a_string_is_a_list(value: object, expected: list[obje
     assert list(elements(value)) == expected
 
 
-@given(st.lists(st.text(st.characters(codec="ascii", exclude_categories=["Cc"])), max_size=5))
-def test_any_list_of_printable_texts_is_read_as_python_or_json_writes_it(texts: list[str]) -> None:
+@given(st.lists(st.text() | st.text("\\\\\"'/ax0\n\x85\u2028\U0001d165"), max_size=5))
+def test_any_list_of_texts_is_read_as_python_or_json_writes_it(texts: list[str]) -> None:
     expected = [text for text in texts if text]
-    if "\\" not in "".join(texts):
-        assert list(elements(repr(texts))) == expected
+    for written in (repr, json.dumps, str, long_escaped):
+        assert list(elements(written(texts))) == expected
+
+
+def long_escaped(texts: list[str]) -> str:
+    """Return the list as Python may write it too: with every character as its longest escape."""
+    return str(["".join(f"\\U{ord(char):08x}" for char in text) for text in texts]).replace(
+        "\\\\", "\\"
+    )
+
+
+@given(st.lists(st.integers(), max_size=5))
+def test_whole_numbers_in_a_list_keep_all_their_digits(numbers: list[int]) -> None:
+    read = elements(json.dumps(numbers))
+    assert [spelling(one) for one in read] == [str(number) for number in numbers]
+    assert list(elements(json.dumps([json.dumps(number) for number in numbers]))) == [
+        *map(str, numbers)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (r"['\101\a\v\0']", ["A\a\v\0"]),
+        ("['a\\\nb']", ["ab"]),
+        ("['" + r'\\", "evil' + "']", [r'\", "evil']),
+        (r"['\/']", ["\\/"]),
+        (r'["\/"]', ["/"]),
+        ("[-99999999999999999999]", ["-99999999999999999999"]),
+        ("['99999999999999999999', -99999999999999999999,]", ["9" * 20, "-" + "9" * 20]),
+    ],
+)
+def test_escapes_and_numbers_are_read_as_python_and_json_read_them(
+    written: str, expected: list[str]
+) -> None:
+    assert list(elements(written)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(r"['\ud800']", r"['\U00110000']", r"['\N{BULLET}']", r"['\q']", "[1.5e, 2]"),
+        *("[099999999999999999999]", "[+99999999999999999999]", "[99999999999999999999a]"),
+    ],
+)
+def test_what_neither_json_nor_python_reads_alike_is_one_text(text: str) -> None:
+    assert list(elements(text)) == [text]
 
 
 @given(json_values)
