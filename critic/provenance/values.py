@@ -11,7 +11,6 @@ Rule 4: every pattern runs in linear time. So does Unicode normalization, since 
 """
 
 import re
-import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
@@ -43,6 +42,7 @@ _QUOTES: Final = " '\"`\u2018\u2019\u201c\u201d\xab\xbb"
 _HOST: Final = re.compile(rf"((?:{_IN_HOST}++\.)++[a-z]{{2,}}+)(?=$|[/:?#])")
 _A_QUOTE: Final = "22"
 _SURROGATES: Final = range(0xD800, 0xE000)
+_LAST_CODE: Final = 0x10FFFF
 _SHORT_NUMBER: Final = re.compile("[0-9]{1,3}")
 _ONE_WORD: Final = re.compile(f"(?:{WORD}|[.@-]){{1,40}}")
 _LONGEST_FIELD: Final = 80
@@ -222,7 +222,7 @@ def _json_escape(escape: re.Match[str]) -> str:
     if char:
         return _JSON_ESCAPES.get(char, escape[0])
     code = int(octal, 8) if octal else int(short or long or _A_QUOTE, 16)
-    if code in _SURROGATES or code > sys.maxunicode:
+    if code in _SURROGATES or code > _LAST_CODE:
         return escape[0]  # JSON has no such escape
     return canonical_json(chr(code))[1:-1].decode()
 

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     if not as_json:
         shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
         numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
-        sys.stdout.write(f"{sum(counts.values())} records: {numbers}\n")
+        sys.stdout.write(f"{count_of_records(sum(counts.values()))}: {numbers}\n")
     return 0 if check and counts.keys() <= {"same"} else 1
 
 

@@ -181,8 +181,8 @@ RUNTIME = """
     CallEnded CallStarted CallableExecutor Clock DecisionLog DecisionRecorded Execution
     ExecutionEnded ExecutionFailed Executor FixedPlanner Listener LoopEvent NotRecorded
     Outcome Permit PermitError PermitIssued PlanRefused PlanVerified Planned Planner
-    Recorder RecordsAttempts RunScored ToolNotRun TranscriptExecutor redeem
-    run_canonical_loop
+    PlaysBack Recorder RecordsAttempts RecordsBegun RecordsInThread RunScored ToolNotRun
+    TranscriptExecutor redeem run_canonical_loop
 """
 LOOPS = """
     ActorCritic Advisor Critique NotApproved PlanAttempt PlanCritique PlanEvent PlanLoop

@@ -9,7 +9,7 @@ from harness.errors import UsageError
 from harness.log import LogDamaged, LogUnavailable, SqlDecisionLog
 from harness.log.upgrade import upgrade_log
 from harness.replay import check_log, replay
-from harness.replay.integrity import read_document
+from harness.replay.integrity import read_text_of
 from tests.harness.console import Critic
 from tests.harness.log.decisions import decision, filled, meddle, query
 from tests.support.paths import FIXTURES
@@ -57,7 +57,7 @@ def test_a_copy_has_the_same_records_inputs_and_answers(old: Path, tmp_path: Pat
 
 def test_an_altered_log_is_not_copied(old: Path, tmp_path: Path) -> None:
     with SqlDecisionLog.open_for_reading(old) as log:
-        plan = read_document(next(log.raw(3))).digests["plan"]
+        plan = read_text_of(next(log.raw(3))).digests["plan"]
     meddle(old, ("UPDATE inputs SET body = body || x'20' WHERE digest = ?", (plan,)))
     with pytest.raises(LogDamaged, match="record 3 is tampered, so it is not copied: replay it"):
         upgrade_log(old, tmp_path / "new")
