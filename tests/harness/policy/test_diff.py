@@ -245,6 +245,7 @@ OF_TOOL: dict[str, list[Any]] = {
     "approval_mode": MODES,
     "requires_evidence": [..., [], ["e"], ["f", "e"]],
     "bound_args": [..., {}, {"a": ["e"]}, {"a": ["e", "f"], "x": ["f"]}],
+    "bound_together": [..., [["a"]], [["a", "x"]], [["x"], ["a", "x"]]],
     "args_schema": [
         *(..., True, False, {"type": "object", "required": ["a"]}),
         {"additionalProperties": {"format": "email"}},
@@ -292,7 +293,28 @@ def pairs(draw: st.DrawFn) -> tuple[Policy, Policy, Proposal]:
             changed = {**changed, "evidence": draw(st.sampled_from(others_of(value["evidence"])))}
         elif name == "mode":
             changed = with_guard(changed, safety_mode=draw(st.sampled_from(MODES)))
-    return policy_of(value), policy_of(changed), proposal
+    return policy_of(value), policy_of(as_bound(changed)), proposal
+
+
+def as_bound(value: Json) -> Json:
+    """Return the policy with the groups whose arguments are all bound: others are invalid."""
+    for index, tool in enumerate(value["tool"]):
+        bound, groups = {*tool.get("bound_args", ())}, tool.get("bound_together", ())
+        kept = [group for group in groups if bound.issuperset(group)]
+        value = with_tool(value, index, bound_together=kept or ...)
+    return value
+
+
+def test_a_changed_policy_keeps_the_groups_that_are_still_bound() -> None:
+    grouped = with_tool(
+        FREE, bound_args={"to": ["bill"], "memo": ["bill"]}, bound_together=[["to", "memo"], ["to"]]
+    )
+    assert as_bound(grouped) == grouped
+    fewer = as_bound(with_tool(grouped, bound_args={"to": ["bill"]}))
+    assert policy_of(fewer).tools["pay"].bound_together == (("to",),)
+    assert policy_of(as_bound(with_tool(grouped, bound_args=...))).tools["pay"] == (
+        policy_of(FREE).tools["pay"]
+    )
 
 
 @settings(PATIENT, max_examples=60)
