@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from types import FunctionType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Unpack, get_origin
 
 from pydantic import PydanticUserError, TypeAdapter
 from pydantic.errors import PydanticInvalidForJsonSchema
@@ -19,6 +19,7 @@ from evals.escaping import escape_line, escape_name, pointer
 from evals.schemas import compile_schema
 from harness.policy.schema_faults import faults_of_schema
 from harness.policy.schema_lint import schemas_in
+from harness.policy.typed_dicts import hints_of
 from harness.wire import InvalidInput
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
@@ -88,9 +89,12 @@ def _arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
     kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
     if inspect.Parameter.POSITIONAL_ONLY in kinds or inspect.Parameter.VAR_POSITIONAL in kinds:
         raise ValueError("args are given by name, and some parameters have none")
+    rewritten = _without_result(function)
+    if any(get_origin(hint) is Unpack for hint in rewritten.__annotations__.values()):
+        raise ValueError("its keyword arguments are those of a TypedDict")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of defaults that are not JSON: they are left out
-        adapter: TypeAdapter[Any] = TypeAdapter(_without_result(function))
+        adapter: TypeAdapter[Any] = TypeAdapter(rewritten)
         return adapter.json_schema()
 
 
@@ -109,6 +113,7 @@ def _without_result(function: Callable[..., Any]) -> Any:
     copied.__kwdefaults__ = original.__kwdefaults__
     hints = original.__annotations__
     copied.__annotations__ = {name: hint for name, hint in hints.items() if name != "return"}
+    copied.__annotations__ = hints_of(copied)
     copied.__module__ = original.__module__
     return copied
 

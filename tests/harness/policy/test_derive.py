@@ -103,6 +103,123 @@ def test_what_cannot_be_derived_is_left_for_a_person() -> None:
         drafts_of_module(module("x = 1"))
 
 
+TYPED = '''
+import dataclasses, enum, typing
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict
+from pydantic import BaseModel, Field
+
+class Kind(enum.Enum):
+    CALL = "call"
+    CODE = 7
+
+class Person(TypedDict):
+    """Who it is."""
+    name: str
+    mail: NotRequired["str | None"]
+
+class Guest(Person, total=False):
+    kind: Required[Kind]
+    seats: Annotated[int, Field(ge=1)]
+    brought: list[Person]
+
+class Tree(TypedDict):
+    inner: "list[Tree]"
+
+@dataclasses.dataclass
+class Room:
+    """A room."""
+    host: Person
+    seats: int = 4
+    names: list[str] = dataclasses.field(default_factory=list, kw_only=True)
+
+class Bill(BaseModel):
+    total: int = Field(ge=1)
+    kind: Kind = Kind.CALL
+
+def one(a: Person): ...
+def guest(a: Guest): ...
+def many(a: list[Person] | None = None): ...
+def named(a: dict[str, Person]): ...
+def mapped(a: Mapping[str, Optional[Person]]): ...
+def noted(a: Annotated[Person, Field(description="who")]): ...
+def chosen(a: Literal["x", 3] | Person): ...
+def paired(a: tuple[Person, ...]): ...
+def tree(a: Tree): ...
+def room(a: Room): ...
+def bill(a: Bill): ...
+def kind(a: Kind): ...
+def maybe(a: Optional[int] = None): ...
+def spread(**a: typing.Unpack[Person]): ...
+'''
+
+EMMA, BOB = {"name": "emma"}, {"name": "bob", "mail": None}
+GUEST = {**BOB, "kind": 7, "seats": 2, "brought": [EMMA]}
+
+FITTING: dict[str, list[Any]] = {
+    "one": [EMMA, BOB],
+    "guest": [GUEST, {**EMMA, "kind": "call"}],
+    "many": [[], [EMMA, BOB], None],
+    "named": [{}, {"x": EMMA}],
+    "mapped": [{"x": None, "y": BOB}],
+    "noted": [EMMA],
+    "chosen": ["x", 3, EMMA],
+    "paired": [[], [EMMA, BOB]],
+    "tree": [{"inner": [{"inner": []}]}],
+    "room": [{"host": EMMA}, {"host": BOB, "seats": 2, "names": ["x"]}],
+    "bill": [{"total": 1}, {"total": 2, "kind": 7}],
+    "kind": ["call", 7],
+    "maybe": [1, None],
+}
+NOT_FITTING: dict[str, list[Any]] = {
+    "one": [{}, {"name": 1}, {"name": "x", "mail": 1}, "emma", None],
+    "guest": [EMMA, {**GUEST, "kind": "text"}, {**GUEST, "seats": 0}, {**GUEST, "brought": [{}]}],
+    "many": [EMMA, [{}]],
+    "named": [{"x": {}}, [EMMA]],
+    "mapped": [{"x": {}}],
+    "noted": [{}],
+    "chosen": ["y", {}],
+    "paired": [[{}]],
+    "tree": [{}, {"inner": [{}]}],
+    "room": [{}, {"host": {}}, {"host": EMMA, "seats": "2"}],
+    "bill": [{}, {"total": 0}, {"total": 1, "kind": "text"}],
+    "kind": ["text", "7"],
+    "maybe": ["1"],
+}
+
+
+def test_typed_dicts_enums_and_models_have_schemas_wherever_they_stand() -> None:
+    found = {draft.capability_id: draft for draft in drafts_of_module(module(TYPED))}
+    spread = found.pop("spread")
+    assert spread.args_schema is None
+    assert "its keyword arguments are those of a TypedDict" in spread.todo[0]
+    assert not any(draft.todo for draft in found.values())
+    assert found.keys() == FITTING.keys() == NOT_FITTING.keys()
+    for name, draft in found.items():
+        fits = compile_schema(draft.args_schema).is_valid
+        assert [one for one in FITTING[name] if not fits({"a": one})] == []
+        assert [one for one in NOT_FITTING[name] if fits({"a": one})] == []
+
+
+def test_the_annotations_of_a_module_are_left_as_they_are() -> None:
+    made = module(TYPED)
+    before = {
+        name: (value, dict(vars(value)))
+        for name, value in vars(made).items()
+        if isinstance(value, type)
+    }
+    functions = {
+        name: dict(value.__annotations__)
+        for name, value in vars(made).items()
+        if callable(value) and hasattr(value, "__code__")
+    }
+    drafts_of_module(made)
+    for name, (value, members) in before.items():
+        assert vars(made)[name] is value
+        assert dict(vars(value)) == members
+    assert functions == {name: vars(made)[name].__annotations__ for name in functions}
+
+
 CHAT = {"type": "function", "function": {"name": "a", "description": "Do a.\nMore."}}
 RESPONSES = {"type": "function", "name": "b", "parameters": {"type": "object", "title": "B"}}
 

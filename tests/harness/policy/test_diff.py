@@ -312,8 +312,9 @@ def test_a_changed_policy_keeps_the_groups_that_are_still_bound() -> None:
     assert as_bound(grouped) == grouped
     fewer = as_bound(with_tool(grouped, bound_args={"to": ["bill"]}))
     assert policy_of(fewer).tools["pay"].bound_together == (("to",),)
-    assert policy_of(as_bound(with_tool(grouped, bound_args=...))).tools["pay"] == (
-        policy_of(FREE).tools["pay"]
+    assert (
+        policy_of(as_bound(with_tool(grouped, bound_args=...))).tools["pay"]
+        == (policy_of(FREE).tools["pay"])
     )
 
 
