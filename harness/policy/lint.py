@@ -14,6 +14,7 @@ from evals.schemas import compile_schema
 from harness.policy.envelopes import Policy, PolicyTool
 from harness.policy.lint_finding import Findings, LintFinding, lint_schema, near, no_class
 from harness.policy.lint_spec import lint_spec
+from harness.policy.role_lint import missed_roles
 from harness.policy.schema_lint import admits, has_place
 from harness.policy.schema_parts import property_names
 
@@ -137,12 +138,22 @@ def _roles(linted: _Tool) -> Findings:
     first = {segments(role)[:1] if role[:1] == "/" else (role,) for role in tool.arg_roles}
     for name in sorted(property_names(linted.schema)):
         if (
-            (name,) not in first
+            first.isdisjoint({(name,), ("*",)})
             and name not in (tool.bound_args or {})
             and not _is_flag(tool, name)
         ):
             message = f"{escape_name(name)} has no role, so its origin is not judged: give it one"
             yield linted.finding("argument_without_role", "/arg_roles", message)
+
+
+def _shapes(linted: _Tool) -> Findings:
+    """Roles at JSON pointers that miss an argument of another shape."""
+    roles = linted.tool.arg_roles
+    if not roles or linted.policy.spec.provenance is None or linted.rank == 0:
+        return
+    for missed in missed_roles(linted.schema, roles):
+        path = pointer("arg_roles", missed.role)
+        yield linted.finding("role_may_miss", path, missed.message)
 
 
 def _is_flag(tool: PolicyTool, name: str) -> bool:
@@ -304,6 +315,6 @@ def _origins(linted: _Tool) -> Findings:
 
 
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
-    *(_mode, _tokens, _restriction, _roles, _arguments, _evidence, _bindings, _schemas),
-    *(_session, _origins),
+    *(_mode, _tokens, _restriction, _roles, _shapes, _arguments, _evidence, _bindings),
+    *(_schemas, _session, _origins),
 )

@@ -135,14 +135,18 @@ def admits(schema: AnySchema, other: AnySchema) -> bool:
 
 
 def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
-    """Return whether the schema may have this place; False where it names others only."""
-    if parts and not admits(schema, {"type": "object", "required": [parts[0]]}):
+    """Return whether the schema may have this place; False where it names others only.
+
+    `*` stands for any member or element.
+    """
+    some = {"minProperties": 1} if parts[:1] == ("*",) else {"required": [*parts[:1]]}
+    if not admits(schema, {"type": "object", **some}):
         return not admits(schema, {"type": "object"})  # nothing has a place in what cannot be
     names = SchemaParts(schema)
     level = [schema]
     for part in parts:
         known = names.named(level)
-        if known and part not in known and not names.matches(level, part):
+        if known and part not in (*known, "*") and not names.matches(level, part):
             return False
         level = names.below(level, part)
     return True

@@ -39,12 +39,11 @@ class SchemaParts:
         return any(compile_schema({"pattern": pattern}).is_valid(name) for pattern in patterns)
 
     def below(self, level: list[AnySchema], part: str) -> list[AnySchema]:
-        """Return the schemas of a property, or of the elements."""
+        """Return the schemas of a property, or of the elements; `*` is any of them."""
         found: list[AnySchema] = []
         for schema in self.same(level):
-            found += [
-                inner for name, inner in _members(schema, "properties").items() if name == part
-            ]
+            members = _members(schema, "properties").items()
+            found += [inner for name, inner in members if part in ("*", name)]
             if part.isdecimal() or part in ("*", "-"):
                 found += [schema["items"]] if "items" in schema else []
                 found += schema.get("prefixItems", [])

@@ -54,6 +54,18 @@ def test_the_manifest_of_the_refund_example_is_quiet() -> None:
     assert linted(policy) == ()
 
 
+PERSON = {"type": "object", "properties": {"x": {"type": "string"}}}
+AT_X = {"amount": "attribute", "memo": "content", "/to/x": "recipient"}
+AT_EACH = {"amount": "attribute", "memo": "content", "/to/*/x": "recipient"}
+
+
+def with_roles(roles: Any, to: Any) -> dict[str, Any]:
+    """Return the good policy with other roles, and a schema of the argument `to`."""
+    return with_tool(
+        good(), arg_roles=roles, args_schema={**ARGS, "properties": {**PROPERTIES, "to": to}}
+    )
+
+
 BARE: dict[str, Any] = {"arg_roles": ..., "requires_evidence": ..., "bound_args": ...}
 LESS, SHORT = {"minimum": 9, "maximum": 3}, {"minLength": 9, "maxLength": 3}
 
@@ -120,6 +132,19 @@ RISKS = [
     (with_spec(good(), provenance=...), "roles_without_provenance", "add it"),
     (with_guard(good(), safety_mode="network"), "mode_above_safety_mode", "guard.safety_mode"),
     (with_spec(good(), approval_mode="network"), "mode_above_safety_mode", "spec.approval_mode"),
+    # A role at a place in an argument that may have another shape.
+    (with_roles(AT_X, {"type": "string"}), "role_may_miss", 'such as "x"'),
+    (with_roles(AT_X, {"type": ["object", "array"]}), "role_may_miss", "/to may be an array"),
+    (with_roles(AT_X, {"properties": {"x": {}}}), "role_may_miss", "a string or a number or an"),
+    (with_roles(AT_X, {"anyOf": [PERSON, {"type": "number"}]}), "role_may_miss", "such as 7"),
+    (with_tool(good(), arg_roles=AT_X, args_schema=...), "role_may_miss", 'type = "object"'),
+    (with_roles({**AT_X, "/to/0": "content"}, {}), "role_may_miss", 'type = "array"'),
+    (with_roles(AT_EACH, PERSON), "role_may_miss", "/to/* may be a string"),
+    (with_roles(AT_EACH, {"type": "array"}), "role_may_miss", "/to/* may be a string"),
+    (with_roles(AT_EACH, {"items": PERSON}), "role_may_miss", "/to may be a string or a number,"),
+    (with_roles(AT_EACH, {"prefixItems": [PERSON, {}], "type": "array"}), "role_may_miss", "/to/*"),
+    (with_roles(AT_EACH, {"additionalProperties": True}), "role_may_miss", "/to/* may be"),
+    (with_roles({"/*/x": "recipient"}, PERSON), "role_may_miss", "/memo may be a string, such"),
     # Schemas that say less than they seem to.
     (with_args(memo={"type": "string", "maxLenght": 9}), "misspelt_keyword", "maxLength?"),
     (with_args(memo={"type": "string", "min_length": 9}), "misspelt_keyword", "minLength?"),
@@ -181,6 +206,17 @@ def test_what_is_ineffective_or_risky_is_found(value: Any, rule: str, words: str
     "value",
     [
         with_tool(good(), arg_roles={"/to": "recipient", "memo": "content"}),
+        with_roles(AT_X, PERSON),
+        with_roles(AT_X, {"anyOf": [PERSON, {"type": ["null", "boolean"]}]}),
+        with_roles({**AT_X, "/*/x": "content"}, PERSON),
+        with_tool(good(), arg_roles={"/*": "recipient"}),
+        with_roles({**AT_X, "to": "recipient"}, {}),
+        with_roles(AT_EACH, {"type": "array", "items": PERSON}),
+        with_roles({**AT_EACH, "/to/0": "recipient"}, {"type": "array", "items": PERSON}),
+        with_roles({**AT_X, "/to": "content"}, {"type": "array"}),
+        with_roles(AT_X, {"const": ""}),
+        with_roles(AT_X, {"type": "array", "items": {"type": "boolean"}}),
+        with_tool(with_roles(AT_X, {}), approval_mode="read_only"),
         with_args(urgent={"type": "boolean"}, until={"type": ["null", "boolean"]}),
         with_args(memo={"type": "string", "format": "uri", "x-note": "1", "description": "d"}),
         with_spec(good(), output_schemas={"receipt": {"anyOf": [{"type": "object"}, True]}}),
@@ -258,6 +294,10 @@ NESTED = {
         (("to", "nam"), False),
         (("cc", "0", "home", "street"), True),
         (("cc", "*", "home", "city"), False),
+        (("*", "home", "street"), True),
+        (("to", "*", "street"), True),
+        (("to", "*", "city"), False),
+        (("*",), True),
         (("to", "name", "anything"), True),
         ((), True),
     ],
@@ -273,6 +313,7 @@ def test_an_open_schema_may_have_any_place() -> None:
     assert has_place(True, ("a", "b"))
     assert has_place({"type": "object"}, ("a",))
     assert not has_place({"type": "object", "additionalProperties": False}, ("a",))
+    assert not has_place({"type": "object", "additionalProperties": False}, ("*",))
 
 
 def test_properties_that_are_named_like_keywords_are_not_keywords() -> None:
