@@ -9,10 +9,18 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from jsonschema_rs import canonical
 
-from critic import MODE_RANK, Binding, Demand, EvidenceItem, RunBudget
-from harness.canonical import canonical_json
+from critic import MODE_RANK, Binding, Demand, RunBudget
 from harness.policy.backing import ToolPair
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
+from harness.policy.evidence_effects import (
+    EvidenceUse,
+    ItemChange,
+    item_changes,
+    may_be_looser,
+    may_be_tighter,
+    pinnable,
+)
+from harness.policy.role_effects import may_tighten
 from harness.policy.schema_lint import canonical_form
 
 _T = TypeVar("_T")
@@ -20,8 +28,8 @@ _T = TypeVar("_T")
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _ABOVE_ALL: Final = len(MODE_RANK)
-_RECORDED: Final = ("snapshot", "subject")
-"""Fields of an item that are recorded and not judged."""
+_OF_ORIGINS: Final = ("provenance", "field_recipients")
+"""What a spec says about where values come from."""
 
 
 class Effect(NamedTuple):
@@ -49,33 +57,14 @@ class Sides(NamedTuple):
     new: Policy
     before: Mapping[ToolPair, PolicyTool]
     after: Mapping[ToolPair, PolicyTool]
-    changed: frozenset[str]
-    """The classes of evidence that the policies hold differently."""
-    resourced: bool
-    """Whether some of that evidence says where it is from, so that values may come from it."""
+    changes: tuple[ItemChange, ...]
+    """What the policies hold differently as evidence."""
 
 
 def sides_of(old: Policy, new: Policy) -> Sides:
     """Return two policies, ready to be compared."""
     before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
-    held = [{_judged_of(item): item for item in policy.evidence} for policy in (old, new)]
-    changed = [
-        item for one, other in (held, held[::-1]) for key, item in one.items() if key not in other
-    ]
-    return Sides(
-        old,
-        new,
-        before,
-        after,
-        frozenset(item.classification for item in changed),
-        any(item.source is not None for item in changed),
-    )
-
-
-def _judged_of(item: EvidenceItem) -> bytes:
-    """Return what is judged of an item: the snapshot and the subject are not."""
-    judged = {key: value for key, value in item.wire().items() if key not in _RECORDED}
-    return canonical_json(judged)
+    return Sides(old, new, before, after, item_changes(old, new))
 
 
 def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
@@ -191,12 +180,12 @@ def _of_settings(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterato
         yield Effect("spec.confined_evidence", bool(lost), bool(gained))
     if _judges_sources(old, new):
         yield from _of_provenance(sides, before, after)
-    judged = _demanded(before) | _demanded(after)
-    if max(ranks) >= _NETWORK:
-        judged |= confined[0] | confined[1]
-    backs = sides.resourced and max(ranks) > 0 and _judges_sources(old, new)
-    matters = backs or not judged.isdisjoint(sides.changed)
-    yield Effect("evidence", matters, matters)
+    use = EvidenceUse(
+        demanded=_demanded(before) | _demanded(after),
+        confined=confined[0] | confined[1] if max(ranks) >= _NETWORK else (),
+        sourced=max(ranks) > 0 and _judges_sources(old, new),
+    )
+    yield Effect("evidence", may_be_looser(sides.changes, use), may_be_tighter(sides.changes, use))
 
 
 def _of_tier(old: Policy, new: Policy, before: int, after: int) -> Effect:
@@ -227,11 +216,24 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
         yield Effect("spec.provenance", modes[0] is not None, modes[1] is not None)
     fields = old.spec.field_recipients or "allow", new.spec.field_recipients or "allow"
     yield Effect("spec.field_recipients", fields == ("ask", "allow"), fields == ("allow", "ask"))
-    yield Effect("arg_roles", roles, roles)
+    yield _of_roles(old, new, before, after)
     records = set(old.record_fields or ()) != set(new.record_fields or ())
     yield Effect("record_fields", records, records)
     followed = set(map(_pair_of, before.follows or ())), set(map(_pair_of, after.follows or ()))
     yield Effect("follows", bool(followed[1] - followed[0]), bool(followed[0] - followed[1]))
+
+
+def _of_roles(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:
+    """Return the effect of roles, by what both specs say about provenance where it is the same."""
+    roles = before.arg_roles or {}, after.arg_roles or {}
+    if any(getattr(old.spec, name) != getattr(new.spec, name) for name in _OF_ORIGINS):
+        return Effect("arg_roles", roles[0] != roles[1], roles[0] != roles[1])
+    sends = "network" in (before.approval_mode, after.approval_mode)
+    return Effect(
+        "arg_roles",
+        looser=may_tighten(*roles[::-1], new.spec, sends=sends),
+        tighter=may_tighten(*roles, new.spec, sends=sends),
+    )
 
 
 def effects_on_plans(old: Policy, new: Policy) -> list[Effect]:
@@ -271,13 +273,8 @@ def _of_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
 
 def _of_evidence(old: Policy, new: Policy) -> Iterator[Effect]:
     """Yield the effect of items that a step may pin, or may pin no more."""
-    held = [
-        {item.id: (item.expires_at, item.classification) for item in policy.evidence}
-        for policy in (old, new)
-    ]
-    kept = all(held[1].get(name) == known for name, known in held[0].items())
-    known = all(held[0].get(name) == kept for name, kept in held[1].items())
-    yield Effect("evidence", not known, not kept)
+    for more, less in pinnable(old, new):
+        yield Effect("evidence", more, less)
 
 
 _SETTINGS: Final = {

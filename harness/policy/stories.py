@@ -25,12 +25,16 @@ class Story(NamedTuple):
         approved: a person approved this plan.
         scoped: the request is for the tools that the plan calls.
         ran: tools that ran before.
+        own: values that the session made.
+        as_of: the time at which the plan is judged; None for that of the search.
     """
 
     evidence: tuple[Json, ...] = ()
     approved: bool = False
     scoped: bool = False
     ran: tuple[ToolPair, ...] = ()
+    own: tuple[str, ...] = ()
+    as_of: str | None = None
 
     def context(self, plan: Plan) -> Json:
         """Return the fields of a RunContext that say so, as JSON."""
@@ -40,8 +44,13 @@ class Story(NamedTuple):
             found["approvals"] = [approval]
         if self.scoped:
             found["scope"] = _tools(pair_of(step) for step in plan.wire()["steps"])
-        if self.ran:
-            found["session"] = {"id": _SESSION, "turn": 1, "ran": _tools(self.ran)}
+        session: Json = {"ran": _tools(self.ran)} if self.ran else {}
+        if self.own:
+            session["own"] = list(self.own)
+        if session:
+            found["session"] = {"id": _SESSION, "turn": 1, **session}
+        if self.as_of is not None:
+            found["as_of"] = self.as_of
         return found
 
 
@@ -97,11 +106,24 @@ class Stories:
             yield requested._replace(ran=ran)
         for name in changed_roles(tool, other):
             others = [{**step, "args": _without(step.get("args", {}), name)} for step in steps]
-            yield _more(bare, _request(_texts(others)))._replace(scoped=True)
+            yield from self._of_origins(bare, _texts(others), _texts([_only(steps[0], name)]))
         asked = _request([])
         record = {self._field: values}
         yield _more(bare, asked, _seen(record, "named"))._replace(scoped=True)
         yield _more(bare, asked, _seen(" ".join(values), "ambient"))._replace(scoped=True)
+
+    def _of_origins(self, bare: Story, requested: list[str], values: list[str]) -> Iterator[Story]:
+        """Yield each way to know some values that the request does not name, none of them first."""
+        told = _more(bare, _request(requested))._replace(scoped=True)
+        yield told
+        yield told._replace(own=tuple(values))
+        record, text = {self._field: values}, " ".join(values)
+        yield _more(told, _seen(record, "ambient"), _seen(text, "ambient", 2))
+        yield _more(told, _seen(record, "led"))
+        for standing in ("named", "reached"):
+            for author in ({"author": "member"}, {}, {"web": True}):
+                yield _more(told, _seen(text, standing, **author))
+        yield _more(told, _seen(text, "named", author="system"))
 
 
 def _more(facts: Story, *items: Json) -> Story:
@@ -115,10 +137,14 @@ def _request(values: list[str]) -> Json:
     return {"id": "user/1", "classification": "request", "content": text, "source": source}
 
 
-def _seen(content: Any, standing: str) -> Json:
-    """Return the result of a tool that anybody may have written."""
-    source = {"author": "public", "standing": standing}
-    return {"id": "call/1", "classification": "result", "content": content, "source": source}
+def _seen(content: Any, standing: str, number: int = 1, **source: Any) -> Json:
+    """Return the result of a tool that anybody may have written, unless `source` says who has."""
+    return {
+        "id": f"call/{number}",
+        "classification": "result",
+        "content": content,
+        "source": {"author": "public", "standing": standing, **source},
+    }
 
 
 def _texts(steps: list[Json]) -> list[str]:
@@ -141,6 +167,12 @@ def changed_roles(tool: PolicyTool | None, other: PolicyTool | None) -> list[str
     own, others = tool.arg_roles or {}, other.arg_roles or {}
     names = {name for name in (*own, *others) if own.get(name) != others.get(name)}
     return sorted({name.split("/")[1] if name.startswith("/") else name for name in names})
+
+
+def _only(step: Json, name: str) -> Json:
+    """Return a step with one of its arguments."""
+    args = step.get("args", {})
+    return {**step, "args": {name: args[name]} if name in args else {}}
 
 
 def _without(args: Json, name: str) -> Json:

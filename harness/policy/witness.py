@@ -20,7 +20,7 @@ from critic import (
 )
 from evals.escaping import escape_line
 from evals.schemas import compile_schema
-from evals.timestamps import format_time
+from evals.timestamps import format_time, unexpired
 from harness.policy.backing import (
     ToolPair,
     backed_steps,
@@ -44,6 +44,7 @@ _MOST_PLANS: Final = 6_000
 _LEAST_SHARE: Final = 12
 """How many are tried of a tool, however many there are: the least arguments under each story."""
 _MOST_ARGS: Final = 40
+_MOST_EXPIRING: Final = 3
 _TRACE: Final = "witness"
 _OTHER: Final = "zz"
 """A value that no other argument has."""
@@ -88,6 +89,7 @@ class Search:
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}
         self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
+        self._expiring = list(_expiring(accepting, refusing))
         self._repriced = any(
             (tool.min_tokens or 0) != (self._others[pair].min_tokens or 0)
             for pair, tool in self._tools.items()
@@ -188,6 +190,14 @@ class Search:
         candidates = [plan, *filter(None, (self._padded(plan), self._repeated(plan)))]
         for facts in self._stories.of(steps, items, *of):
             yield from ((candidate, facts) for candidate in candidates)
+            yield from self._later(plan, facts)
+
+    def _later(self, plan: Json, facts: Story) -> Iterator[tuple[Json, Story]]:
+        """Yield the plan with an item that only the refusing policy holds no more, or no longer."""
+        for name, as_of in self._expiring[:_MOST_EXPIRING]:
+            first, *others = plan["steps"]
+            pinned = {**plan, "steps": [pinning(first, [name]), *others]}
+            yield pinned, facts if as_of is None else facts._replace(as_of=as_of)
 
     def _repeated(self, plan: Json) -> Json | None:
         """Return the plan with its first call once more, which no destructive call may be."""
@@ -292,6 +302,17 @@ def _before_any_expiry(*policies: Policy) -> datetime:
     known = [expiry for expiry in expiries if expiry is not None]
     latest = datetime(2000, 1, 1, tzinfo=UTC)
     return min([latest, *(expiry - timedelta(seconds=1) for expiry in known)])
+
+
+def _expiring(accepting: Policy, refusing: Policy) -> Iterator[tuple[str, str | None]]:
+    """Yield items that back nothing under the refusing policy, and when: None for at any time."""
+    others = {item.id: item for item in refusing.evidence}
+    for item in accepting.evidence:
+        other = others.get(item.id)
+        if other is None:
+            yield item.id, None
+        elif other.expires_at is not None and unexpired(item.expires_at, other.expires_at):
+            yield item.id, format_time(other.expires_at)
 
 
 def _confined_texts(policy: Policy) -> set[str]:

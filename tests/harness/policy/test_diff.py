@@ -1,6 +1,7 @@
 """The diff of two policies: its answer, the plans that show it, and what it must never claim."""
 
 import copy
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -84,6 +85,22 @@ ROLES = with_tool(
     follows=[{"adapter_id": "files", "capability_id": "read_file"}],
 )
 
+LASTING = {name: value for name, value in RATES.items() if name != "expires_at"}
+LATER = {**RATES, "expires_at": "2031-01-01T00:00:00Z"}
+OF_RECORD = {"author": "system", "standing": "named"}
+
+
+def holding(value: Json, *items: Json) -> Json:
+    return {**value, "evidence": list(items)}
+
+
+def with_role(role: Any, mode: str = "closed", tier: str = "delegated") -> Json:
+    """Return a policy in which the recipient of a payment has another role, or none."""
+    roles = {name: one for name, one in {**ROLE_OF, "to": role}.items() if one is not ...}
+    judged = with_spec(ROLES, provenance=mode)
+    return with_tool(judged, arg_roles=roles, approval_mode=tier, follows=...)
+
+
 CHANGES = [
     ("equal", PAY, BASE, BASE),
     # Its arguments.
@@ -132,7 +149,42 @@ CHANGES = [
     ("both", PLANS, BASE, {**BASE, "evidence": [{**RATES, "classification": "rates"}]}),
     ("equal", PLANS, BASE, {**BASE, "evidence": [{**RATES, "snapshot": "v2"}]}),
     ("tighter", PLANS, BASE, with_guard(BASE, budget=...)),
+    # How long evidence is fresh.
+    ("tighter", PLANS, holding(BASE, LASTING), BASE),
+    ("looser", PLANS, BASE, holding(BASE, LATER)),
+    ("equal", PAY, BASE, holding(BASE, LATER)),
+    *(
+        (change, subject, holding(value, *old), holding(value, *new))
+        for value in (
+            with_tool(BASE, requires_evidence=["rate_table"]),
+            with_tool(FREE, bound_args={"amount": ["rate_table"]}),
+        )
+        for subject in (PAY, PLANS)
+        for change, old, new in (
+            ("tighter", [LASTING], [LATER]),
+            ("tighter", [LATER], [RATES]),
+            ("looser", [RATES], [LASTING]),
+            ("tighter", [RATES], []),
+        )
+    ),
+    *(
+        ("tighter", subject, holding(ROLES, {**old, "source": OF_RECORD}), holding(ROLES, new))
+        for new in ({**RATES, "source": OF_RECORD},)
+        for old in (LASTING, LATER)
+        for subject in (PAY, PLANS)
+    ),
+    ("equal", PAY, holding(SENT, LASTING, FILE), holding(SENT, RATES, FILE)),
     # Where values come from.
+    ("looser", PAY, with_role("recipient"), with_role("object")),
+    ("both", PAY, with_role("recipient", tier="network"), with_role("object", tier="network")),
+    ("looser", PAY, with_role("recipient", "open"), with_role("object", "open")),
+    ("looser", PAY, with_role("recipient"), with_role("locator")),
+    ("tighter", PAY, with_role("recipient"), with_role("secret")),
+    ("looser", PAY, with_role("recipient"), with_role("code")),
+    ("looser", PAY, with_role("recipient"), with_role("attribute")),
+    ("looser", PAY, with_role("object"), with_role("locator")),
+    ("both", PAY, with_role("object"), with_role("code")),
+    ("both", PAY, with_role("attribute"), with_role("locator")),
     ("tighter", PAY, ROLES, with_tool(ROLES, arg_roles={**ROLE_OF, "memo": "recipient"})),
     ("tighter", PAY, ROLES, with_tool(ROLES, follows=...)),
     ("tighter", PAY, ROLES, with_spec(ROLES, field_recipients="ask")),
@@ -221,6 +273,26 @@ def test_what_is_confined_by_one_policy_is_sent_under_the_other() -> None:
     assert all("confined/rate_table" in [item["id"] for item in items] for _, items in sent)
 
 
+TARGETS = ("recipient", "object", "attribute", "locator", "secret", "code", "content", "time", ...)
+
+
+@pytest.mark.parametrize("tier", ["network", "delegated"])
+@pytest.mark.parametrize("mode", ["closed", "open"])
+def test_no_plan_shows_what_a_change_of_roles_may_not_do(mode: str, tier: str) -> None:
+    for one, other in combinations(TARGETS, 2):
+        old, new = (policy_of(with_role(role, mode, tier)) for role in (one, other))
+        (effect,) = (
+            effect
+            for effect in effects_on_tool(sides_of(old, new), ("bank", "send_money"))
+            if effect.what == "arg_roles"
+        )
+        pair = ("bank", "send_money")
+        if not effect.tighter:
+            assert Search(old, new, tools=200).for_tool(pair) is None, (one, other)
+        if not effect.looser:
+            assert Search(new, old, tools=200).for_tool(pair) is None, (one, other)
+
+
 # --- the proofs -------------------------------------------------------------------------------
 
 
@@ -250,7 +322,10 @@ OF_TOOL: dict[str, list[Any]] = {
         *(..., True, False, {"type": "object", "required": ["a"]}),
         {"additionalProperties": {"format": "email"}},
     ],
-    "arg_roles": [..., {"a": "recipient"}, {"a": "content", "x": "locator"}],
+    "arg_roles": [
+        *(..., {"a": "content", "x": "locator"}, {"a": "locator"}, {"/a/0": "recipient"}),
+        *({"a": role} for role in ("recipient", "object", "attribute", "secret", "code", "time")),
+    ],
     "produces": [..., [], ["o"], ["extra"]],
     "min_tokens": [..., 0, 10, 7990],
 }
@@ -271,7 +346,10 @@ def others_of(items: list[Json]) -> list[list[Json]]:
     return [kept, *([item, *kept] for item in changed)]
 
 
-ALTERED: list[Json] = [{"classification": "f"}, {"content": "something else"}, {"snapshot": "v9"}]
+ALTERED: list[Json] = [
+    *({"classification": "f"}, {"content": "something else"}, {"snapshot": "v9"}),
+    *({"expires_at": f"{year}-01-01T00:00:00Z"} for year in (1990, 2025, 2026, 2090)),
+]
 
 
 @st.composite
