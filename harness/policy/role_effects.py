@@ -73,11 +73,11 @@ def _may_tighten(change: RoleChange, spec: DecisionSpec, *, sends: bool) -> bool
         return True
     return any(
         worth_of(after, origin, spec) > worth_of(before, other, spec)
-        for other, origin in origins_in(before, after)
+        for other, origin in _origins_in(before, after)
     )
 
 
-def origins_in(before: Role, after: Role) -> Iterator[tuple[Origin, Origin]]:
+def _origins_in(before: Role, after: Role) -> Iterator[tuple[Origin, Origin]]:
     """Yield the origins that a value may have in two roles."""
     for origin in _ORIGINS:
         yield origin, origin
