@@ -1,9 +1,20 @@
 """The set-up of every test."""
 
 import signal
+from pathlib import Path
+
+import pytest
+
+from tests.support.wheel import built_wheel
 
 # A shell's background job ignores SIGINT, and one under nohup SIGHUP; so would every process that a
 # test starts and then interrupts. A handler that does nothing is not passed on.
 for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, lambda *_: None)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the wheel of this project."""
+    return built_wheel(tmp_path_factory)

@@ -104,7 +104,8 @@ class PrivateGit:
         shape = ("--bare", "--template=", f"--object-format={format}")
         git("init", "-q", *shape, str(folder), cwd=work_tree, env=self._bare)
         self._bare["GIT_DIR"] = str(folder)
-        git("config", "core.excludesFile", os.devnull, cwd=folder, env=self._bare)
+        with (folder / "config").open("a", encoding="utf-8") as config:
+            config.write(f"[core]\n\texcludesFile = {os.devnull}\n")
         info = folder / "info"
         info.mkdir()
         (info / "exclude").write_text(exclude, "utf-8", "surrogateescape")

@@ -1,22 +1,15 @@
 """What is built from this project, as an index shows it."""
 
 import re
-import subprocess
-import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
-from tests.support.paths import ROOT
-
 
 @pytest.fixture(scope="module")
-def description(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Build the wheel and return the long description in its metadata."""
-    folder = tmp_path_factory.mktemp("dist")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
-    subprocess.run([*pip, "wheel", "--no-deps", "-w", str(folder), str(ROOT)], check=True)
-    (wheel,) = folder.glob("plan_critic-*.whl")
+def description(wheel: Path) -> str:
+    """Return the long description in the metadata of the wheel."""
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/METADATA")]
         return archive.read(name).decode()

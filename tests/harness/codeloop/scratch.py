@@ -1,13 +1,17 @@
 """Git repositories to work in, and agents that are small Python scripts."""
 
+import atexit
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +51,31 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def repository(folder: Path, files: dict[str, str] | None = None) -> Path:
-    """Return a repository with one commit of these files."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Return a repository with one commit of these files.
+
+    It is a copy, as most tests begin with the same files; what is in the folder is kept, and is a
+    part of the commit.
+    """
+    content = {"a.txt": "a\n"} if files is None else files
+    if folder.exists() and any(folder.iterdir()):
+        write(folder, content)
+        return _committed(folder)
+    shutil.copytree(_pattern(tuple(content.items())), folder, dirs_exist_ok=True)
+    git(folder, "update-index", "-q", "--refresh")  # by the times and numbers of the copies
+    return folder
+
+
+@cache
+def _pattern(files: tuple[tuple[str, str], ...]) -> Path:
+    """Return a repository with one commit of these files, to be copied."""
+    folder = Path(tempfile.mkdtemp(prefix="critic-pattern-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write(folder, dict(files))
+    return _committed(folder)
+
+
+def _committed(folder: Path) -> Path:
     git(folder, "init", "-q")
-    write(folder, {"a.txt": "a\n"} if files is None else files)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "--allow-empty", "-m", "start")
     return folder

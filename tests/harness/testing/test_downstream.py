@@ -15,6 +15,7 @@ import pytest
 from harness.testing._laws.verify import OF_SOURCED
 from harness.testing.laws import LAWS
 from tests.support.paths import ROOT
+from tests.support.wheel import PIP
 
 PROJECT = ROOT / "fixtures" / "examples" / "parcels"
 LEFT_BY_TOOLS = shutil.ignore_patterns("__pycache__", ".hypothesis", ".pytest_cache")
@@ -41,16 +42,16 @@ def succeeded(*command: str | Path, cwd: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the interpreter of an environment with the wheel, its extra, and pytest-xdist."""
+def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the interpreter of an environment with the wheel, its extra, and pytest-xdist.
+
+    What is imported is compiled then, not all that is installed.
+    """
     root = tmp_path_factory.mktemp("downstream")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q")
-    succeeded(*pip, "wheel", "--no-deps", "-w", root / "dist", ROOT, cwd=root)
-    (wheel,) = (root / "dist").glob("plan_critic-*.whl")
     venv.create(root / "venv", with_pip=False)
     inside = root / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     wanted = (f"plan-critic[testing] @ {wheel.as_uri()}", "pytest-xdist")
-    succeeded(*pip, "--python", inside, "install", *wanted, cwd=root)
+    succeeded(*PIP, "--python", inside, "install", "--no-compile", *wanted, cwd=root)
     return inside
 
 
