@@ -42,8 +42,9 @@ from harness.wire import build
 from tests.support.examples import good_proposal
 
 HOLDS = settings(max_examples=5, derandomize=True, database=None, deadline=None)
-# Nobody reads what a planted bug shrinks to.
-BREAKS = settings(HOLDS, max_examples=400, phases=(Phase.generate,))
+# Nobody reads what a planted bug shrinks to. Each is met soon, but for a rare seed: Hypothesis also
+# draws from the constants in the code, so that the draws change with any file.
+BREAKS = settings(HOLDS, max_examples=3000, phases=(Phase.generate,))
 STILL_HOLDS = settings(BREAKS, max_examples=2)
 SHRUNK = settings(BREAKS, phases=(Phase.generate, Phase.shrink))
 SOON = settings(BREAKS, max_examples=15)
