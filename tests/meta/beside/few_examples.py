@@ -6,16 +6,19 @@ A plugin of pytest, and a module for programs without it.
 from typing import Final
 
 _MOST: Final = 10
+"""Enough to break a law, which a page shows."""
+_LEAST: Final = 4
+"""Enough for laws that hold: `tests.assurance` tries them at length."""
 
 
 def pytest_configure() -> None:
     """Load the profile before tests are collected."""
-    load()
+    load(_LEAST)
 
 
-def load() -> None:
+def load(most: int = _MOST) -> None:
     """Make few examples the default of this process."""
     from hypothesis import settings  # not before its own plugin  # noqa: PLC0415
 
-    settings.register_profile("page", max_examples=_MOST, deadline=None)
+    settings.register_profile("page", max_examples=most, deadline=None)
     settings.load_profile("page")
