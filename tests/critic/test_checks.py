@@ -3,6 +3,7 @@
 import pytest
 
 from critic import CompiledContext, Refused
+from critic.checks import CHECKS
 from critic.surface import surface_of
 from tests.support.judging import judge
 from tests.support.model.facts import Json
@@ -73,3 +74,28 @@ def test_a_late_dependency_is_placed_where_the_plan_names_it_first() -> None:
         ("/steps/0/depends_on/2", "b,"),
         ("/steps/0/depends_on/4", "c,"),
     ]
+
+
+def test_a_check_keeps_its_name_and_says_what_it_yields() -> None:
+    told = [(check.__name__, (check.__doc__ or "").splitlines()[0]) for check in CHECKS]
+    for number, (name, first) in enumerate(told, 1):
+        assert name.startswith("check_")
+        assert first.startswith(f"Check {number}: ")
+
+
+@pytest.mark.parametrize(
+    ("at", "where"),
+    [
+        (["/id"], "/id"),
+        (["/id", ""], "/id or its root"),
+        (["/a", "/b", "/c"], "/a, /b or /c"),
+    ],
+)
+def test_a_reason_names_every_place_that_could_have_backed_an_argument(
+    at: list[str], where: str
+) -> None:
+    bound = {**tool("a", "b"), "bound_args": {"x": {"from": ["k"], "at": at}}}
+    verdict = judge(proposal([bound], [step("a", "b", x="o_1")]))
+    assert isinstance(verdict, Refused)
+    reason = f"step 0 argument x is not backed by pinned evidence at {where}"
+    assert verdict.reasons == (reason,)

@@ -5,7 +5,7 @@ import tracemalloc
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -132,6 +132,24 @@ def test_a_refusal_is_small_however_long_the_keys_of_a_plan_are() -> None:
     refused = refusal_of(proposal(*[call("pay", **args)] * 20, tools=(tool,)))
     assert {one.path for one in refused.violations[:-1]} == {f"/steps/{n}/args" for n in range(10)}
     assert len(canonical_bytes(refused)) < 1_000_000
+
+
+@LAW
+@given(st.lists(st.integers(0, 1002), min_size=1, max_size=4))
+@example([1000])
+@example([999, 0])
+@example([1001])
+@example([999, 1])
+@example([998, 1])
+@example([0, 1000])
+def test_a_path_ends_before_a_segment_that_makes_it_longer_than_a_thousand(
+    sizes: list[int],
+) -> None:
+    path = "".join("/" + "k" * (size - 1) if size else "/" for size in sizes)
+    places = [path[:at] for at, char in enumerate(path) if char == "/"]
+    listed = Found("surface", "violates_decision_spec", "r", None, path).violation()
+    assert listed.path == max((one for one in [*places, path] if len(one) <= 1000), key=len)
+    assert listed.approvable is None
 
 
 def test_what_is_not_listed_is_not_built() -> None:

@@ -647,6 +647,16 @@ def test_a_tool_whose_words_stand_in_the_request_is_not_doubted(
     assert tool_answer(request(f"{said} {VALUE}"), capability_id=name) == word
 
 
+def test_a_request_of_no_other_words_asks_for_the_tool_that_they_name() -> None:
+    wire = proposal(
+        request("delete file"),
+        tool={"capability_id": "delete_file", "arg_roles": {"x": "content"}},
+        args={"x": "hi"},
+        scope=None,
+    )
+    assert answer(wire) == "allow"
+
+
 def test_the_words_of_a_tool_count_in_the_request_only() -> None:
     for other in (item("transmit", "operator", "named"), item("transmit", "system", "named")):
         assert tool_answer(request(VALUE), other) == "ask"
@@ -780,6 +790,17 @@ def test_a_reason_names_value_role_item_and_what_helps() -> None:
     assert reasons(proposal(ASKED, seen)) == [
         "step 0 recipient [zeta-9914] appears only in the text of e/2 [read_file bill.txt]"
         " (which the request names): needs approval"
+    ]
+
+
+def test_a_refusal_names_step_value_and_what_to_do() -> None:
+    assert reasons(proposal()) == [
+        "step 0 recipient [zeta-9914] was not seen in the request or in any result"
+        ": name it in the request"
+    ]
+    assert reasons(proposal(item({"sender": VALUE}), scope=None)) == [
+        "step 0 calls shop.transmit, which is not requested, with no value from the request"
+        " or a source that it names: ask for it in the request"
     ]
 
 

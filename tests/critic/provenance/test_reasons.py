@@ -1,0 +1,112 @@
+"""Every word of a reason: the role, the value in its brackets, the item, and what helps."""
+
+import pytest
+
+from critic.provenance.reasons import day_reason, tool_reason, value_reason
+from critic.provenance.sources import DaySighting, Sighting
+from critic.provenance.values import Day
+from evals.capability import Role
+from evals.manifest import EvidenceItem
+from tests.support.model.facts import Json
+
+SOURCE: Json = {"author": "public", "standing": "ambient"}
+
+
+def item(**more: object) -> EvidenceItem:
+    return EvidenceItem.model_validate({"id": "e", "classification": "r", **more})
+
+
+def quoted(value: str) -> str:
+    """Return how a value is written in a reason, brackets included."""
+    reason = value_reason("recipient", value, Sighting("unseen"), None)
+    return reason.removeprefix("recipient ").removesuffix(
+        " was not seen in the request or in any result: name it in the request"
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "words"),
+    [
+        ("recipient", "recipient"),
+        ("object", "object"),
+        ("attribute", "detail"),
+        ("locator", "address to read"),
+        ("secret", "secret"),
+        ("code", "one-time code"),
+        ("content", "address in content"),
+    ],
+)
+def test_a_role_is_named_in_words(role: Role, words: str) -> None:
+    reason = value_reason(role, 7.0, Sighting("field", item()), "needs approval")
+    assert reason == f"{words} [7] appears only as a field of e: needs approval"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("x" * 59, "[" + "x" * 59 + "]"),
+        ("x" * 60, "[" + "x" * 60 + "]"),
+        ("x" * 61, "[" + "x" * 60 + "...]"),
+        ("x" * 99, "[" + "x" * 60 + "...]"),
+        ("a[b]c", "[a\\u005bb\\u005dc]"),
+        ("", "[]"),
+    ],
+)
+def test_a_value_stands_in_brackets_and_is_cut_after_sixty_characters(
+    value: str, shown: str
+) -> None:
+    assert quoted(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("sighting", "where"),
+    [
+        (Sighting("own"), "is known only from what this session did, or by its host"),
+        (Sighting("field", item(source=SOURCE)), "appears only as a field of e (not requested)"),
+        (Sighting("led_field", item()), "appears only as a field of e"),
+        (
+            Sighting("contested", item(), item(id="f", subject="look x")),
+            "is a field of e that f [look x] mentions too",
+        ),
+        (Sighting("untrusted", item()), "appears only in the text of e"),
+        (Sighting("untrusted"), "appears only in the text of no item"),
+    ],
+)
+def test_a_reason_says_where_a_value_was_seen(sighting: Sighting, where: str) -> None:
+    assert value_reason("object", "v", sighting, "help") == f"object [v] {where}: help"
+
+
+@pytest.mark.parametrize(
+    ("author", "standing", "words"),
+    [
+        *(("user", "named", ""), ("operator", "ambient", "")),
+        *(("public", "named", " (which the request names)"),),
+        *(("member", "reached", " (linked from one that the request names)"),),
+        *(("system", "led", " (reached only through untrusted text)"),),
+        *(("system", "ambient", " (not requested)"),),
+    ],
+)
+def test_an_item_is_named_with_its_standing_unless_user_or_operator_wrote_it(
+    author: str, standing: str, words: str
+) -> None:
+    seen = item(source={"author": author, "standing": standing})
+    reason = value_reason("object", "v", Sighting("untrusted", seen), "help")
+    assert reason == f"object [v] appears only in the text of e{words}: help"
+
+
+def test_a_day_is_written_with_all_its_digits() -> None:
+    day = Day(99, 5, 9)
+    seen = DaySighting("untrusted", item())
+    assert day_reason(day, seen, "help") == "day 0099-05-09 appears only in e: help"
+    other = DaySighting("elsewhere", item())
+    assert day_reason(day, other, "help") == (
+        "day 0099-05-09 appears only in e, and the request names another day: help"
+    )
+
+
+def test_a_tool_is_called_and_not_requested() -> None:
+    assert tool_reason("a.b", "help") == "calls a.b, which is not requested: help"
+    assert tool_reason("a.b", None) == (
+        "calls a.b, which is not requested, with no value from the request"
+        " or a source that it names: ask for it in the request"
+    )
