@@ -1,0 +1,121 @@
+"""One batch of calls: what was asked for, the plan that it makes, and the calls that ended."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple
+
+from critic.verdicts import Refused, ScoreVerdict, Verified
+from evals.canonical import canonical_json
+from evals.plan import Proposal, ToolStep
+from evals.run import CallStatus, Run, ToolCall
+
+Action = Literal["allow", "ask", "refuse"]
+"""What becomes of a batch: it may run, a person is asked, or nothing of it runs."""
+
+NO_RESULT: Final = "no result was reported"
+
+
+class Call(NamedTuple):
+    """A call as an agent asks for it. `id` is any text; `tool` is the name that the policy has."""
+
+    id: str
+    tool: str
+    args: Mapping[str, Any]
+    estimated_tokens: int | None = None
+
+
+class CallResult(NamedTuple):
+    """How a call ended. Measures that are absent were not taken."""
+
+    status: CallStatus
+    output: Any = None
+    error: str | None = None
+    tokens: int | None = None
+    duration_ms: int | None = None
+    cost_micros: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The calls of one turn of an agent, and the proposal that they make.
+
+    Attributes:
+        turn: counts the batches of a session from 1.
+        seen: how many items of evidence the proposal has.
+    """
+
+    turn: int
+    calls: tuple[Call, ...]
+    proposal: Proposal
+    seen: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBatch:
+    """A batch that was allowed, with the calls that ended so far.
+
+    Attributes:
+        verdict: what `verify` says of it. Where it refuses, only a shadow let the batch through.
+        ended: the calls that ended, in the order of their results.
+        results: positions in the evidence of what they returned.
+    """
+
+    batch: Batch
+    verdict: Verified | Refused
+    ended: tuple[ToolCall, ...] = ()
+    results: tuple[int, ...] = ()
+
+    def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
+        """Return the batch with one more call that ended."""
+        call = _tool_call(self.batch.proposal, step, result)
+        return replace(self, ended=(*self.ended, call), results=(*self.results, *results))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all its calls ended."""
+        return len(self.ended) == len(self.batch.calls)
+
+    def given_up(self) -> "RunningBatch":
+        """Return the batch with all its calls: what became of the open ones is not known."""
+        ended = {call.step for call in self.ended}
+        open_steps = [step for step in range(len(self.batch.calls)) if step not in ended]
+        unknown = CallResult("unknown", error=NO_RESULT)
+        calls = (_tool_call(self.batch.proposal, step, unknown) for step in open_steps)
+        return replace(self, ended=(*self.ended, *calls))
+
+    def run(self) -> Run:
+        """Return what ran, as a run of the batch's plan."""
+        proposal = self.batch.proposal
+        return Run(
+            run_id=f"turn/{self.batch.turn}",
+            trace_id=proposal.ctx.trace_id,
+            proposal=proposal,
+            calls=self.ended,
+            outputs={},
+        )
+
+
+class EndedBatch(NamedTuple):
+    """A batch whose calls all ended, and what they scored."""
+
+    batch: Batch
+    verdict: Verified | Refused
+    run: Run
+    score: ScoreVerdict
+
+
+def same_args(args: Mapping[str, Any]) -> bytes:
+    """Return the one form of the arguments of a call."""
+    return canonical_json(dict(args))
+
+
+def _tool_call(proposal: Proposal, step: int, result: CallResult) -> ToolCall:
+    planned = proposal.plan.steps[step]
+    assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
+    return ToolCall(
+        step=step,
+        adapter_id=planned.adapter_id,
+        capability_id=planned.capability_id,
+        args=planned.args,
+        **{name: value for name, value in result._asdict().items() if value is not None},
+    )

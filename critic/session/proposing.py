@@ -1,0 +1,81 @@
+"""Make the plan of a batch: one step for each call, with the evidence that its tool asks for.
+
+Rule 1: a model names no evidence. The session pins every fresh item of a class that the tool
+        demands or binds.
+Rule 2: the manifest holds the tools that the batch names and no others.
+"""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from critic.session.batch import Call
+from critic.session.evidence import Trail
+from critic.session.rules import SessionRules
+from evals.canonical import canonical_json
+from evals.manifest import CompiledContext, EvidenceItem, Manifests
+from evals.needs import needs_of
+from evals.plan import Plan, Step, ToolStep
+
+
+def compiled_for(
+    rules: SessionRules, names: Iterable[str], items: tuple[EvidenceItem, ...]
+) -> CompiledContext:
+    """Return the tools of these names, in the order of the policy, with the evidence."""
+    named = set(names)
+    manifests = Manifests(
+        tool_manifest=[tool.capability for name, tool in rules.tools.items() if name in named],
+        evidence_manifest=items,
+        record_fields=rules.record_fields,
+    )
+    return CompiledContext(manifests=manifests, pack_version=rules.digest)
+
+
+def plan_of(
+    rules: SessionRules,
+    calls: Sequence[Call],
+    trail: Trail,
+    as_of: datetime | None,
+    *,
+    session: str,
+    turn: int,
+) -> Plan:
+    """Return the plan of a batch. Its id names the session, the turn and the calls."""
+    fresh: dict[str, list[str]] = {}
+    steps: list[Step] = []
+    for at, call in enumerate(calls):
+        # What the spec requires of the whole plan, one step pins.
+        whole = (rules.spec.required_evidence or ()) if at == 0 else ()
+        classes = dict.fromkeys((*_classes(rules, call.tool), *whole))
+        for name in classes:
+            if name not in fresh:
+                fresh[name] = trail.fresh(name, as_of)
+        steps.append(_step(rules, call, tuple(ref for name in classes for ref in fresh[name])))
+    names = {"calls": [call.id for call in calls], "session": session, "turn": turn}
+    plan_id = hashlib.sha256(canonical_json(names)).hexdigest()
+    return Plan(steps=steps, declared_outputs=(), plan_id=plan_id)
+
+
+def _step(rules: SessionRules, call: Call, refs: tuple[str, ...]) -> ToolStep:
+    adapter_id, capability_id = rules.pair_of(call.tool)
+    estimate: dict[str, Any] = {}
+    if call.estimated_tokens is not None:
+        estimate["estimated_tokens"] = call.estimated_tokens
+    return ToolStep(
+        adapter_id=adapter_id,
+        capability_id=capability_id,
+        args=dict(call.args),
+        evidence_refs=refs or None,
+        **estimate,
+    )
+
+
+def _classes(rules: SessionRules, name: str) -> tuple[str, ...]:
+    """Return the classes of evidence that a tool demands or binds."""
+    tool = rules.tools.get(name)
+    if tool is None:
+        return ()
+    needs = needs_of(tool.capability)
+    bound = (kind for one in needs.bound.values() for kind in one.classes)
+    return (*(need.classification for need in needs.demands), *bound)

@@ -1,0 +1,99 @@
+"""What a call returned, as evidence: of the class that the policy says, and with its source."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from critic.session.batch import Call, CallResult, RunningBatch
+from critic.session.evidence import Trail
+from critic.session.ledger import Ledger
+from critic.session.rules import SessionTool
+from critic.session.standing import standing_of
+from critic.session.values import approved_spellings, locators_of
+from evals.manifest import EvidenceItem, Source, Standing
+from evals.timestamps import unexpired
+
+FAILED_CLASS: Final = "failed_result"
+"""The class of what a call returned that did not complete, whatever the policy says."""
+
+_LONGEST_SUBJECT: Final = 80
+_LATEST: Final = datetime.max
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """The moment at which a result arrives: what the session knows then, and the time."""
+
+    trail: Trail
+    ledger: Ledger
+    request_hosts: Collection[str]
+    as_of: datetime | None
+
+    def items(
+        self,
+        running: RunningBatch,
+        call: Call,
+        tool: SessionTool | None,
+        result: CallResult,
+        first: int,
+    ) -> list[EvidenceItem]:
+        """Return what a call returned: its output, and the text of its error.
+
+        A call that completed is evidence even if it returned nothing.
+
+        Args:
+            first: the number of the first item.
+
+        Raises:
+            ValueError: it is fresh for some seconds, and there is no time.
+        """
+        completed = result.status == "completed"
+        contents = [content for content in (result.output, result.error) if content is not None]
+        if not contents and not completed:
+            return []
+        optional: dict[str, Any] = {}
+        if tool is not None and tool.expires_after_s is not None:
+            optional["expires_at"] = self._after(tool.expires_after_s)
+        source = self._source(running, call, tool)
+        kind = (tool.result_class if tool else "result") if completed else FAILED_CLASS
+        return [
+            EvidenceItem(
+                id=f"call/{first + at}",
+                classification=kind,
+                content=content,
+                source=source,
+                subject=_subject(call, tool),
+                **optional,
+            )
+            for at, content in enumerate(contents or [None])
+        ]
+
+    def _source(self, running: RunningBatch, call: Call, tool: SessionTool | None) -> Source:
+        """Return who wrote it, and how the session came to read it."""
+        result = tool.capability.result if tool else None
+        optional: dict[str, Any] = {"web": True} if result and result.web else {}
+        author = result.author if result else "public"
+        return Source(author=author, standing=self._standing(running, call, tool), **optional)
+
+    def _standing(self, running: RunningBatch, call: Call, tool: SessionTool | None) -> Standing:
+        locators = locators_of(tool.roles, call.args) if tool else []
+        if not locators:
+            return "ambient"
+        fresh = (one for one in self.ledger.approved if unexpired(one.expires_at, self.as_of))
+        known = approved_spellings([*(one.value for one in fresh), *self.ledger.own])
+        with self.trail.seen(self.as_of, without=running.results) as seen:
+            return standing_of(locators, seen, self.request_hosts, known)
+
+    def _after(self, seconds: int) -> datetime:
+        if self.as_of is None:
+            raise ValueError("results that expire need the time of their arrival: give as_of")
+        last = _LATEST.replace(tzinfo=self.as_of.tzinfo)
+        left = int((last - self.as_of).total_seconds())
+        return self.as_of + timedelta(seconds=min(seconds, left))
+
+
+def _subject(call: Call, tool: SessionTool | None) -> str:
+    """Return what a result is of, for a person: the tool, and what it was asked to read."""
+    locators = locators_of(tool.roles, call.args) if tool else []
+    return " ".join([call.tool, *locators])[:_LONGEST_SUBJECT]

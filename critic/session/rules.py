@@ -1,0 +1,117 @@
+"""What all sessions of one policy share: the tools by the names that agents use, and the limits."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from critic.session.values import RoleTree, roles_of
+from evals.capability import ToolCapability, ToolName
+from evals.context import RunBudget
+from evals.envelope import ApprovalMode
+from evals.manifest import EvidenceItem
+from evals.spec import DecisionSpec
+
+RESERVED_IDS: Final = ("call/", "user/", "operator/")
+"""How the ids of evidence begin that a session makes itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTool:
+    """A tool as a session sees it.
+
+    Attributes:
+        result_class: the class of what a completed call returns, as evidence.
+        expires_after_s: how many seconds that is fresh; without it, for ever.
+        roles: what its arguments are.
+    """
+
+    capability: ToolCapability
+    result_class: str
+    expires_after_s: int | None
+    roles: RoleTree | None
+
+    @classmethod
+    def of(
+        cls,
+        capability: ToolCapability,
+        *,
+        result_class: str | None = None,
+        expires_after_s: int | None = None,
+    ) -> "SessionTool":
+        """Return a tool. Its results have a class made of its ids, unless one is given."""
+        made = f"result:{capability.adapter_id}.{capability.capability_id}"
+        fits = made if len(made) <= _LONGEST_CLASS else "result"
+        return cls(capability, result_class or fits, expires_after_s, roles_of(capability))
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The name that plans call the tool by."""
+        return self.capability.adapter_id, self.capability.capability_id
+
+    @property
+    def makes(self) -> bool:
+        """Whether what it is called with, and what it returns, becomes the session's own."""
+        return self.capability.result is not None and self.capability.result.makes is True
+
+
+_LONGEST_CLASS: Final = 128
+
+
+@dataclass(frozen=True)
+class SessionRules:
+    """What a session is judged by.
+
+    Attributes:
+        digest: the digest of the policy: it is the `pack_version` of every plan.
+        tools: by the names that agents call them by.
+        spec: the contract. Its required outputs are those of the whole session.
+        budget: what somebody chose for the whole session, if they did.
+        default_budget: what a session may spend otherwise.
+        evidence: what is known before the session begins.
+
+    Raises:
+        ValueError: evidence has an id that sessions make themselves.
+    """
+
+    digest: str
+    tools: Mapping[str, SessionTool]
+    spec: DecisionSpec
+    safety_mode: ApprovalMode
+    default_budget: RunBudget
+    budget: RunBudget | None = None
+    record_fields: tuple[str, ...] | None = None
+    evidence: tuple[EvidenceItem, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse evidence that a session could not tell from its own."""
+        for item in self.evidence:
+            if item.id.startswith(RESERVED_IDS):
+                raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
+
+    @cached_property
+    def batch_spec(self) -> DecisionSpec:
+        """The contract of one batch: no outputs are required before the session ends."""
+        names = self.spec.model_fields_set
+        fields = {name: getattr(self.spec, name) for name in names}
+        return DecisionSpec(**{**fields, "required_outputs": ()})
+
+    @cached_property
+    def unknown_adapter(self) -> str:
+        """An adapter that no tool has. Tools that the policy lacks are looked for there."""
+        taken, name = {tool.capability.adapter_id for tool in self.tools.values()}, "unknown"
+        while name in taken:
+            name += "_"
+        return name
+
+    def pair_of(self, name: str) -> tuple[str, str]:
+        """Return the name that plans call a tool by, known or not."""
+        tool = self.tools.get(name)
+        return (self.unknown_adapter, name) if tool is None else tool.pair
+
+    def tool_names(self, names: Iterable[str]) -> tuple[ToolName, ...]:
+        """Return those of the tools that are known, each once."""
+        pairs = dict.fromkeys(self.tools[name].pair for name in names if name in self.tools)
+        return tuple(
+            ToolName(adapter_id=adapter, capability_id=capability) for adapter, capability in pairs
+        )

@@ -1,0 +1,294 @@
+"""A session: an agent that acts call by call, as a frozen value.
+
+Rule 1: the batch of one turn is a plan, judged on what was seen before it. Calls of one batch never
+        back each other.
+Rule 2: every change gives a new session. What was seen is shared and only added to, so that a turn
+        costs what is new.
+Rule 3: facts come from events alone: what was said, what was allowed, what was returned. A call
+        that only a shadow let through spends, and what it returned was seen, but it gives no
+        authority.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+from critic.score import score
+from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
+from critic.session.evidence import Trail
+from critic.session.ledger import Ledger
+from critic.session.proposing import compiled_for, plan_of
+from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
+from critic.session.results import Arrival
+from critic.session.rules import SessionRules
+from critic.session.values import asked_values, doubts_about, request_hosts
+from critic.verdicts import Refused, Verified
+from evals.canonical import digest
+from evals.context import Approval, ApprovedValue, RunContext
+from evals.manifest import EvidenceItem, Source
+from evals.plan import Plan, Proposal
+from evals.run import Run
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
+_MADE_TRACE: Final = "session:"
+
+
+class Ran(NamedTuple):
+    """A session after a result, and the batch that ended with it, if one did."""
+
+    session: "Session"
+    ended: EndedBatch | None
+
+
+class Closed(NamedTuple):
+    """The report of a session, and the batches that ended only because it was closed."""
+
+    report: SessionReport
+    ended: tuple[EndedBatch, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What a session knows before its next batch. Open one with `Session.opened`."""
+
+    rules: SessionRules
+    id: str
+    trail: Trail
+    scope: tuple[str, ...] | None = None
+    request_hosts: frozenset[str] = frozenset()
+    texts: int = 0
+    results: int = 0
+    ledger: Ledger = field(default_factory=Ledger)
+    running: Mapping[int, RunningBatch] = field(default_factory=lambda: MappingProxyType({}))
+    open_calls: Mapping[str, tuple[int, int]] = field(default_factory=lambda: MappingProxyType({}))
+    turns: tuple[TurnReport, ...] = ()
+    policy: Worst = field(default_factory=Worst)
+    safety: Worst = field(default_factory=Worst)
+
+    @classmethod
+    def opened(
+        cls,
+        rules: SessionRules,
+        session: str,
+        request: str,
+        *,
+        system: str | None = None,
+        scope: Iterable[str] | None = None,
+    ) -> "Session":
+        """Return a session that has just begun.
+
+        Args:
+            request: the words of the user.
+            system: those of the operator: the system prompt.
+            scope: the tools that the request is for. Those that the policy lacks are ignored.
+        """
+        trail = Trail(rules.evidence, rules.record_fields)
+        if system is not None:
+            source = Source(author="operator", standing="named")
+            trail = trail.plus([_text_item("operator/1", "system_prompt", system, source)])
+        names = None if scope is None else tuple(dict.fromkeys(scope))
+        return cls(rules, session, trail, names).said(request)
+
+    @property
+    def trace_id(self) -> str:
+        """The trace of all its plans: its id, or one made of it where that is no identifier."""
+        if _IDENTIFIER.fullmatch(self.id) and not self.id.startswith(_MADE_TRACE):
+            return self.id
+        return _MADE_TRACE + hashlib.sha256(self.id.encode()).hexdigest()
+
+    @property
+    def turn(self) -> int:
+        """How many batches there were."""
+        return len(self.turns)
+
+    def said(self, text: str) -> "Session":
+        """Return the session after the user said something: it is part of the request."""
+        number = self.texts + 1
+        source = Source(author="user", standing="named")
+        item = _text_item(f"user/{number}", "request", text, source)
+        return replace(
+            self,
+            trail=self.trail.plus([item]),
+            texts=number,
+            request_hosts=self.request_hosts | request_hosts(text),
+        )
+
+    def propose(self, calls: Sequence[Call], as_of: datetime | None = None) -> Batch:
+        """Return the next batch, with the proposal that it makes. The session does not change.
+
+        Raises:
+            ValueError: there are no calls, or two with one id.
+        """
+        if not calls or len({call.id for call in calls}) < len(calls):
+            raise ValueError("a batch needs calls, each with an id of its own")
+        turn, rules = self.turn + 1, self.rules
+        scope = None if self.scope is None else rules.tool_names(self.scope)
+        ctx = RunContext(
+            trace_id=self.trace_id,
+            safety_mode=rules.safety_mode,
+            run_budget=rules.budget or rules.default_budget,
+            spent=self.ledger.spent(),
+            as_of=as_of,
+            scope=scope,
+            session=self.ledger.facts(self.id, turn),
+        )
+        names = [call.tool for call in calls]
+        proposal = Proposal(
+            ctx=ctx,
+            compiled=compiled_for(rules, names, self.trail.items),
+            spec=rules.batch_spec,
+            plan=plan_of(rules, calls, self.trail, as_of, session=self.id, turn=turn),
+        )
+        return Batch(turn, tuple(calls), proposal, len(self.trail))
+
+    def approved(
+        self, batch: Batch, approver: str, expires_at: datetime | None = None
+    ) -> tuple["Session", Batch]:
+        """Return what a person's yes to a batch makes of both.
+
+        The batch has the approval, bound to its plan and its context. The session keeps the values
+        that asked, and that a call outside the scope was approved, if one was.
+        """
+        proposal = batch.proposal
+        approval = self._approval(batch, approver, expires_at)
+        fields = {name: getattr(proposal.ctx, name) for name in proposal.ctx.model_fields_set}
+        ctx = RunContext(**{**fields, "approvals": (approval,)})
+        case, doubts = doubts_about(proposal)
+        expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
+        values = [ApprovedValue(value=value, **expiry) for value in asked_values(case, doubts)]
+        is_of_tool = any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
+        ledger = self.ledger.after_approval(values, waives_scope=is_of_tool)
+        changed = Proposal(
+            ctx=ctx, compiled=proposal.compiled, spec=proposal.spec, plan=proposal.plan
+        )
+        return replace(self, ledger=ledger), replace(batch, proposal=changed)
+
+    def _approval(self, batch: Batch, approver: str, expires_at: datetime | None) -> Approval:
+        proposal = batch.proposal
+        expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
+        return Approval(
+            approval_id=f"turn/{batch.turn}",
+            plan_digest=digest(proposal.plan),
+            approver=approver,
+            context_digest=self.trail.first(batch.seen).context_digest(
+                proposal.ctx, proposal.compiled, proposal.spec
+            ),
+            **expiry,
+        )
+
+    def decided(
+        self, batch: Batch, action: Action, verdict: Verified | Refused, plan_digest: str
+    ) -> "Session":
+        """Return the session after a batch was ruled on; for a question, after it is answered, too.
+
+        A batch that is allowed spends from now on, and its results are awaited.
+        """
+        kind = verdict.kind if isinstance(verdict, Refused) else None
+        turn = TurnReport(turn=batch.turn, action=action, plan_digest=plan_digest, kind=kind)
+        turns = (*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :])
+        if action != "allow":
+            return replace(self, turns=turns)
+        opened = {call.id: (batch.turn, step) for step, call in enumerate(batch.calls)}
+        running = RunningBatch(batch, verdict)
+        return replace(
+            self,
+            turns=turns,
+            ledger=self.ledger.after_ruling(self.rules, batch, gives_authority=verdict.ok),
+            open_calls=MappingProxyType({**self.open_calls, **opened}),
+            running=MappingProxyType({**self.running, batch.turn: running}),
+        )
+
+    def ran(self, call_id: str, result: CallResult, as_of: datetime | None = None) -> Ran:
+        """Return the session after a call ended.
+
+        Raises:
+            KeyError: no call of this id was allowed whose result is open.
+            ValueError: what it returned is fresh for some seconds, and there is no time.
+        """
+        turn, step = self.open_calls[call_id]
+        running, call = self.running[turn], self.running[turn].batch.calls[step]
+        arrival = Arrival(self.trail, self.ledger, self.request_hosts, as_of)
+        tool = self.rules.tools.get(call.tool)
+        items = arrival.items(running, call, tool, result, self.results + 1)
+        trail = self.trail.plus(items)
+        running = running.with_call(step, result, range(len(self.trail), len(trail)))
+        ledger = self.ledger.after_call(
+            self.rules, running.batch, step, result, gives_authority=running.verdict.ok
+        )
+        session = replace(
+            self,
+            trail=trail,
+            results=self.results + len(items),
+            ledger=ledger,
+            open_calls=_without(self.open_calls, call_id),
+            running=MappingProxyType({**self.running, turn: running}),
+        )
+        return session._scored(running) if running.is_over else Ran(session, None)
+
+    def _scored(self, running: RunningBatch) -> Ran:
+        """Score a batch that is over: it is not kept any longer."""
+        batch, run = running.batch, running.run()
+        scored = score(run)
+        scores = scored.scorecard.scores
+        before = self.turns[batch.turn - 1]
+        turn = before.model_copy(
+            update={"policy": scores.policy.status, "safety": scores.safety.status}
+        )
+        session = replace(
+            self,
+            running=_without(self.running, batch.turn),
+            turns=(*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :]),
+            policy=self.policy.after(batch.turn, scores.policy),
+            safety=self.safety.after(batch.turn, scores.safety),
+        )
+        return Ran(session, EndedBatch(batch, running.verdict, run, scored))
+
+    def closed(self, outputs: Mapping[str, Any], as_of: datetime | None = None) -> Closed:
+        """Return the report of the session, which ends with these outputs.
+
+        Batches with calls whose results never came are scored as they are: what became of those
+        calls is not known.
+        """
+        session, ended = self, list[EndedBatch | None]()
+        for running in self.running.values():
+            session, batch = session._scored(running.given_up())
+            ended.append(batch)
+        whole = session._whole(outputs, is_measured=not ended)
+        scores = session_scores(whole, session.policy, session.safety)
+        report = report_of(session.turns, scores, session=self.id, whole=whole, closed_at=as_of)
+        return Closed(report, tuple(filter(None, ended)))
+
+    def _whole(self, outputs: Mapping[str, Any], *, is_measured: bool) -> Run:
+        """Return a run without calls that has the outputs of the session and its measures."""
+        rules, spec = self.rules, self.rules.spec
+        budget: dict[str, Any] = {} if rules.budget is None else {"run_budget": rules.budget}
+        measured = self.ledger.measures if is_measured and self.ledger.steps else None
+        names = dict.fromkeys((*spec.required_outputs, *outputs))
+        proposal = Proposal(
+            ctx=RunContext(trace_id=self.trace_id, safety_mode=rules.safety_mode, **budget),
+            compiled=compiled_for(rules, (), self.trail.items),
+            spec=spec,
+            plan=Plan(steps=(), declared_outputs=tuple(names)),
+        )
+        return Run(
+            run_id="session",
+            trace_id=self.trace_id,
+            proposal=proposal,
+            calls=(),
+            outputs=dict(outputs),
+            wall_ms=measured and measured.duration_ms,
+            tokens=measured and measured.tokens,
+            cost_micros=measured and measured.cost_micros,
+        )
+
+
+def _text_item(ref: str, kind: str, text: str, source: Source) -> EvidenceItem:
+    return EvidenceItem(id=ref, classification=kind, content=text, source=source)
+
+
+def _without(entries: Mapping[Any, Any], key: Any) -> Mapping[Any, Any]:
+    return MappingProxyType({name: entries[name] for name in entries if name != key})

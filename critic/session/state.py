@@ -1,0 +1,224 @@
+"""A session as JSON, to go on in another process, and back.
+
+Rule 1: it says all that the session knows, but for the policy, of which it has the digest.
+Rule 2: whoever can change it can grant authority. Keep it where no agent can write.
+"""
+
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from critic.session.batch import Batch, Call, RunningBatch
+from critic.session.evidence import Trail
+from critic.session.ledger import Ledger, MadeCall, Measures
+from critic.session.proposing import compiled_for
+from critic.session.report import TurnReport, Worst
+from critic.session.rules import SessionRules
+from critic.session.session import Session
+from critic.session.values import request_hosts
+from critic.verdicts import VerifyVerdict
+from evals.context import CallId, RunContext, SessionFacts, SpentCall
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.json_value import Text
+from evals.manifest import EvidenceItem
+from evals.plan import Plan, Proposal, ToolStep
+from evals.run import ToolCall
+from evals.verdict import Finding, Share
+
+
+class CallState(Envelope):
+    """A call of a batch. Its arguments are those of its step."""
+
+    id: CallId
+    tool: Identifier
+    estimated_tokens: Annotated[Count | None, OPTIONAL] = None
+
+
+class BatchState(Envelope):
+    """A batch that waits for results or for an answer. It has the first `seen` pieces of evidence.
+
+    `ended` and `results` are those of a batch that runs.
+    """
+
+    turn: Count
+    seen: Count
+    calls: Annotated[tuple[CallState, ...], ARRAY]
+    ctx: RunContext
+    plan: Plan
+    verdict: VerifyVerdict
+    ended: Annotated[tuple[ToolCall, ...], ARRAY] = ()
+    results: Annotated[tuple[Count, ...], ARRAY] = ()
+
+
+class AwaitedState(Envelope):
+    """A call whose result is awaited: its batch and its step."""
+
+    id: CallId
+    turn: Count
+    step: Count
+
+
+class MadeState(Envelope):
+    """A destructive call that counts as made."""
+
+    turn: Count
+    step: Count
+    call: SpentCall
+
+
+class WorstState(Envelope):
+    """The worst that an evaluator said of any batch."""
+
+    score: Share
+    findings: Annotated[tuple[Finding, ...], ARRAY]
+
+
+class MeasuresState(Envelope):
+    """What the calls took. What is absent was not measured of all of them."""
+
+    tokens: Annotated[Count | None, OPTIONAL] = None
+    duration_ms: Annotated[Count | None, OPTIONAL] = None
+    cost_micros: Annotated[Count | None, OPTIONAL] = None
+
+
+class SessionState(Envelope):
+    """All that a session knows. `evidence` is what it saw itself, without that of the policy."""
+
+    policy_digest: Identifier
+    evidence: Annotated[tuple[EvidenceItem, ...], ARRAY]
+    scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    texts: Count
+    results: Count
+    facts: SessionFacts
+    steps: Count
+    tokens: Count
+    made: Annotated[tuple[MadeState, ...], ARRAY]
+    measures: MeasuresState
+    running: Annotated[tuple[BatchState, ...], ARRAY]
+    awaited: Annotated[tuple[AwaitedState, ...], ARRAY]
+    turns: Annotated[tuple[TurnReport, ...], ARRAY]
+    policy: WorstState
+    safety: WorstState
+
+
+def state_of(session: Session) -> SessionState:
+    """Return a session as an envelope."""
+    ledger = session.ledger
+    return SessionState(
+        policy_digest=session.rules.digest,
+        evidence=session.trail.items[len(session.rules.evidence) :],
+        scope=session.scope,
+        texts=session.texts,
+        results=session.results,
+        facts=ledger.facts(session.id, session.turn),
+        steps=ledger.steps,
+        tokens=ledger.tokens,
+        made=tuple(MadeState(turn=one.turn, step=one.step, call=one.spent) for one in ledger.made),
+        measures=MeasuresState(**ledger.measures._asdict()),
+        running=tuple(map(running_state, session.running.values())),
+        awaited=tuple(
+            AwaitedState(id=name, turn=turn, step=step)
+            for name, (turn, step) in session.open_calls.items()
+        ),
+        turns=session.turns,
+        policy=WorstState(score=session.policy.score, findings=session.policy.findings),
+        safety=WorstState(score=session.safety.score, findings=session.safety.findings),
+    )
+
+
+def running_state(running: RunningBatch) -> BatchState:
+    """Return a batch as an envelope."""
+    batch = running.batch
+    calls = tuple(
+        CallState(id=call.id, tool=call.tool, estimated_tokens=call.estimated_tokens)
+        for call in batch.calls
+    )
+    return BatchState(
+        turn=batch.turn,
+        seen=batch.seen,
+        calls=calls,
+        ctx=batch.proposal.ctx,
+        plan=batch.proposal.plan,
+        verdict=running.verdict,
+        ended=running.ended,
+        results=running.results,
+    )
+
+
+def session_of(rules: SessionRules, state: SessionState) -> Session:
+    """Return the session that a state describes.
+
+    Raises:
+        ValueError: it is of another policy, or contradicts itself.
+    """
+    if state.policy_digest != rules.digest:
+        raise ValueError("the session is of another policy")
+    trail = Trail(rules.evidence, rules.record_fields).plus(state.evidence)
+    running = {one.turn: running_of(rules, trail, one) for one in state.running}
+    awaited = {one.id: (one.turn, one.step) for one in state.awaited}
+    if any(turn not in running for turn, _ in awaited.values()) or len(running) < len(
+        state.running
+    ):
+        raise ValueError("a call is awaited of a batch that does not run")
+    if [turn.turn for turn in state.turns] != [*range(1, len(state.turns) + 1)]:
+        raise ValueError("the turns are not numbered from 1")
+    return Session(
+        rules=rules,
+        id=state.facts.id,
+        trail=trail,
+        scope=state.scope,
+        request_hosts=_request_hosts(state.evidence),
+        texts=state.texts,
+        results=state.results,
+        ledger=_ledger(state),
+        running=MappingProxyType(running),
+        open_calls=MappingProxyType(awaited),
+        turns=state.turns,
+        policy=Worst(state.policy.score, state.policy.findings),
+        safety=Worst(state.safety.score, state.safety.findings),
+    )
+
+
+def running_of(rules: SessionRules, trail: Trail, state: BatchState) -> RunningBatch:
+    """Return the batch that a state describes.
+
+    Raises:
+        ValueError: it contradicts itself.
+    """
+    steps = state.plan.steps
+    if len(steps) != len(state.calls) or not all(type(step) is ToolStep for step in steps):
+        raise ValueError("a batch has one tool step for each call")
+    args: list[Any] = [step.args for step in steps if isinstance(step, ToolStep)]
+    calls = tuple(
+        Call(call.id, call.tool, given, call.estimated_tokens)
+        for call, given in zip(state.calls, args, strict=True)
+    )
+    names = [call.tool for call in calls]
+    proposal = Proposal(
+        ctx=state.ctx,
+        compiled=compiled_for(rules, names, trail.first(state.seen).items),
+        spec=rules.batch_spec,
+        plan=state.plan,
+    )
+    batch = Batch(state.turn, calls, proposal, state.seen)
+    return RunningBatch(batch, state.verdict, state.ended, state.results)
+
+
+def _ledger(state: SessionState) -> Ledger:
+    facts, measures = state.facts, state.measures
+    return Ledger(
+        steps=state.steps,
+        tokens=state.tokens,
+        made=tuple(MadeCall(one.turn, one.step, one.call) for one in state.made),
+        ran=facts.ran or (),
+        hosts=facts.hosts or (),
+        own=facts.own or (),
+        approved=facts.approved or (),
+        scope_waived=facts.scope_waived is True,
+        measures=Measures(measures.tokens, measures.duration_ms, measures.cost_micros),
+    )
+
+
+def _request_hosts(evidence: Iterable[EvidenceItem]) -> frozenset[str]:
+    texts = (item.content for item in evidence if item.source and item.source.author == "user")
+    return frozenset[str]().union(*map(request_hosts, filter(None, texts)))
