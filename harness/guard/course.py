@@ -1,0 +1,247 @@
+"""The course of a guarded session: what each event makes of it, and what it is answered. Pure.
+
+Rule 1: what `verify` passes may run, unless a person said no to it. What it refuses does not run:
+        a person is asked where that would help, is there to be asked, and was not asked too often.
+Rule 2: an event in the wrong place changes nothing.
+Rule 3: a shadow lets everything run, asks nothing, and answers with the verdict all the same.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from critic import Refused, Run, ScoreVerdict, Verified, Violation, verify_proposal
+from critic.session import (
+    Action,
+    Batch,
+    Call,
+    CallResult,
+    EndedBatch,
+    Session,
+    SessionReport,
+)
+from evals.escaping import escape_name
+from harness.canonical import canonical_json, digest
+from harness.errors import HarnessError
+from harness.guard.events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
+from harness.guard.rulings import Question, Ruling
+from harness.policy import GuardSettings
+
+_MOST_QUESTIONS: Final = 100
+"""How many doubts of one question are spelled out beside the verdict."""
+
+
+class OutOfPlace(HarnessError):
+    """An event came where it cannot be. It changed nothing."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+
+
+class ToRecord(NamedTuple):
+    """A ruling, or a batch that ended, as it is to be recorded."""
+
+    batch: Batch
+    verdict: Verified | Refused
+    run: Run | None = None
+    score: ScoreVerdict | None = None
+    note: str | None = None
+
+
+class OpenQuestion(NamedTuple):
+    """A batch that waits for a person."""
+
+    batch: Batch
+    verdict: Refused
+    plan_digest: str
+
+
+class Step(NamedTuple):
+    """What an event made of a session, what it is answered, and what has to be recorded first."""
+
+    course: "Course"
+    answer: Ruling | SessionReport | None = None
+    records: tuple[ToRecord, ...] = ()
+
+
+class Ruled(NamedTuple):
+    """What was decided about a batch, and why it is stricter than the verdict, if it is."""
+
+    action: Action
+    verdict: Verified | Refused
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A session with its open question, the answers so far, and the settings of its policy.
+
+    Attributes:
+        as_of: the time that an event gave. It stands until another one gives one.
+        asked: how many questions there were.
+        denied: what a person said no to, in the form of `_key`.
+    """
+
+    settings: GuardSettings
+    session: Session
+    as_of: datetime | None = None
+    question: OpenQuestion | None = None
+    asked: int = 0
+    denied: frozenset[bytes] = frozenset()
+    has_halted: bool = False
+
+    def said(self, event: SaidEvent) -> Step:
+        """Take in more words of the user."""
+        self._require_running()
+        return Step(replace(self, session=self.session.said(event.text)))
+
+    def calls(self, event: CallsEvent, as_of: datetime) -> Step:
+        """Rule on a batch. A question that is open lapses."""
+        self._require_running()
+        calls = [Call(one.id, one.tool, one.args, one.estimated_tokens) for one in event.calls]
+        batch = self.session.propose(calls, as_of)
+        verdict = verify_proposal(batch.proposal)
+        ruled = self._ruled(batch, verdict)
+        return replace(self, question=None)._after(batch, ruled, verdict)
+
+    def _ruled(self, batch: Batch, verdict: Verified | Refused) -> Ruled:
+        settings = self.settings
+        if settings.shadow:
+            return Ruled("allow", verdict, None if verdict else "shadow: this was not enforced")
+        if denied := [at for at, call in enumerate(batch.calls) if _key(call) in self.denied]:
+            note = "a person said no to this call in this session"
+            return Ruled("refuse", _denial(denied) if verdict.ok else verdict, note)
+        if isinstance(verdict, Verified):
+            return Ruled("allow", verdict)
+        return self._asked(verdict) if verdict.approvable else Ruled("refuse", verdict)
+
+    def _asked(self, verdict: Refused) -> Ruled:
+        """Decide about a batch that an approval would clear."""
+        if self.settings.on_ask == "refuse":
+            return Ruled("refuse", verdict, "nobody is there to be asked")
+        if self.asked >= self.settings.max_questions:
+            note = f"{self.asked} questions were asked already, which is the limit"
+            return Ruled("refuse", verdict, note)
+        return Ruled("ask", verdict)
+
+    def _after(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Step:
+        """Return the step that a ruling makes. `judged` is what `verify` said."""
+        plan_digest = digest(batch.proposal.plan)
+        session = self.session.decided(batch, ruled.action, judged, plan_digest)
+        asks = ruled.action == "ask"
+        question = OpenQuestion(batch, judged, plan_digest) if asks and not judged.ok else None
+        course = replace(
+            self,
+            session=session,
+            question=question,
+            asked=self.asked + asks,
+            has_halted=ruled.action == "refuse" and self.settings.on_refusal == "halt",
+        )
+        ruling = Ruling(
+            session=session.id,
+            turn=batch.turn,
+            action=ruled.action,
+            verdict=ruled.verdict,
+            plan_digest=plan_digest,
+            questions=_questions(batch, ruled.verdict) if asks else None,
+            note=ruled.note,
+        )
+        return Step(course, ruling, (ToRecord(batch, judged, note=ruled.note),))
+
+    def answer(self, event: AnswerEvent, as_of: datetime) -> Step:
+        """Take in a person's answer to the open question. It is judged as of the question."""
+        question = self._question(event, as_of)
+        closed = replace(self, question=None)
+        if not event.yes:
+            return closed._denied(question, event.approver)
+        session, batch = self.session.approved(question.batch, event.approver, event.expires_at)
+        verdict = verify_proposal(batch.proposal)
+        ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
+        asked = replace(closed, session=session if verdict.ok else self.session)
+        return asked._after(batch, ruled, verdict)
+
+    def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
+        question, asked = self.question, event.plan_digest.removeprefix("sha256:")
+        if question is None:
+            raise OutOfPlace("/event", "no question is open: it was answered, or has lapsed")
+        if asked != question.plan_digest:
+            raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
+        asked_as_of = question.batch.proposal.ctx.as_of
+        latest = as_of if asked_as_of is None else max(as_of, asked_as_of)
+        if event.expires_at is not None and event.expires_at <= latest:
+            raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
+        return question
+
+    def _denied(self, question: OpenQuestion, approver: str) -> Step:
+        batch, steps = question.batch, {one.offending_step for one in question.verdict.violations}
+        # An entry without a step speaks of the plan as a whole, or of those left out of the list.
+        calls = [call for at, call in enumerate(batch.calls) if None in steps or at in steps]
+        denied = replace(self, denied=self.denied | {_key(call) for call in calls})
+        note = f"denied by {approver}"
+        return denied._after(batch, Ruled("refuse", question.verdict, note), question.verdict)
+
+    def result(self, event: ResultEvent, as_of: datetime) -> Step:
+        """Take in how an allowed call ended."""
+        self._require_running()
+        if event.id not in self.session.open_calls:
+            shown = escape_name(event.id)
+            what = "it was not allowed, or has a result already"
+            raise OutOfPlace("/id", f"no result of call {shown} is awaited: {what}")
+        result = CallResult(
+            event.status,
+            event.output,
+            event.error,
+            event.tokens,
+            event.duration_ms,
+            event.cost_micros,
+        )
+        ran = self.session.ran(event.id, result, as_of)
+        records = () if ran.ended is None else (_outcome(ran.ended),)
+        return Step(replace(self, session=ran.session), None, records)
+
+    def close(self, event: CloseEvent, as_of: datetime) -> Step:
+        """Answer with the report of the session."""
+        closed = self.session.closed(event.outputs, as_of)
+        return Step(self, closed.report, tuple(map(_outcome, closed.ended)))
+
+    def _require_running(self) -> None:
+        if self.has_halted:
+            raise OutOfPlace("/event", "the session halted at a refusal: only close is left")
+
+
+def _outcome(ended: EndedBatch) -> ToRecord:
+    score = ended.score if ended.verdict.ok else None
+    return ToRecord(ended.batch, ended.verdict, ended.run, score)
+
+
+def _key(call: Call) -> bytes:
+    """Return what a denial is of: the tool and its arguments, whatever the id of the call."""
+    return canonical_json([call.tool, dict(call.args)])
+
+
+def _denial(steps: Iterable[int]) -> Refused:
+    """Return the refusal of calls that `verify` would pass, and that a person said no to."""
+    return Refused.because(
+        tuple(
+            Violation(
+                check="approval",
+                kind="approval_mode_mismatch",
+                reason=f"step {step} is a call that a person said no to in this session",
+                offending_step=step,
+                path=f"/steps/{step}",
+            )
+            for step in steps
+        )
+    )
+
+
+def _questions(batch: Batch, verdict: Verified | Refused) -> tuple[Question, ...]:
+    violations = verdict.violations if isinstance(verdict, Refused) else ()
+    return tuple(
+        Question(call=call.id, tool=call.tool, reason=one.reason, path=one.path)
+        for one in violations[:_MOST_QUESTIONS]
+        if one.offending_step is not None
+        for call in [batch.calls[one.offending_step]]
+    )

@@ -1,0 +1,140 @@
+"""The events of a session on the wire: one JSON object a line, strict like every envelope."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from evals.context import CallId, SessionId, Sha256
+from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Count, Envelope, Identifier
+from evals.escaping import escape_name
+from evals.json_value import JsonObject, JsonValue, PresentJson, Text
+from evals.run import CallStatus
+from evals.timestamps import Time
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse_json
+
+
+class _Event(Envelope):
+    """Base of the events. `as_of` stands until another event of the session has one."""
+
+    session: SessionId
+    as_of: Annotated[Time | None, OPTIONAL] = None
+
+
+class OpenEvent(_Event):
+    """A session begins: the words of the user, the system prompt, the tools it is for.
+
+    `scope` holds names of the policy; others are ignored. Without it nothing is known of which
+    tools the request is for.
+    """
+
+    event: Literal["open"] = "open"
+    request: Text
+    system: Annotated[Text | None, OPTIONAL] = None
+    scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+
+
+class SaidEvent(_Event):
+    """The user said something more."""
+
+    event: Literal["said"] = "said"
+    text: Text
+
+
+class RequestedCall(Envelope):
+    """A call as the agent asks for it. `tool` is the name that the policy has."""
+
+    id: CallId
+    tool: Identifier
+    args: JsonObject
+    estimated_tokens: Annotated[Count | None, RESTRICTION] = None
+
+
+class CallsEvent(_Event):
+    """The calls of one turn of the agent, before any of them is made."""
+
+    event: Literal["calls"] = "calls"
+    calls: Annotated[tuple[RequestedCall, ...], ARRAY, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Self:
+        seen: set[str] = set()
+        for call in self.calls:
+            if call.id in seen:
+                raise PydanticCustomError(
+                    "duplicate_entry",
+                    "two calls have the id {id}: give each its own",
+                    {"id": escape_name(call.id)},
+                )
+            seen.add(call.id)
+        return self
+
+
+class ResultEvent(_Event):
+    """How an allowed call ended. `error` is the text of its failure: evidence, like `output`."""
+
+    event: Literal["result"] = "result"
+    id: CallId
+    status: CallStatus
+    output: Annotated[PresentJson, OPTIONAL] = None
+    error: Annotated[Text | None, OPTIONAL] = None
+    tokens: Annotated[Count | None, OPTIONAL] = None
+    duration_ms: Annotated[Count | None, OPTIONAL] = None
+    cost_micros: Annotated[Count | None, OPTIONAL] = None
+
+
+class AnswerEvent(_Event):
+    """A person's answer to the open question, by the digest of the plan that it is about.
+
+    The caller authenticates `approver`. What is approved holds until `expires_at`.
+    """
+
+    event: Literal["answer"] = "answer"
+    plan_digest: Sha256
+    yes: bool
+    approver: Identifier
+    expires_at: Annotated[Time | None, RESTRICTION] = None
+
+
+class CloseEvent(_Event):
+    """The session ends with these outputs."""
+
+    event: Literal["close"] = "close"
+    outputs: dict[Identifier, JsonValue] = Field(default_factory=dict)
+
+
+SessionEvent = OpenEvent | SaidEvent | CallsEvent | ResultEvent | AnswerEvent | CloseEvent
+"""An event of a session. `event` tells which."""
+
+_EVENTS: dict[str, type[SessionEvent]] = {
+    "open": OpenEvent,
+    "said": SaidEvent,
+    "calls": CallsEvent,
+    "result": ResultEvent,
+    "answer": AnswerEvent,
+    "close": CloseEvent,
+}
+
+
+def event_of(value: Any) -> SessionEvent:
+    """Build the event that a parsed JSON value spells.
+
+    Raises:
+        InvalidInput: it spells none.
+    """
+    if not isinstance(value, dict):
+        raise InvalidInput("", "must be an object with the members event and session")
+    name = value.get("event")
+    model = _EVENTS.get(name) if isinstance(name, str) else None
+    if model is None:
+        raise InvalidInput("/event", f"must be one of {', '.join(_EVENTS)}")
+    return build(model, value)
+
+
+def parse_event(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> SessionEvent:
+    """Parse one line of a session.
+
+    Raises:
+        InvalidInput: it is no event. `session_of` may still know of which session.
+    """
+    return event_of(parse_json(data, max_bytes))

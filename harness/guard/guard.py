@@ -1,0 +1,244 @@
+"""The guard: sessions with their policy, log, clock and locks. What integrations call.
+
+Rule 1: whatever fails inside is a refusal with `critic_error`, or an error: never an allow. The
+        session is then as it was.
+Rule 2: what is decided is recorded before it is answered.
+Rule 3: sessions do not wait for one another, and the events of one come one at a time.
+Rule 4: what the guard decides by, it never hands out. What it is given, it copies.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from threading import Lock
+from typing import Any, Final
+
+from critic.session import Session, SessionReport
+from evals.escaping import escape_name
+from harness.canonical import canonical_bytes
+from harness.clock import SystemClock
+from harness.errors import HarnessError
+from harness.guard.course import Course, OutOfPlace, Step
+from harness.guard.entries import Entry
+from harness.guard.events import (
+    AnswerEvent,
+    CallsEvent,
+    CloseEvent,
+    OpenEvent,
+    ResultEvent,
+    SaidEvent,
+    SessionEvent,
+    event_of,
+)
+from harness.guard.permits import CallPermit
+from harness.guard.recording import GuardLog, Marks, Recorder
+from harness.guard.rules import rules_of
+from harness.guard.rulings import EventError, Fault, Ruling
+from harness.guard.state import course_of, dump_course, parse_state
+from harness.policy import Policy
+from harness.runtime.failures import describe_error
+from harness.runtime.permit import PermitError
+from harness.runtime.ports import Clock
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, detached_copy, parse_json
+
+Answer = Ruling | SessionReport | EventError | None
+"""What an event is answered. `open`, `said` and `result` are answered by None where all is well."""
+
+_LONGEST_ID: Final = 256
+
+
+class Guard:
+    """Guards any number of sessions under one policy. Thread-safe.
+
+    A caller reports what happens in its agent, and makes a call only once it is allowed. Who
+    approves is authenticated by the caller: the guard believes the name that it is given.
+    """
+
+    def __init__(
+        self, policy: Policy, *, log: GuardLog | None = None, clock: Clock | None = None
+    ) -> None:
+        """Guard sessions under a policy.
+
+        Args:
+            log: where each ruling is recorded before it is answered.
+            clock: tells the time where events do not. By default, that of this machine.
+
+        Raises:
+            ValueError: the policy has evidence with an id that sessions make themselves.
+        """
+        self._settings: Final = detached_copy(policy).guard
+        self._rules: Final = rules_of(detached_copy(policy))
+        self._clock: Final[Clock] = SystemClock() if clock is None else clock
+        self._recorder: Final = Recorder(log, self._clock)
+        self._lock: Final = Lock()
+        self._entries: Final[dict[str, Entry]] = {}
+        self._resumed: Final[dict[str, int]] = {}
+
+    def handle(self, event: SessionEvent) -> Answer:
+        """Take in one event. Total: it raises no Exception, and allows nothing by failing."""
+        return self._answer(lambda: canonical_bytes(event), None)
+
+    def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
+        """Take in one event as a line of JSON. Total, like `handle`."""
+        return self._answer(lambda: data, max_bytes)
+
+    def _answer(self, read: Callable[[], bytes], max_bytes: int | None) -> Answer:
+        value: Any = None
+        event: SessionEvent | None = None
+        try:
+            data = read()
+            value = parse_json(data, len(data) if max_bytes is None else max_bytes)
+            event = event_of(value)
+            return self._take(event)
+        except InvalidInput as error:
+            return _error(value, error.path, error.message)
+        except OutOfPlace as error:
+            return _error(value, error.path, str(error))
+        except Exception as error:
+            return self._failure(value, event, _described(error))
+
+    def _take(self, event: SessionEvent) -> Answer:
+        if isinstance(event, OpenEvent):
+            self._open(event)
+            return None
+        entry = self._entry(event.session)
+        with entry.lock:
+            if entry.is_over:  # it was closed while this event waited
+                raise _unknown(event.session)
+            step = self._step(entry, event)
+            entry.commit(event, step)
+            if isinstance(event, CloseEvent):
+                self._forget(event.session, entry)
+        return step.answer
+
+    def _step(self, entry: Entry, event: SessionEvent) -> Step:
+        """Return what an event makes of a session, once that is on record."""
+        known = entry.course.as_of if event.as_of is None else event.as_of
+        as_of = self._clock.now() if known is None else known
+        step = _applied(replace(entry.course, as_of=known), event, as_of)
+        self._recorder.record(entry.course.session.trace_id, step.records, entry.marks)
+        return step
+
+    def _open(self, event: OpenEvent) -> None:
+        if event.session in self._entries:
+            raise _already_open(event.session)
+        session = Session.opened(
+            self._rules,
+            event.session,
+            event.request,
+            system=event.system,
+            scope=event.scope,
+        )
+        self._admit(event.session, Course(self._settings, session, event.as_of), 0)
+
+    def _admit(self, name: str, course: Course, revision: int, mark: int | None = None) -> None:
+        with self._lock:
+            if name in self._entries:
+                raise _already_open(name)
+            if revision and revision <= self._resumed.get(name, 0):
+                raise HarnessError(
+                    f"session {escape_name(name)} went on from this state already: go on from there"
+                )
+            self._resumed.update({name: revision} if revision else {})
+            revision = max(revision, self._resumed.get(name, 0))
+            self._entries[name] = Entry(course, revision, Marks(mark, travelled=revision > 0))
+
+    def _entry(self, name: str) -> Entry:
+        entry = self._entries.get(name)
+        if entry is None:
+            raise _unknown(name)
+        return entry
+
+    def _forget(self, name: str, entry: Entry) -> None:
+        entry.end()
+        with self._lock:
+            self._entries.pop(name, None)
+
+    def _failure(self, value: Any, event: SessionEvent | None, message: str) -> Answer:
+        """Return the answer where the guard itself failed: nothing is allowed or changed."""
+        if not isinstance(event, CallsEvent | AnswerEvent):
+            return _error(value, "", message, kind="critic_error")
+        entry = self._entries.get(event.session)
+        turn = 0 if entry is None else entry.course.session.turn
+        turn += isinstance(event, CallsEvent)
+        return Ruling(session=event.session, turn=turn, action="refuse", critic_error=message)
+
+    def permit(self, session: str, call: str) -> CallPermit:
+        """Return the permit of an allowed call, to be redeemed right before the call is made.
+
+        Raises:
+            PermitError: the call was not allowed, has a result, or its session is not open.
+        """
+        entry = self._entries.get(session)
+        permit = entry.permits.get(call) if entry else None
+        if permit is None:
+            raise PermitError(f"call {escape_name(call)} was not allowed, or has ended")
+        return permit
+
+    def export(self, session: str) -> bytes:
+        """Hand a session over, as JSON: it is not open here any more. Its permits are withdrawn.
+
+        Keep it where no agent can write: whoever changes it grants what it says was approved.
+
+        Raises:
+            OutOfPlace: it is not open.
+        """
+        entry = self._entry(session)
+        with entry.lock:
+            if entry.is_over:
+                raise _unknown(session)
+            mark = self._recorder.mark(entry.marks)
+            data = dump_course(entry.course, entry.revision + 1, mark)
+            self._forget(session, entry)
+        return data
+
+    def resume(self, data: bytes) -> str:
+        """Go on with a session that was handed over, and return its id.
+
+        Raises:
+            InvalidInput: it is no session, of another policy, or contradicts itself.
+            OutOfPlace: it is open here.
+            HarnessError: somebody went on from this state already, or the log cannot be read.
+        """
+        state = parse_state(data)
+        course = course_of(self._rules, self._settings, state)
+        self._recorder.require_readable()
+        self._admit(course.session.id, course, state.revision, state.mark)
+        return course.session.id
+
+
+def _applied(course: Course, event: SessionEvent, as_of: datetime) -> Step:
+    """Return what an event other than `open` makes of a session."""
+    match event:
+        case SaidEvent():
+            return course.said(event)
+        case CallsEvent():
+            return course.calls(event, as_of)
+        case ResultEvent():
+            return course.result(event, as_of)
+        case AnswerEvent():
+            return course.answer(event, as_of)
+        case CloseEvent():
+            return course.close(event, as_of)
+        case _:
+            raise TypeError(f"not an event of an open session: {type(event).__name__}")
+
+
+def _unknown(name: str) -> OutOfPlace:
+    return OutOfPlace("/session", f"session {escape_name(name)} is not open: open it first")
+
+
+def _already_open(name: str) -> OutOfPlace:
+    return OutOfPlace("/session", f"session {escape_name(name)} is open already: close it first")
+
+
+def _error(value: Any, path: str, message: str, kind: str = "invalid_event") -> EventError:
+    """Return an error, with the session where the input names one."""
+    named = value.get("session") if isinstance(value, dict) else None
+    session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
+    return EventError(session=session, error=Fault(path=path, message=message), kind=kind)  # type: ignore[arg-type]
+
+
+def _described(error: Exception) -> str:
+    """Return a failure on one line that is safe to print."""
+    return str(error) if isinstance(error, HarnessError) else describe_error(error)

@@ -1,0 +1,69 @@
+"""The permit of one call: what a caller redeems right before it makes the call.
+
+Rule 1: it is good for exactly the call that was ruled on, by its canonical bytes.
+Rule 2: the first attempt to redeem it uses it up, whether or not it succeeds. It cannot be copied.
+"""
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any, Final, NoReturn
+
+from critic.session import Call
+from harness.canonical import canonical_json
+from harness.runtime.permit import PermitError
+from harness.wire import parse_json
+
+_ISSUER: Final = object()
+
+
+class CallPermit:
+    """Single-use authorization of one call. Made by a guard that allowed the call.
+
+    Attributes:
+        call: the id of the call.
+    """
+
+    __slots__ = ("_args", "_tool", "_used", "call")
+
+    def __init__(self, issuer: object, call: Call) -> None:
+        if issuer is not _ISSUER:
+            raise PermitError("a permit is issued by a guard, not made by hand")
+        self.call: Final = call.id
+        self._tool: Final = call.tool
+        self._args: Final = canonical_json(dict(call.args))
+        self._used: Final = Lock()  # acquired once, and never released
+
+    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
+        raise TypeError("a permit cannot be copied: it is good for one call")
+
+    def redeem(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments to call the tool with, made afresh from what was ruled on.
+
+        Works once: the first attempt uses the permit up, even if it fails. Thread-safe.
+
+        Raises:
+            PermitError: the tool or the arguments differ from those that were ruled on, or the
+                permit was used or withdrawn before.
+        """
+        if not self._used.acquire(blocking=False):
+            raise PermitError("this permit was used before: a call is made once per ruling")
+        if tool != self._tool or _bytes_or_none(args) != self._args:
+            raise PermitError("this is not the call that was allowed: ask for a ruling on it")
+        made: dict[str, Any] = parse_json(self._args, len(self._args))
+        return made
+
+    def withdraw(self) -> None:
+        """Use the permit up: the call may not be made any more."""
+        self._used.acquire(blocking=False)
+
+
+def issue_permit(call: Call) -> CallPermit:
+    """Return a permit for a call, for a guard to hand out."""
+    return CallPermit(_ISSUER, call)
+
+
+def _bytes_or_none(args: Mapping[str, Any]) -> bytes | None:
+    try:
+        return canonical_json(dict(args))
+    except Exception:  # not a mapping of JSON values
+        return None

@@ -1,0 +1,30 @@
+"""Turn a policy into what its sessions are judged by."""
+
+from critic.session import SessionRules, SessionTool
+from harness.policy import SESSION_BUDGET, Policy
+
+
+def rules_of(policy: Policy) -> SessionRules:
+    """Return the rules of all sessions under a policy. Make them once: schemas are compiled.
+
+    Raises:
+        ValueError: the policy has evidence with an id that sessions make themselves.
+    """
+    tools = {
+        name: SessionTool.of(
+            tool.capability,
+            result_class=tool.result_class,
+            expires_after_s=tool.expires_after_s,
+        )
+        for name, tool in policy.tools.items()
+    }
+    return SessionRules(
+        digest=policy.digest(),
+        tools=tools,
+        spec=policy.spec,
+        safety_mode=policy.guard.safety_mode,
+        default_budget=SESSION_BUDGET,
+        budget=policy.guard.budget,
+        record_fields=policy.record_fields,
+        evidence=policy.evidence,
+    )

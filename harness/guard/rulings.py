@@ -1,0 +1,60 @@
+"""What a guard answers on the wire: a ruling, the report of a session, or an error."""
+
+from typing import Annotated, Literal
+
+from critic import VerifyVerdict
+from critic.session import Action
+from evals.context import CallId, SessionId
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.json_value import Text
+
+
+class Question(Envelope):
+    """What a person is asked about one call. `path` is a JSON pointer into the plan."""
+
+    call: CallId
+    tool: Identifier
+    reason: Text
+    path: Annotated[Text | None, OPTIONAL] = None
+
+
+class Ruling(Envelope):
+    """What becomes of a batch: in an `if` it is true only where the batch may run.
+
+    `verdict` is what `verify` says of the batch. The action may be stricter: nobody is there to be
+    asked, a person said no. `critic_error` says that the guard itself failed: there is no verdict,
+    nothing may run, and the session is as it was.
+    """
+
+    session: SessionId
+    turn: Count
+    action: Action
+    verdict: Annotated[VerifyVerdict | None, OPTIONAL] = None
+    plan_digest: Annotated[Identifier | None, OPTIONAL] = None
+    questions: Annotated[tuple[Question, ...] | None, OPTIONAL, ARRAY] = None
+    note: Annotated[Text | None, OPTIONAL] = None
+    critic_error: Annotated[Text | None, OPTIONAL] = None
+
+    def __bool__(self) -> bool:
+        return self.action == "allow"
+
+
+class Fault(Envelope):
+    """Where an event is wrong, and what to do: one line, safe to print."""
+
+    path: Text
+    message: Text
+
+
+class EventError(Envelope):
+    """An event that changed nothing and allows nothing: it is no event, or in the wrong place.
+
+    In an `if` it is false.
+    """
+
+    session: Annotated[SessionId | None, OPTIONAL] = None
+    error: Fault
+    kind: Literal["invalid_event", "critic_error"] = "invalid_event"
+
+    def __bool__(self) -> Literal[False]:
+        return False

@@ -1,0 +1,90 @@
+"""A guarded session as JSON, to go on in another process, and back.
+
+Keep it where no agent can write: whoever changes it grants what it says was approved.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from critic.session import SessionRules, SessionState, session_of, state_of
+from critic.session.batch import RunningBatch
+from critic.session.state import BatchState, running_of, running_state
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
+from evals.json_value import Text
+from evals.timestamps import Time
+from harness.canonical import canonical_bytes, digest
+from harness.guard.course import Course, OpenQuestion
+from harness.policy import GuardSettings
+from harness.wire import InvalidInput, parse
+
+
+class GuardState(Envelope):
+    """All that a guard knows of one session.
+
+    `revision` counts how often the session was handed over, so that nobody goes on twice from one
+    state. `mark` is the number of its last record, where there is a log.
+    """
+
+    session: SessionState
+    as_of: Annotated[Time | None, OPTIONAL] = None
+    question: Annotated[BatchState | None, OPTIONAL] = None
+    asked: Count
+    denied: Annotated[tuple[Text, ...], ARRAY]
+    has_halted: bool
+    revision: Annotated[Count, Field(ge=1)]
+    mark: Annotated[Count | None, OPTIONAL] = None
+
+
+def dump_course(course: Course, revision: int, mark: int | None) -> bytes:
+    """Return a session as canonical JSON."""
+    question = course.question
+    asked = question and running_state(RunningBatch(question.batch, question.verdict))
+    state = GuardState(
+        session=state_of(course.session),
+        as_of=course.as_of,
+        question=asked,
+        asked=course.asked,
+        denied=tuple(sorted(key.decode() for key in course.denied)),
+        has_halted=course.has_halted,
+        revision=revision,
+        mark=mark,
+    )
+    return canonical_bytes(state)
+
+
+def parse_state(data: bytes) -> GuardState:
+    """Parse a session that was handed over. It may be larger than other documents.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    return parse(GuardState, data, max_bytes=max(len(data), 1))
+
+
+def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -> Course:
+    """Return the session that a state describes.
+
+    Raises:
+        InvalidInput: it is of another policy, or contradicts itself.
+    """
+    try:
+        session = session_of(rules, state.session)
+        question = None
+        if state.question is not None:
+            waiting = running_of(rules, session.trail, state.question)
+            if waiting.verdict.ok:
+                raise ValueError("a question is about a batch that verify refuses")
+            digest_of_plan = digest(waiting.batch.proposal.plan)
+            question = OpenQuestion(waiting.batch, waiting.verdict, digest_of_plan)
+    except (ValueError, KeyError, IndexError) as error:
+        raise InvalidInput("/session", f"cannot go on from it: {error}") from None
+    return Course(
+        settings=settings,
+        session=session,
+        as_of=state.as_of,
+        question=question,
+        asked=state.asked,
+        denied=frozenset(key.encode() for key in state.denied),
+        has_halted=state.has_halted,
+    )
