@@ -45,6 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_judge(commands, "score", "judge finished runs", "Run")
     _add_run(commands)
+    _add_guard(commands)
     _add_replay(commands)
     _add_log(commands)
     add_policy(commands)
@@ -135,6 +136,34 @@ def _add_run(commands: Commands) -> None:
     _add_policy_option(run)
     run.add_argument("--log", required=True, help="decision log to append to, made if missing")
     run.add_argument("--decided-at", metavar="TIME", help="RFC 3339 time to record (default: now)")
+
+
+def _add_guard(commands: Commands) -> None:
+    exits = "Exit status: 0 all ok; 1 something was refused; 2 an event or the command is invalid."
+    guard = add(
+        commands, "guard", "guard agents that act call by call: events in, rulings out", exits
+    )
+    guard.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="session events, one JSON object a line; - is standard input (the default)",
+    )
+    guard.add_argument(
+        "--policy", required=True, metavar="FILE", help="what sessions are judged by"
+    )
+    guard.add_argument("--log", help="decision log to append each ruling to, made if missing")
+    guard.add_argument(
+        "--explain",
+        action="store_true",
+        help="print the turns as a person reads them: calls, tiers, origins of values, rulings",
+    )
+    guard.add_argument(
+        "--max-bytes",
+        type=positive,
+        metavar="N",
+        help="refuse lines of more bytes without reading them (default: 33554432, 32 MiB)",
+    )
 
 
 def _add_replay(commands: Commands) -> None:

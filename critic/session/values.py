@@ -5,7 +5,7 @@ It is the one door of the session to how provenance reads values, roles and text
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
@@ -26,11 +26,13 @@ from critic.provenance_values import (
 from critic.provenance_worth import ASK
 from evals.canonical import canonical_json
 from evals.capability import Role, ToolCapability
+from evals.envelope import MODE_RANK
 from evals.escaping import pointer
 from evals.plan import Proposal
 
 __all__ = [
     "Doubts",
+    "JudgedValue",
     "RoleTree",
     "Seen",
     "Sighting",
@@ -141,18 +143,27 @@ def _asks(facts: Facts, role: Role, value: str | int | float) -> bool:
     return facts.judged(role, spelled)[0] == ASK
 
 
-def judged_values(case: PreparedPlan) -> Iterator[tuple[int, str, Role, str, Sighting | None]]:
-    """Yield each value that is judged: its step and place, its role, and where it comes from.
+class JudgedValue(NamedTuple):
+    """A value that is judged: its step, its place in the args, its role, where it comes from.
 
-    The day of a `time` has no such origin.
+    A day has no such origin.
     """
+
+    step: int
+    path: str
+    role: Role
+    value: str
+    seen: Sighting | None
+
+
+def judged_values(case: PreparedPlan) -> Iterator[JudgedValue]:
+    """Yield each value of a plan that is judged by its role."""
     facts = Facts(case)
     for index, entry, fields in case.steps:
-        if entry.capability is None or entry.rank <= 0:
+        if entry.capability is None or entry.rank <= MODE_RANK["read_only"]:
             continue
         for place in placed(role_tree(entry.capability.arg_roles), fields["args"]):
             where = pointer(*place.path)
             for role, value in _judged_at(place):
-                spelled = spelling(value)
-                seen = None if role == "time" else facts.judged(role, spelled)[1]
-                yield index, where, role, str(value), seen
+                seen = None if role == "time" else facts.judged(role, spelling(value))[1]
+                yield JudgedValue(index, where, role, str(value), seen)

@@ -111,8 +111,29 @@ def _too_large(name: str, limit: int, line: int | None = None) -> InputDocument:
     return InputDocument(name, b"", line, message, from_lines=line is not None)
 
 
+def read_lines(name: str, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[InputDocument]:
+    """Yield the lines of one file as they come, blank ones left out. There may be none.
+
+    A file that cannot be read, or cannot be read further, yields one document that says why.
+    """
+    try:
+        with _opened(name) as stream:
+            yield from _written_lines(name, stream, limit)
+    except OSError as error:
+        yield InputDocument(name, b"", error=explain_os(error))
+
+
 def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
-    number = documents_seen = 0
+    documents_seen = 0
+    for document in _written_lines(name, stream, limit):
+        documents_seen += 1
+        yield document
+    if not documents_seen:
+        yield InputDocument(name, b"", error="empty: expected one JSON document", from_lines=True)
+
+
+def _written_lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
+    number = 0
     while line := stream.readline(limit + 2):
         number += 1
         if len(line) > limit and not line.endswith(b"\n"):
@@ -120,13 +141,10 @@ def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
         data = line.removesuffix(b"\n").removesuffix(b"\r") if line.endswith(b"\n") else line
         if data.isspace() or not data:
             continue
-        documents_seen += 1
         if len(data) > limit:
             yield _too_large(name, limit, number)
         else:
             yield InputDocument(name, data, number, from_lines=True)
-    if not documents_seen:
-        yield InputDocument(name, b"", error="empty: expected one JSON document", from_lines=True)
 
 
 def _skip_line(stream: BinaryIO) -> None:

@@ -1,0 +1,125 @@
+"""The turns of sessions as a person reads them: calls, tiers, origins of values, rulings, why."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from critic import Proposal, Refused
+from critic.session import SessionReport
+from critic.session.values import JudgedValue, doubts_about, judged_values
+from evals.escaping import escape_line, escape_name
+from evals.manifest import EvidenceItem
+from harness.guard import Answer, CallsEvent, EventError, Ruling, parse_event
+from harness.guard.recording import GuardLog
+from harness.record import Decision
+from harness.wire import InvalidInput
+
+_ORIGINS: Final[Mapping[str, str]] = {
+    "approved": "approved by a person",
+    "request": "from the request",
+    "operator": "from the system prompt",
+    "own": "made by this session, or on a host that the request names",
+    "system": "from a system of record",
+    "field": "a field of",
+    "contested": "a field that a text mentions too, of",
+    "named_member": "text of a member, in",
+    "named_public": "public text, in",
+    "named_web": "a web page,",
+    "reached_member": "text of a member, in",
+    "reached_public": "public text, in",
+    "reached_web": "a web page,",
+    "untrusted": "untrusted text, in",
+    "led_field": "a field that only untrusted text led to, of",
+    "unseen": "not seen anywhere",
+}
+_STANDINGS: Final[Mapping[str, str]] = {
+    "named": "which the request names",
+    "reached": "linked from one that the request names",
+    "led": "reached only through untrusted text",
+    "ambient": "not requested",
+}
+_NAMES_ITS_ITEM: Final = (",", " of", " in")
+
+
+class _Unkept:
+    """Stands for the record of a decision that no log keeps."""
+
+    seq = 0
+
+
+class Explainer:
+    """Writes the turns. It stands before the log, where it sees what was decided about."""
+
+    def __init__(self, log: GuardLog | None) -> None:
+        """Explain, and hand on what is recorded."""
+        self._log = log
+        self._proposal: Proposal | None = None
+        self._calls: dict[str, CallsEvent] = {}
+
+    def append(self, decision: Decision) -> Any:
+        """Note what a ruling is about, and record it."""
+        if decision.run is None:
+            self._proposal = decision.proposal
+        return _Unkept() if self._log is None else self._log.append(decision)
+
+    def text(self, data: bytes, answer: Answer) -> str:
+        """Return what to print for an event that was answered."""
+        with suppress(InvalidInput):
+            event = parse_event(data)
+            if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
+                self._calls[event.session] = event
+        return "".join(f"{line}\n" for line in self._lines(answer))
+
+    def _lines(self, answer: Answer) -> Iterator[str]:
+        match answer:
+            case EventError():
+                place = f" at {escape_line(answer.error.path)}" if answer.error.path else ""
+                session = f"{escape_name(answer.session)}: " if answer.session else ""
+                yield f"{session}error{place}: {answer.error.message}"
+            case Ruling():
+                yield from self._turn(answer)
+            case SessionReport():
+                yield f"{escape_name(answer.session)} closed: {answer.status}: {answer.rationale}"
+
+    def _turn(self, ruling: Ruling) -> Iterator[str]:
+        yield f"{escape_name(ruling.session)} turn {ruling.turn}: {ruling.action}"
+        if ruling.critic_error is not None:
+            yield f"  why: the guard failed: {escape_line(ruling.critic_error)}"
+            return
+        if self._proposal is not None:
+            yield from _calls(self._proposal, self._calls.get(ruling.session))
+        if ruling.note:
+            yield f"  why: {escape_line(ruling.note)}"
+        if isinstance(ruling.verdict, Refused):
+            yield from (f"  why: {one.reason}" for one in ruling.verdict.violations)
+
+
+def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
+    case, _ = doubts_about(proposal)
+    values: dict[int, list[JudgedValue]] = {}
+    if proposal.spec.provenance is not None:
+        for value in judged_values(case):
+            values.setdefault(value.step, []).append(value)
+    for index, entry, fields in case.steps:
+        tier = entry.mode if entry.capability is not None else "not in the policy"
+        named = event.calls[index] if event and index < len(event.calls) else None
+        shown = f"{escape_name(named.id)} {named.tool}" if named else fields["capability_id"]
+        yield f"  {shown} ({tier})"
+        yield from map(_value, values.get(index, ()))
+
+
+def _value(value: JudgedValue) -> str:
+    """Return a value with its role and where it comes from."""
+    shown = f"    {escape_name(value.path) or '/'} [{escape_name(value.value[:60])}] {value.role}"
+    if value.seen is None:
+        return shown
+    origin = _ORIGINS[value.seen.origin]
+    item = value.seen.item
+    source = f" {_item(item)}" if item and origin.endswith(_NAMES_ITS_ITEM) else ""
+    return f"{shown}: {origin}{source}"
+
+
+def _item(item: EvidenceItem) -> str:
+    about = "" if item.subject is None else f" [{escape_name(item.subject)}]"
+    standing = "" if item.source is None else f" ({_STANDINGS[item.source.standing]})"
+    return f"{item.id}{about}{standing}"
