@@ -43,10 +43,12 @@
         NotApproved
         NotJson
         NotRecorded
+        OutOfPlace
         OutOfTime
         PermitError
         ToolNotRun
         UsageError
+        WentOnElsewhere
         _Crashed
 
 The message of each is one line, safe to print: what is wrong, where, and what to do.

@@ -7,6 +7,7 @@ if guard.handle(CallsEvent(session="s1", calls=[call])):
 """
 
 from critic.session import SessionReport
+from harness.guard.aio import AsyncGuard
 from harness.guard.course import OutOfPlace
 from harness.guard.events import (
     AnswerEvent,
@@ -27,6 +28,7 @@ from harness.guard.rulings import EventError, Fault, Question, Ruling
 __all__ = [
     "Answer",
     "AnswerEvent",
+    "AsyncGuard",
     "CallPermit",
     "CallsEvent",
     "CloseEvent",

@@ -120,7 +120,7 @@ def event_of(value: Any) -> SessionEvent:
     """Build the event that a parsed JSON value spells.
 
     Raises:
-        InvalidInput: it spells none.
+        InvalidInput: it is not an event.
     """
     if not isinstance(value, dict):
         raise InvalidInput("", "must be an object with the members event and session")
@@ -135,6 +135,6 @@ def parse_event(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> SessionEven
     """Parse one line of a session.
 
     Raises:
-        InvalidInput: it is no event. `session_of` may still know of which session.
+        InvalidInput: it is not an event.
     """
     return event_of(parse_json(data, max_bytes))

@@ -157,7 +157,7 @@ class Guard:
     def _failure(self, value: Any, event: SessionEvent | None, message: str) -> Answer:
         """Return the answer where the guard itself failed: nothing is allowed or changed."""
         if not isinstance(event, CallsEvent | AnswerEvent):
-            return _error(value, "", message, kind="critic_error")
+            return _error(value, "", f"critic_error: {message}")
         entry = self._entries.get(event.session)
         turn = 0 if entry is None else entry.course.session.turn
         turn += isinstance(event, CallsEvent)
@@ -232,11 +232,11 @@ def _already_open(name: str) -> OutOfPlace:
     return OutOfPlace("/session", f"session {escape_name(name)} is open already: close it first")
 
 
-def _error(value: Any, path: str, message: str, kind: str = "invalid_event") -> EventError:
+def _error(value: Any, path: str, message: str) -> EventError:
     """Return an error, with the session where the input names one."""
     named = value.get("session") if isinstance(value, dict) else None
     session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
-    return EventError(session=session, error=Fault(path=path, message=message), kind=kind)  # type: ignore[arg-type]
+    return EventError(session=session, error=Fault(path=path, message=message))
 
 
 def _described(error: Exception) -> str:

@@ -47,14 +47,13 @@ class Fault(Envelope):
 
 
 class EventError(Envelope):
-    """An event that changed nothing and allows nothing: it is no event, or in the wrong place.
+    """An event that changed nothing and allows nothing: invalid, or in the wrong place.
 
-    In an `if` it is false.
+    The message begins with `critic_error: ` where the guard itself failed. In an `if` it is false.
     """
 
     session: Annotated[SessionId | None, OPTIONAL] = None
     error: Fault
-    kind: Literal["invalid_event", "critic_error"] = "invalid_event"
 
     def __bool__(self) -> Literal[False]:
         return False

@@ -1,0 +1,88 @@
+"""Event streams with their expected answers: run them through a guard and compare.
+
+A stream has a `policy`, `events` (a string is a raw line) and `answers`: for each event that is
+answered (`for` is its index) the fields that must match. Every other event has no answer. In an
+event, `plan_digest` may be `$LAST`, the last ruling of its session, or `$FOR:n`, that of event n.
+"""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from evals.envelope import Envelope
+from harness.clock import FixedClock
+from harness.guard import Guard
+from harness.policy import Policy
+from harness.wire import build
+
+Json = dict[str, Any]
+
+NOON: Final = datetime(2026, 5, 9, 12, tzinfo=UTC)
+
+
+def policy_of(wire: Json) -> Policy:
+    return build(Policy, wire)
+
+
+def guard_of(wire: Json, **options: Any) -> Guard:
+    return Guard(policy_of(wire), **{"clock": FixedClock(NOON), **options})
+
+
+def answers_to(guard: Guard, events: list[Any]) -> dict[int, Json]:
+    """Return the answer to each event that has one, by its index."""
+    answers: dict[int, Json] = {}
+    last: dict[str, str] = {}
+    for index, event in enumerate(events):
+        line = event if isinstance(event, str) else json.dumps(_named(event, answers, last))
+        answer = guard.handle_line(line.encode())
+        if answer is not None:
+            assert isinstance(answer, Envelope)
+            answers[index] = answer.wire()
+            if "plan_digest" in answers[index]:
+                last[answers[index]["session"]] = answers[index]["plan_digest"]
+    return answers
+
+
+def _named(event: Json, answers: dict[int, Json], last: dict[str, str]) -> Json:
+    named = event.get("plan_digest", "")
+    if named == "$LAST":
+        return {**event, "plan_digest": last[event["session"]]}
+    if named.startswith("$FOR:"):
+        return {**event, "plan_digest": answers[int(named[5:])]["plan_digest"]}
+    return event
+
+
+def differences(case: Json, **options: Any) -> list[str]:
+    """Return how the answers to a stream differ from those that it expects."""
+    given = answers_to(guard_of(case["policy"], **options), case["events"])
+    expected = {answer["for"]: answer for answer in case["answers"]}
+    return [
+        f"event {index}: {line}"
+        for index in sorted({*given, *expected})
+        for line in _differences(expected.get(index), given.get(index))
+    ]
+
+
+def _differences(expected: Json | None, given: Json | None) -> Iterator[str]:
+    if expected is None or given is None:
+        yield f"{'no answer' if given is None else f'an answer: {given}'}"
+        return
+    shown = _shown(given)
+    for name, value in expected.items():
+        if name != "for" and shown.get(name) != value:
+            yield f"{name} is {shown.get(name)}, not {value}: {given}"
+    if not expected.get("error") and "error" in given:
+        yield f"an error: {given}"
+
+
+def _shown(given: Json) -> Json:
+    """Return the fields that an answer may be expected to have."""
+    verdict = given.get("verdict", {})
+    violations = verdict.get("violations", [])
+    return {
+        **{name: given.get(name) for name in ("action", "turn", "status", "note")},
+        **{name: verdict.get(name) for name in ("ok", "kind", "offending_step")},
+        "approvable": bool(violations) and all(one.get("approvable") for one in violations),
+        "error": "error" in given,
+    }
