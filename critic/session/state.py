@@ -160,8 +160,8 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
         state.running
     ):
         raise ValueError("a call is awaited of a batch that does not run")
-    if [turn.turn for turn in state.turns] != [*range(1, len(state.turns) + 1)]:
-        raise ValueError("the turns are not numbered from 1")
+    if [turn.turn for turn in state.turns] != [*range(1, state.facts.turn + 1)]:
+        raise ValueError("the turns are not those that there were")
     return Session(
         rules=rules,
         id=state.facts.id,

@@ -2,7 +2,8 @@
 
 Rule 1: a ruling is a decision without a run. A batch that ended is another one, of the same
         proposal, with its calls and their score.
-Rule 2: of two processes that go on from one state, the one whose record comes second is refused.
+Rule 2: of two processes that go on from one state, the one that comes second is refused, and where
+        both record at one moment, neither goes on.
 """
 
 from collections.abc import Iterable, Iterator
@@ -105,18 +106,21 @@ class Recorder:
         if self._log is None:
             return
         for entry in entries:
-            number = _append(self._log, decision_of(entry, self._clock.now()))
-            marks.own.add(number)
+            decision = decision_of(entry, self._clock.now())
             if marks.travelled:
+                self._require_alone(trace_id, marks)
+            number = _append(self._log, decision)
+            marks.own.add(number)
+            if marks.travelled:  # once more: somebody may have been as quick
                 self._require_alone(trace_id, marks, number)
             marks.last, marks.own = number, set()
 
-    def _require_alone(self, trace_id: str, marks: Marks, until: int) -> None:
+    def _require_alone(self, trace_id: str, marks: Marks, until: int | None = None) -> None:
         """Require that no other process recorded for a session since its last record."""
         if not isinstance(self._log, ReadableLog):
             raise HarnessError("this log cannot show whether the session went on elsewhere")
         for raw in self._log.raw((marks.last or 0) + 1):
-            if raw.seq >= until:
+            if until is not None and raw.seq >= until:
                 return
             if raw.seq not in marks.own and _trace_of(raw) == trace_id:
                 raise WentOnElsewhere(

@@ -15,6 +15,7 @@ from harness.clock import FixedClock
 from harness.guard import Guard
 from harness.policy import Policy
 from harness.wire import build
+from tests.support.paths import FIXTURES
 
 Json = dict[str, Any]
 
@@ -86,3 +87,49 @@ def _shown(given: Json) -> Json:
         "approvable": bool(violations) and all(one.get("approvable") for one in violations),
         "error": "error" in given,
     }
+
+
+def streams(name: str) -> Iterator[Json]:
+    """Yield the streams of one of our files, each with its whole policy."""
+    wire = json.loads((FIXTURES / "sessions" / f"{name}.json").read_bytes())
+    for case in wire["streams"]:
+        yield {**case, "policy": {**wire["policy"], **case.get("changes", {})}}
+
+
+def desk(**guard: Any) -> Json:
+    """Return the policy of a desk that reads notes and mail, transfers money and shreds files."""
+    policy: Json = json.loads((FIXTURES / "sessions" / "desk.json").read_bytes())["policy"]
+    return {**policy, "guard": {**policy["guard"], **guard}}
+
+
+def open_(session: str = "s", request: str = "Do the transfer of plan.md", **more: Any) -> Json:
+    scope = ["transfer", "shred", "make_note"]
+    return {"event": "open", "session": session, "request": request, "scope": scope, **more}
+
+
+def call(tool: str, session: str = "s", id: str = "c", **args: Any) -> Json:
+    calls = [{"id": id, "tool": tool, "args": args}]
+    return {"event": "calls", "session": session, "calls": calls}
+
+
+def result(output: Any, session: str = "s", id: str = "c", **more: Any) -> Json:
+    wire = {"event": "result", "session": session, "id": id, "status": "completed"}
+    return {**wire, "output": output, **more}
+
+
+def yes(session: str = "s", digest: str = "$LAST", **more: Any) -> Json:
+    wire = {"event": "answer", "session": session, "plan_digest": digest, "yes": True}
+    return {**wire, "approver": "ada", **more}
+
+
+def close(session: str = "s", **outputs: Any) -> Json:
+    return {"event": "close", "session": session, "outputs": outputs}
+
+
+ASKS: Final = [
+    open_(),
+    call("read_note", name="plan.md"),
+    result("wire it to iban-4711-22"),
+    call("transfer", iban="iban-4711-22", reason="x"),
+]
+"""Events at whose end a question is open."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.guarding import differences
+from tests.support.guarding import differences, streams
 from tests.support.paths import FIXTURES, ROOT
 
 CORPUS = ROOT.parent / "shared" / "corpus" / "guard.jsonl"
@@ -13,16 +13,11 @@ OURS = sorted((FIXTURES / "sessions").glob("*.json"))
 
 
 def ours() -> list[Any]:
-    """Return our streams: a file has a policy, and streams that may change parts of it."""
-    found = []
-    for path in OURS:
-        wire = json.loads(path.read_bytes())
-        for case in wire["streams"]:
-            policy = {**wire["policy"], **case.get("changes", {})}
-            found.append(
-                pytest.param({**case, "policy": policy}, id=f"{path.stem}: {case['name']}")
-            )
-    return found
+    return [
+        pytest.param(case, id=f"{path.stem}: {case['name']}")
+        for path in OURS
+        for case in streams(path.stem)
+    ]
 
 
 def shared() -> list[Any]:

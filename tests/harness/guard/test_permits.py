@@ -1,0 +1,118 @@
+"""A permit is good for one call as it was ruled on, once."""
+
+import copy
+import pickle
+from contextlib import suppress
+from threading import Barrier, Thread
+from typing import Any
+
+import pytest
+
+from critic.session import Call
+from harness.guard import CallPermit, Guard
+from harness.guard.permits import issue_permit
+from harness.runtime.permit import PermitError
+from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
+
+
+def permitted(*events: Any) -> Guard:
+    guard = guard_of(desk())
+    answers_to(guard, [open_(), call("read_note", name="plan.md"), *events])
+    return guard
+
+
+def test_a_permit_gives_the_arguments_once() -> None:
+    permit = permitted().permit("s", "c")
+    given = {"name": "plan.md"}
+    assert permit.redeem("read_note", given) == given
+    with pytest.raises(PermitError, match="used before"):
+        permit.redeem("read_note", given)
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        ("read_note", {"name": "other.md"}),
+        ("read_note", {"name": "plan.md", "x": None}),
+        ("read_note", {}),
+        ("list_mail", {"name": "plan.md"}),
+        ("read_note", {"name": object()}),
+        ("read_note", None),
+    ],
+)
+def test_an_edited_call_is_not_covered_and_uses_the_permit_up(attempt: Any) -> None:
+    permit = permitted().permit("s", "c")
+    with pytest.raises(PermitError, match="not the call"):
+        permit.redeem(*attempt)
+    with pytest.raises(PermitError, match="used before"):
+        permit.redeem("read_note", {"name": "plan.md"})
+
+
+def test_numbers_are_told_from_booleans() -> None:
+    permit = issue_permit(Call("c", "t", {"n": 1}))
+    with pytest.raises(PermitError):
+        permit.redeem("t", {"n": True})
+
+
+def test_what_is_given_is_no_part_of_what_was_ruled_on() -> None:
+    call_ = Call("c", "t", {"names": ["a"]})
+    permit = issue_permit(call_)
+    call_.args["names"].append("b")
+    assert permit.redeem("t", {"names": ["a"]}) == {"names": ["a"]}
+
+
+@pytest.mark.parametrize(
+    "then",
+    [[result("x")], [close()], [call("list_mail")], [call("transfer", iban="iban-9", reason="")]],
+    ids=["it has ended", "the session closed", "its id came back", "its id came back refused"],
+)
+def test_a_permit_is_withdrawn_when(then: list[Any]) -> None:
+    guard = permitted()
+    permit = guard.permit("s", "c")
+    answers_to(guard, then)
+    with pytest.raises(PermitError):
+        permit.redeem("read_note", {"name": "plan.md"})
+
+
+@pytest.mark.parametrize("session", ["s", "t"])
+def test_there_is_no_permit_for_what_was_not_allowed(session: str) -> None:
+    with pytest.raises(PermitError, match="not allowed"):
+        permitted().permit(session, "d")
+
+
+def test_a_question_has_no_permit_before_its_yes() -> None:
+    guard = guard_of(desk())
+    answers_to(guard, ASKS)
+    with pytest.raises(PermitError):
+        guard.permit("s", "c")
+    guard = guard_of(desk())
+    answers_to(guard, [*ASKS, yes()])
+    assert guard.permit("s", "c").redeem("transfer", {"iban": "iban-4711-22", "reason": "x"})
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_permit_cannot_be_copied(copied: Any) -> None:
+    with pytest.raises(TypeError, match="one call"):
+        copied(issue_permit(Call("c", "t", {})))
+
+
+def test_a_permit_is_not_made_by_hand() -> None:
+    with pytest.raises(PermitError, match="issued by a guard"):
+        CallPermit(object(), Call("c", "t", {}))
+
+
+def test_of_many_threads_one_redeems_it() -> None:
+    for _ in range(20):
+        permit, barrier, given = issue_permit(Call("c", "t", {})), Barrier(4), list[Any]()
+
+        def redeem(permit: CallPermit = permit, barrier: Barrier = barrier) -> None:
+            barrier.wait()
+            with suppress(PermitError):
+                given.append(permit.redeem("t", {}))  # noqa: B023 - joined in this turn
+
+        threads = [Thread(target=redeem) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert given == [{}]
