@@ -1,12 +1,13 @@
 """The events of a session on the wire: one JSON object a line, strict like every envelope."""
 
-from typing import Annotated, Any, Literal, Self
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.context import CallId, SessionId, Sha256
-from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Count, Envelope, Identifier
+from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
 from evals.escaping import escape_name
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.run import CallStatus
@@ -33,6 +34,18 @@ class OpenEvent(_Event):
     system: Annotated[Text | None, OPTIONAL] = None
     scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
 
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            session: str,
+            request: str,
+            system: str | None = None,
+            scope: Array[str] | None = None,
+            as_of: datetime | str | None = None,
+        ) -> None: ...
+
 
 class SaidEvent(_Event):
     """The user said something more."""
@@ -55,6 +68,16 @@ class CallsEvent(_Event):
 
     event: Literal["calls"] = "calls"
     calls: Annotated[tuple[RequestedCall, ...], ARRAY, Field(min_length=1)]
+
+    if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
+
+        def __init__(
+            self,
+            *,
+            session: str,
+            calls: Array[RequestedCall],
+            as_of: datetime | str | None = None,
+        ) -> None: ...
 
     @model_validator(mode="after")
     def _told_apart(self) -> Self:

@@ -182,9 +182,10 @@ def test_a_failure_at_the_opening_opens_nothing(monkeypatch: pytest.MonkeyPatch)
 
 def test_what_is_not_an_event_is_an_error_not_an_exception() -> None:
     guard = guard_of(desk())
-    for thing in (None, {}, "x", Ruling, b"{}"):
-        assert isinstance(guard.handle(thing), EventError)  # type: ignore[arg-type]
-        assert isinstance(guard.handle_line(thing), EventError)  # type: ignore[arg-type]
+    things: list[Any] = [None, {}, "x", Ruling, b"{}"]
+    for thing in things:
+        assert isinstance(guard.handle(thing), EventError)
+        assert isinstance(guard.handle_line(thing), EventError)
 
 
 def test_a_real_log_that_was_closed_allows_nothing(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def shown(answers: dict[int, Any]) -> list[str]:
 def test_a_thousand_sessions_at_once() -> None:
     guard = guard_of(desk())
     opened = [open_(f"s{number}", f"Transfer to iban-{number}") for number in range(1000)]
-    assert not any(map(lambda event: answers_to(guard, [event]), opened))
+    assert not any(answers_to(guard, [event]) for event in opened)
     asked = [
         call("transfer", f"s{number}", iban=f"iban-{number + number % 2}", reason="x")
         for number in range(1000)
@@ -73,8 +73,8 @@ def test_sessions_that_share_a_log(tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         guard = guard_of(desk(), log=log)
         names = [f"s{number}" for number in range(8)]
-        work = [lambda name=name: shown(answers_to(guard, life(name))) for name in names]
-        assert in_threads(work, 8) == [EXPECTED] * 8
+        work = [partial(answers_to, guard, life(name)) for name in names]
+        assert [*map(shown, in_threads(work, 8))] == [EXPECTED] * 8
         assert {one.status for one in replay(log)} == {"same"}
         traces = [record.report.trace_id for record in log.records()]
     assert {traces.count(name) for name in names} == {5}
@@ -108,7 +108,7 @@ def test_turns_are_counted_once_under_contention() -> None:
     guard = guard_of(desk())
     answers_to(guard, [open_()])
     lines = [json.dumps(call("list_mail", id=f"c{n}")).encode() for n in range(40)]
-    answers = in_threads([lambda line=line: guard.handle_line(line) for line in lines])
+    answers = in_threads([partial(guard.handle_line, line) for line in lines])
     assert sorted(one.turn for one in answers) == list(range(1, 41))
 
 

@@ -1,0 +1,171 @@
+"""`critic guard`: lines in, lines out."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.harness.console import Critic
+from tests.support.examples import is_safe
+from tests.support.guarding import ASKS, call, close, desk, open_, result, yes
+from tests.support.paths import ROOT
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    path = tmp_path / "critic.json"
+    path.write_text(json.dumps(desk()))
+    return path
+
+
+def lines(*events: Any) -> bytes:
+    written = (event if isinstance(event, str) else json.dumps(event) for event in events)
+    return "".join(f"{line}\n" for line in written).encode()
+
+
+CALLS = call("list_mail")
+REFUSED = call("transfer", id="t", iban="iban-9", reason="x")
+
+
+@pytest.mark.parametrize(
+    ("events", "status", "shown"),
+    [
+        ([], 0, []),
+        ([open_()], 0, []),
+        ([open_(), "", "  ", CALLS, result("x"), close()], 0, ["allow", "completed"]),
+        (ASKS, 0, ["allow", "ask"]),
+        ([open_(), REFUSED, close()], 1, ["refuse", "completed"]),
+        ([open_(), REFUSED, "{", CALLS], 2, ["refuse", "error", "allow"]),
+        ([CALLS], 2, ["error"]),
+    ],
+)
+def test_each_event_that_is_answered_has_one_line(
+    critic: Critic, policy: Path, events: Any, status: int, shown: list[str]
+) -> None:
+    said = critic("guard", "--policy", policy, stdin=lines(*events))
+    given = [json.loads(line) for line in said.lines]
+    kinds = ["error" if "error" in one else one.get("action") or one["status"] for one in given]
+    assert (said.status, kinds, said.err) == (status, shown, "")
+    assert all(map(str.isascii, said.lines))
+
+
+def test_files_are_one_stream(critic: Critic, policy: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two"
+    one.write_bytes(lines(open_()))
+    two.write_bytes(lines(CALLS))
+    said = critic("guard", "--policy", policy, one, "-", two, stdin=lines(result("x", id="never")))
+    assert [("error" in json.loads(line)) for line in said.lines] == [True, False]
+    assert said.status == 2
+
+
+def test_a_file_that_is_missing_is_named_and_the_others_are_read(
+    critic: Critic, policy: Path, tmp_path: Path
+) -> None:
+    said = critic("guard", "--policy", policy, tmp_path / "none", "-", stdin=lines(open_(), CALLS))
+    assert said.status == 2
+    assert "no such file" in said.err
+    assert len(said.lines) == 1
+
+
+def test_a_line_over_the_limit_is_an_error_line(critic: Critic, policy: Path) -> None:
+    long = open_("t", request="x" * 2000)
+    said = critic(
+        "guard", "--policy", policy, "--max-bytes", "1000", stdin=lines(open_(), long, CALLS)
+    )
+    error, ruling = map(json.loads, said.lines)
+    assert "limit of 1000 bytes" in error["error"]["message"]
+    assert ruling["action"] == "allow"
+    assert said.status == 2
+
+
+def test_a_log_is_made_for_the_first_event_and_replays(
+    critic: Critic, policy: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.db"
+    critic("guard", "--policy", policy, "--log", log, tmp_path / "none")
+    assert not log.exists()
+    critic("guard", "--policy", policy, "--log", log, stdin=lines(*ASKS, close()))
+    said = critic("replay", log)
+    assert (said.status, said.lines) == (
+        0,
+        ["3 records: 3 same, 0 drift, 0 tampered, 0 incomplete"],
+    )
+
+
+def test_a_log_that_cannot_be_opened_answers_nothing(
+    critic: Critic, policy: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "log").write_text("not a log")
+    said = critic("guard", "--policy", policy, "--log", tmp_path / "log", stdin=lines(open_()))
+    assert (said.status, said.out) == (2, "")
+
+
+def test_the_turns_as_a_person_reads_them(critic: Critic, policy: Path) -> None:
+    hostile = call("transfer", id="\x1b[31m", iban="<b>\n", reason="x")
+    said = critic(
+        "guard", "--explain", "--policy", policy, stdin=lines(*ASKS, hostile, "{", close())
+    )
+    assert said.lines[:6] == [
+        "s turn 1: allow",
+        "  c read_note (read_only)",
+        "s turn 2: ask",
+        "  c transfer (delegated)",
+        "    /iban [iban-4711-22] recipient: public text, in call/1 [read_note plan.md] "
+        "(which the request names)",
+        "  why: step 0 recipient [iban-4711-22] appears only in the text of call/1 "
+        "[read_note plan.md] (which the request names): needs approval",
+    ]
+    assert said.lines[-1].startswith("s closed: completed: ")
+    assert all(map(is_safe, said.lines))
+
+
+def test_the_turns_of_a_policy_without_provenance_have_no_origins(
+    critic: Critic, tmp_path: Path
+) -> None:
+    wire = desk(on_ask="refuse")
+    path = tmp_path / "critic.json"
+    path.write_text(json.dumps({**wire, "spec": {"id": "s", "required_outputs": []}}))
+    said = critic(
+        "guard", "--explain", "--policy", path, stdin=lines(open_(), REFUSED, call("nothing"))
+    )
+    assert said.lines == [
+        "s turn 1: allow",
+        "  t transfer (delegated)",
+        "s turn 2: refuse",
+        "  c nothing (not in the policy)",
+        "  why: plan step 0 calls unknown.nothing which is not in the surface",
+    ]
+
+
+def test_explaining_and_recording_go_together(critic: Critic, policy: Path, tmp_path: Path) -> None:
+    log = tmp_path / "audit.db"
+    critic("guard", "--explain", "--policy", policy, "--log", log, stdin=lines(*ASKS, close()))
+    assert critic("replay", log).lines[0].startswith("3 records: 3 same")
+
+
+def test_a_program_at_the_other_end_of_a_pipe_is_answered_at_once(policy: Path) -> None:
+    command = [sys.executable, "-m", "harness.cli", "guard", "--policy", str(policy)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+    ) as guard:
+        assert guard.stdin
+        assert guard.stdout
+
+        def send(event: Any) -> None:
+            assert guard.stdin
+            guard.stdin.write(json.dumps(event) + "\n")
+            guard.stdin.flush()
+
+        for event in ASKS:
+            send(event)
+        assert json.loads(guard.stdout.readline())["action"] == "allow"
+        question = json.loads(guard.stdout.readline())
+        send(yes(digest=question["plan_digest"]))
+        assert json.loads(guard.stdout.readline())["action"] == "allow"
+        guard.stdin.close()
+        assert guard.wait(30) == 0
