@@ -89,7 +89,7 @@ class Arrival:
         if self.as_of is None:
             raise ValueError("results that expire need the time of their arrival: give as_of")
         last = _LATEST.replace(tzinfo=self.as_of.tzinfo)
-        left = int((last - self.as_of).total_seconds())
+        left = (last - self.as_of) // timedelta(seconds=1)
         return self.as_of + timedelta(seconds=min(seconds, left))
 
 

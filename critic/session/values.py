@@ -50,7 +50,7 @@ __all__ = [
     "values_made",
 ]
 
-_GOES_TO: Final = frozenset[Role]({"recipient", "object", "attribute", "locator"})
+_GOES_TO: Final = frozenset[Role]({"recipient", "locator"})
 _MADE: Final = frozenset[Role]({"object", "attribute"})
 _LOCATOR: Final = frozenset[Role]({"locator"})
 _FILE: Final = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9]{1,8}")

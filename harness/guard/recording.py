@@ -33,7 +33,7 @@ class GuardLog(Protocol):
 
 
 @runtime_checkable
-class ReadableLog(Protocol):
+class _ReadableLog(Protocol):
     """A log that can be read, as a session needs it that goes on in another process."""
 
     def raw(self, start: int | None = None) -> Iterator[RawRecord]:
@@ -82,7 +82,7 @@ class Recorder:
 
     def mark(self, marks: Marks) -> int | None:
         """Return the number of the record after which the next process goes on."""
-        if self._log is None or marks.last is not None or not isinstance(self._log, ReadableLog):
+        if self._log is None or marks.last is not None or not isinstance(self._log, _ReadableLog):
             return marks.last
         return self._log.head().seq
 
@@ -92,7 +92,7 @@ class Recorder:
         Raises:
             HarnessError: it cannot.
         """
-        if self._log is not None and not isinstance(self._log, ReadableLog):
+        if self._log is not None and not isinstance(self._log, _ReadableLog):
             raise HarnessError("this log cannot show whether the session went on elsewhere")
 
     def record(self, trace_id: str, entries: Iterable[ToRecord], marks: Marks) -> None:
@@ -117,7 +117,7 @@ class Recorder:
 
     def _require_alone(self, trace_id: str, marks: Marks, until: int | None = None) -> None:
         """Require that no other process recorded for a session since its last record."""
-        if not isinstance(self._log, ReadableLog):
+        if not isinstance(self._log, _ReadableLog):
             raise HarnessError("this log cannot show whether the session went on elsewhere")
         for raw in self._log.raw((marks.last or 0) + 1):
             if until is not None and raw.seq >= until:

@@ -1,0 +1,143 @@
+"""A trail is only added to, and answers as if it had been made at once."""
+
+from datetime import UTC, datetime
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
+from critic.session.evidence import Trail
+from critic.session.values import Seen
+from evals.manifest import Manifests
+from evals.timestamps import unexpired
+
+TIMES = [datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (10, 11, 12)]
+VALUES = ["alpha-1", "beta-2", "gamma-3"]
+SOURCES = [
+    Source(author="user", standing="named"),
+    Source(author="public", standing="ambient"),
+    Source(author="member", standing="named"),
+    Source(author="public", standing="led"),
+]
+
+
+@st.composite
+def evidence(draw: st.DrawFn) -> list[EvidenceItem]:
+    """Draw evidence of few values, sources and times, so that they meet."""
+    drawn = draw(
+        st.lists(
+            st.tuples(
+                st.sampled_from(SOURCES),
+                st.sampled_from([*VALUES, " and ".join(VALUES[:2]), {"id": "alpha-1"}, None]),
+                st.sampled_from([None, None, *TIMES]),
+                st.sampled_from(["a", "b"]),
+            ),
+            max_size=8,
+        )
+    )
+    return [
+        item_of(f"call/{number}", source, content, expiry, kind)
+        for number, (source, content, expiry, kind) in enumerate(drawn, 1)
+    ]
+
+
+def item_of(
+    ref: str, source: Source, content: Any, expiry: datetime | None, kind: str
+) -> EvidenceItem:
+    times: dict[str, Any] = {} if expiry is None else {"expires_at": expiry}
+    return EvidenceItem(id=ref, classification=kind, content=content, source=source, **times)
+
+
+def built(items: list[EvidenceItem], as_of: datetime | None, without: set[int]) -> Seen:
+    seen = Seen(("id",))
+    for at, item in enumerate(items):
+        if at not in without:
+            seen.add(item, has_expired=not unexpired(item.expires_at, as_of))
+    return seen
+
+
+def origins(seen: Seen) -> list[tuple[str, bool]]:
+    return [(seen.sighting(value).origin, seen.leads_to(value)) for value in VALUES]
+
+
+@given(evidence(), st.data())
+def test_it_has_seen_what_an_index_made_anew_has(
+    items: list[EvidenceItem], data: st.DataObject
+) -> None:
+    """It grows by pieces, is asked in between, and is asked about its earlier states as well."""
+    trail, trails = Trail((), ("id",)), []
+    for item in items:
+        trail = trail.plus([item])
+        trails.append(trail)
+    for _ in range(6):
+        if not trails:
+            return
+        asked = data.draw(st.sampled_from(trails))
+        as_of = data.draw(st.sampled_from([None, *TIMES]))
+        without = data.draw(st.sets(st.integers(0, len(asked) - 1), max_size=3))
+        with asked.seen(as_of, without) as seen:
+            assert origins(seen) == origins(built(items[: len(asked)], as_of, without))
+
+
+@given(evidence(), evidence(), evidence())
+def test_two_that_go_on_from_one_place_do_not_see_each_other(
+    first: list[EvidenceItem], one: list[EvidenceItem], other: list[EvidenceItem]
+) -> None:
+    trail = Trail(first, ("id",))
+    branches = [(trail.plus(added), added) for added in (one, other)]
+    for branch, added in branches:
+        assert branch.items == (*first, *added)
+        with branch.seen(None) as seen:
+            assert origins(seen) == origins(built([*first, *added], None, set()))
+    assert trail.items == tuple(first)
+
+
+@given(evidence(), st.sampled_from([None, *TIMES]))
+def test_it_finds_the_fresh_items_of_a_class(
+    items: list[EvidenceItem], as_of: datetime | None
+) -> None:
+    trail = Trail().plus(items)
+    for count, kind in product(range(len(items) + 1), "abc"):
+        expected = [
+            item.id
+            for item in items[:count]
+            if item.classification == kind and unexpired(item.expires_at, as_of)
+        ]
+        assert trail.first(count).fresh(kind, as_of) == expected
+
+
+@given(evidence(), st.lists(st.integers(0, 8)), st.booleans())
+def test_its_digest_is_that_of_the_context(
+    items: list[EvidenceItem], asked: list[int], with_fields: bool
+) -> None:
+    fields = ("id",) if with_fields else None
+    trail = Trail((), fields)
+    for item in items:
+        trail = trail.plus([item])
+    ctx = RunContext(trace_id="t", safety_mode="network")
+    spec = DecisionSpec(id="s", required_outputs=())
+    for count in [*asked, len(items)]:
+        part = trail.first(count)
+        manifests = Manifests(tool_manifest=(), evidence_manifest=part.items, record_fields=fields)
+        compiled = CompiledContext(manifests=manifests, pack_version="p")
+        assert part.context_digest(ctx, compiled, spec) == context_digest(ctx, compiled, spec)
+
+
+def test_an_empty_trail_has_seen_nothing() -> None:
+    with Trail().seen(None) as seen:
+        assert origins(seen) == [("unseen", False)] * 3
+    assert len(Trail()) == 0
+
+
+def test_adding_nothing_changes_nothing() -> None:
+    trail = Trail()
+    assert trail.plus([]) is trail
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_the_first_items_are_at_most_those_that_there_are(count: int) -> None:
+    item = EvidenceItem(id="a", classification="x")
+    assert len(Trail([item]).first(count)) == min(count, 1)

@@ -1,0 +1,384 @@
+"""What a session makes of what happens: proposals, facts, spending, reports."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from critic import EvidenceItem, RunBudget, ToolCapability, verify_proposal
+from critic.session import (
+    Call,
+    CallResult,
+    Session,
+    SessionRules,
+    SessionTool,
+    session_of,
+    state_of,
+)
+from critic.session.session import Closed
+from critic.verdicts import Refused
+from evals.canonical import digest
+from evals.spec import DecisionSpec
+
+NOW = datetime(2026, 5, 9, 12, tzinfo=UTC)
+
+
+def tool(name: str, mode: Any = "read_only", **fields: Any) -> SessionTool:
+    made = {key: fields.pop(key) for key in ("result_class", "expires_after_s") if key in fields}
+    fields = {"adapter_id": "a", "capability_id": name, "approval_mode": mode, **fields}
+    return SessionTool.of(ToolCapability(**fields), **made)
+
+
+WEB_PAGE = {"author": "public", "web": True}
+MAKES = {"author": "member", "makes": True}
+TOOLS = {
+    "read": tool("read", arg_roles={"name": "locator"}, result={"author": "public"}),
+    "mail": tool("mail", result={"author": "public"}),
+    "web": tool(
+        "web", "network", arg_roles={"url": "locator"}, result={"author": "public", "web": True}
+    ),
+    "make": tool(
+        "make",
+        "local_write",
+        arg_roles={"name": "attribute"},
+        result={"author": "member", "makes": True},
+    ),
+    "pay": tool("pay", "delegated", arg_roles={"to": "recipient", "note": "content"}),
+    "wipe": tool("wipe", "destructive", arg_roles={"what": "object"}),
+    "order": tool("order", result_class="order", expires_after_s=60, min_tokens=5),
+    "refund": tool(
+        "refund", "destructive", requires_evidence=["order"], arg_roles={"of": "attribute"}
+    ),
+}
+
+
+def rules(**more: Any) -> SessionRules:
+    spec = {"id": "s", "required_outputs": (), "provenance": "closed", **more.pop("spec", {})}
+    return SessionRules(
+        digest="0" * 64,
+        tools=more.pop("tools", TOOLS),
+        spec=DecisionSpec(**spec),
+        safety_mode="destructive",
+        default_budget=RunBudget(max_steps=100, bucket_tokens=1000),
+        record_fields=("id", "sender"),
+        **more,
+    )
+
+
+def opened(request: str = "Pay x-100 after reading plan.md", **more: Any) -> Session:
+    scope = more.pop("scope", ["pay", "wipe", "make"])
+    return Session.opened(rules(**more), "s", request, scope=scope)
+
+
+def allowed(session: Session, *calls: Call, as_of: datetime = NOW) -> Session:
+    batch = session.propose(calls, as_of)
+    verdict = verify_proposal(batch.proposal)
+    return session.decided(batch, "allow", verdict, digest(batch.proposal.plan))
+
+
+def after(session: Session, call: Call, output: Any = None, **more: Any) -> Session:
+    result = CallResult(more.pop("status", "completed"), output, **more)
+    return allowed(session, call).ran(call.id, result, NOW).session
+
+
+def read(name: str, id: str = "r") -> Call:
+    return Call(id, "read", {"name": name})
+
+
+def last(session: Session) -> EvidenceItem:
+    return session.trail.items[-1]
+
+
+# Evidence.
+
+
+@pytest.mark.parametrize(
+    ("name", "standing"),
+    [
+        ("plan.md", "named"),
+        ("PLAN.MD", "named"),
+        ("annex.md", "reached"),
+        ("trap.md", "led"),
+        ("other.md", "ambient"),
+        ("made.md", "reached"),
+        ("approved.md", "reached"),
+        ("shop.example/any", "named"),
+        ("ab", "ambient"),
+    ],
+)
+def test_the_standing_of_what_is_read(name: str, standing: str) -> None:
+    session = opened("Read plan.md and ab and https://shop.example/list")
+    session = after(session, read("plan.md"), "see annex.md")
+    session = after(session, Call("m", "mail", {}), "see trap.md")
+    session = after(session, Call("k", "make", {"name": "made.md"}), "done")
+    session = after(session, read("plan.md"), "pay approved.md")
+    asked = session.propose([Call("p", "pay", {"to": "approved.md"})], NOW)
+    session, _ = session.approved(asked, "ada")
+    source = last(after(session, read(name), "x")).source
+    assert source is not None
+    assert source.standing == standing
+
+
+def test_what_was_read_in_one_batch_does_not_lift_its_neighbours() -> None:
+    session = allowed(opened(), read("plan.md", "1"), read("annex.md", "2"))
+    session = session.ran("1", CallResult("completed", "see annex.md"), NOW).session
+    session = session.ran("2", CallResult("completed", "x"), NOW).session
+    source = last(session).source
+    assert source is not None
+    assert source.standing == "ambient"
+
+
+def test_a_late_result_is_judged_by_what_came_before_it() -> None:
+    session = allowed(opened(), read("plan.md", "1"), read("annex.md", "2"))
+    session = session.ran("1", CallResult("completed", "see annex.md"), NOW).session
+    session = after(session, read("plan.md", "3"), "see other.md")
+    session = session.said("annex.md is fine")
+    session = session.ran("2", CallResult("completed", "x"), NOW).session
+    source = last(session).source
+    assert source is not None
+    assert source.standing == "named"
+
+
+@pytest.mark.parametrize(
+    ("result", "contents"),
+    [
+        (CallResult("completed", "x"), ["x"]),
+        (CallResult("completed"), [None]),
+        (CallResult("failed"), []),
+        (CallResult("failed", error="e"), ["e"]),
+        (CallResult("unknown", "x", "e"), ["x", "e"]),
+    ],
+)
+def test_what_a_call_returned_is_evidence(result: CallResult, contents: list[Any]) -> None:
+    session = opened()
+    before = len(session.trail)
+    session = allowed(session, Call("o", "order", {})).ran("o", result, NOW).session
+    items = session.trail.items[before:]
+    assert [item.content for item in items] == contents
+    kind = "order" if result.status == "completed" else "failed_result"
+    assert all(item.classification == kind for item in items)
+    assert [item.id for item in items] == [f"call/{n}" for n in range(1, len(items) + 1)]
+
+
+def test_the_default_class_is_made_of_the_ids() -> None:
+    assert last(after(opened(), read("plan.md"), "x")).classification == "result:a.read"
+    long = SessionTool.of(
+        ToolCapability(adapter_id="a" * 128, capability_id="b", approval_mode="read_only")
+    )
+    assert long.result_class == "result"
+
+
+def test_what_expires_needs_a_time_and_ends_within_the_calendar() -> None:
+    session = allowed(opened(), Call("o", "order", {}))
+    with pytest.raises(ValueError, match="as_of"):
+        session.ran("o", CallResult("completed", "x"))
+    item = last(session.ran("o", CallResult("completed", "x"), NOW).session)
+    assert item.expires_at == NOW + timedelta(seconds=60)
+    forever = {"order": tool("order", expires_after_s=2**53 - 1)}
+    session = allowed(opened(tools=forever), Call("o", "order", {}))
+    item = last(session.ran("o", CallResult("completed", "x"), NOW).session)
+    assert item.expires_at is not None
+    assert item.expires_at.year == 9999
+
+
+def test_what_has_expired_leads_nowhere() -> None:
+    tools = {**TOOLS, "read": tool("read", arg_roles={"name": "locator"}, expires_after_s=60)}
+    session = after(opened(tools=tools), read("plan.md"), "see annex.md")
+    later = NOW + timedelta(seconds=60)
+    session = allowed(session, read("annex.md"), as_of=later)
+    source = last(session.ran("r", CallResult("completed", "x"), later).session).source
+    assert source is not None
+    assert source.standing == "led"
+
+
+# Plans.
+
+
+def test_a_step_pins_the_fresh_items_that_its_tool_demands() -> None:
+    session = after(opened(), Call("o", "order", {}), {"id": "x"})
+    batch = session.propose([Call("f", "refund", {}), read("plan.md")], NOW)
+    assert [step.evidence_refs for step in batch.proposal.plan.steps] == [("call/1",), None]
+    late = session.propose([Call("f", "refund", {})], NOW + timedelta(seconds=60))
+    assert late.proposal.plan.steps[0].evidence_refs is None
+
+
+def test_what_the_spec_requires_one_step_pins() -> None:
+    terms = EvidenceItem(id="terms", classification="terms")
+    session = opened(spec={"required_evidence": ("terms",)}, evidence=(terms,))
+    batch = session.propose([read("a", "1"), read("b", "2")], NOW)
+    assert [step.evidence_refs for step in batch.proposal.plan.steps] == [("terms",), None]
+    assert verify_proposal(batch.proposal).ok
+
+
+def test_a_plan_id_is_of_one_occurrence() -> None:
+    session = opened()
+    plans = [
+        session.propose([read("plan.md", "1")]),
+        session.propose([read("plan.md", "2")]),
+        allowed(session, read("x")).propose([read("plan.md", "1")]),
+        Session.opened(rules(), "t", "x").propose([read("plan.md", "1")]),
+    ]
+    assert len({batch.proposal.plan.plan_id for batch in plans}) == 4
+
+
+def test_the_manifest_holds_the_tools_of_the_batch_in_the_order_of_the_policy() -> None:
+    batch = opened().propose([Call("1", "pay", {}), read("x"), Call("2", "nothing", {})])
+    listed = batch.proposal.compiled.manifests.tool_manifest
+    assert [one.capability_id for one in listed] == ["read", "pay"]
+
+
+def test_no_tool_is_reached_under_the_name_of_another() -> None:
+    tools = {"other": tool("hidden", adapter_id="unknown")}
+    batch = opened(tools=tools).propose([Call("1", "hidden", {}), Call("2", "other", {})])
+    verdict = verify_proposal(batch.proposal)
+    assert isinstance(verdict, Refused)
+    assert verdict.kind == "violates_decision_spec"
+    assert verdict.offending_step == 0
+
+
+@given(st.permutations(range(4)))
+def test_the_order_of_calls_in_a_batch_does_not_matter(order: list[int]) -> None:
+    calls = [
+        Call("0", "pay", {"to": "x-100"}),
+        Call("1", "pay", {"to": "x-200"}),
+        Call("2", "web", {"url": "evil.example/x"}),
+        read("plan.md", "3"),
+    ]
+    verdict = verify_proposal(opened().propose([calls[at] for at in order], NOW).proposal)
+    assert isinstance(verdict, Refused)
+    found = {(order[one.offending_step or 0], one.kind) for one in verdict.violations}
+    assert found == {(1, "missing_evidence"), (2, "missing_evidence")}
+
+
+def test_a_batch_has_calls_with_ids_of_their_own() -> None:
+    for calls in ([], [read("a"), read("b")]):
+        with pytest.raises(ValueError, match="id of its own"):
+            opened().propose(calls)
+
+
+def test_evidence_of_the_policy_has_ids_of_its_own() -> None:
+    with pytest.raises(ValueError, match="call/1"):
+        rules(evidence=(EvidenceItem(id="call/1", classification="x"),))
+
+
+# Facts.
+
+
+def test_facts_are_those_of_allowed_calls() -> None:
+    session = opened()
+    batch = session.propose([Call("w", "web", {"url": "https://evil.example/x"})], NOW)
+    refused = session.decided(batch, "refuse", verify_proposal(batch.proposal), "d")
+    assert refused.ledger == session.ledger
+    session = after(session, Call("k", "make", {"name": "a.md"}), "saved a.md and b.md")
+    session = session.said("look at https://shop.example/x")
+    session = after(session, Call("w", "web", {"url": "https://shop.example/x"}), "x")
+    facts = session.ledger.facts("s", 3)
+    assert facts.own == ("a.md", "b.md")
+    assert facts.hosts == ("shop.example",)
+    assert [one.capability_id for one in facts.ran or ()] == ["make", "web"]
+
+
+@pytest.mark.parametrize(("status", "counts"), [("failed", 0), ("timed_out", 1), ("unknown", 1)])
+def test_a_destructive_call_counts_unless_it_failed(status: Any, counts: int) -> None:
+    session = allowed(opened("wipe disk-1"), Call("w", "wipe", {"what": "disk-1"}))
+    assert len(session.ledger.spent().calls or ()) == 1
+    session = session.ran("w", CallResult(status), NOW).session
+    assert len(session.ledger.spent().calls or ()) == counts
+    assert session.ledger.ran == ()
+
+
+def test_tokens_are_those_of_the_result_else_what_was_expected() -> None:
+    session = allowed(opened(), Call("o", "order", {}), Call("e", "order", {}, 40), read("x"))
+    assert session.ledger.tokens == 45
+    session = session.ran("e", CallResult("completed", tokens=3), NOW).session
+    assert session.ledger.tokens == 8
+    session = session.ran("o", CallResult("completed"), NOW).session
+    assert session.ledger.tokens == 8
+
+
+def test_only_values_that_asked_are_approved() -> None:
+    session = after(
+        opened("Read plan.md, pay x-100"), read("plan.md"), "x-200 at https://a.example/b"
+    )
+    call = Call("p", "pay", {"to": ["x-100", "x-200"], "note": "see https://a.example/b or c-3"})
+    session, batch = session.approved(session.propose([call], NOW), "ada")
+    assert [one.value for one in session.ledger.approved] == ["x-200"]
+    assert verify_proposal(batch.proposal).ok
+    assert not session.ledger.scope_waived
+
+
+def test_a_yes_to_a_tool_waives_the_scope() -> None:
+    session = opened("To x-100", scope=[])
+    session, batch = session.approved(
+        session.propose([Call("p", "pay", {"to": "x-100"})], NOW), "ada"
+    )
+    assert session.ledger.scope_waived
+    assert session.ledger.approved == ()
+    assert verify_proposal(batch.proposal).ok
+
+
+def test_a_result_is_of_an_open_call() -> None:
+    with pytest.raises(KeyError):
+        opened().ran("x", CallResult("completed"))
+
+
+# Reports.
+
+
+def closed(session: Session, **outputs: Any) -> Closed:
+    return session.closed(outputs, NOW)
+
+
+def test_a_session_without_calls_is_completed_where_nothing_is_required() -> None:
+    report = closed(opened()).report
+    assert (report.status, report.rationale) == ("completed", "all scores passed; 0 turns")
+    assert closed(opened(spec={"required_outputs": ("x",)})).report.status == "partial"
+
+
+def test_a_report_names_what_failed() -> None:
+    session = opened(spec={"required_outputs": ("x", "y")})
+    report = closed(session, z=1).report
+    assert report.rationale == ("utility fail: required output x is missing (and 1 more); 0 turns")
+
+
+def test_a_batch_that_failed_policy_refuses_the_session() -> None:
+    session = after(opened(), Call("n", "nothing", {}), "x")
+    report = closed(session).report
+    assert report.status == "refused_by_critic"
+    assert report.turns[0].policy == "fail"
+    assert "turn 1: call 0" in report.rationale
+
+
+def test_measures_are_over_the_whole_and_of_every_call() -> None:
+    budget = RunBudget(max_steps=9, bucket_tokens=100, wall_ms=10, cost_micros=5)
+    measured = {"tokens": 60, "duration_ms": 8, "cost_micros": 2}
+    session = after(opened(budget=budget), read("plan.md"), "x", **measured)
+    scores = closed(session).report.scores
+    assert (scores.latency.status, scores.cost.status) == ("pass", "pass")
+    twice = closed(after(session, read("plan.md"), "x", **measured)).report.scores
+    assert (twice.latency.status, twice.cost.status) == ("warn", "warn")
+    unmeasured = closed(after(session, read("plan.md"), "x")).report.scores
+    assert "was not measured" in unmeasured.latency.findings[0].message
+
+
+def test_calls_whose_results_never_came_are_scored_when_it_closes() -> None:
+    session = allowed(opened(), read("plan.md", "1"), read("x", "2"))
+    session = session.ran("2", CallResult("completed", "x"), NOW).session
+    result = closed(session)
+    (ended,) = result.ended
+    assert [(call.step, call.status) for call in ended.run.calls] == [
+        (1, "completed"),
+        (0, "unknown"),
+    ]
+    assert result.report.turns[0].policy == "pass"
+
+
+def test_a_session_is_not_changed_by_what_is_made_of_it() -> None:
+    session = opened()
+    before = json.dumps(state_of(session).wire())
+    closed(after(session.said("more"), read("plan.md"), "x"))
+    assert json.dumps(state_of(session).wire()) == before
+    assert session_of(session.rules, state_of(session)).trail.items == session.trail.items
