@@ -32,7 +32,7 @@ def compiled_for(
     return CompiledContext(manifests=manifests, pack_version=rules.digest)
 
 
-def plan_of(
+def plan_of_batch(
     rules: SessionRules,
     calls: Sequence[Call],
     trail: Trail,

@@ -12,7 +12,7 @@ from evals.envelope import ApprovalMode
 from evals.manifest import EvidenceItem
 from evals.spec import DecisionSpec
 
-RESERVED_IDS: Final = ("call/", "user/", "operator/")
+_RESERVED_IDS: Final = ("call/", "user/", "operator/")
 """How the ids of evidence begin that a session makes itself."""
 
 
@@ -86,7 +86,7 @@ class SessionRules:
     def __post_init__(self) -> None:
         """Refuse evidence that a session could not tell from its own."""
         for item in self.evidence:
-            if item.id.startswith(RESERVED_IDS):
+            if item.id.startswith(_RESERVED_IDS):
                 raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
 
     @cached_property

@@ -21,7 +21,7 @@ from critic.score import score
 from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
 from critic.session.evidence import Trail
 from critic.session.ledger import Ledger
-from critic.session.proposing import compiled_for, plan_of
+from critic.session.proposing import compiled_for, plan_of_batch
 from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
 from critic.session.results import Arrival
 from critic.session.rules import SessionRules
@@ -141,7 +141,7 @@ class Session:
             ctx=ctx,
             compiled=compiled_for(rules, names, self.trail.items),
             spec=rules.batch_spec,
-            plan=plan_of(rules, calls, self.trail, as_of, session=self.id, turn=turn),
+            plan=plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn),
         )
         return Batch(turn, tuple(calls), proposal, len(self.trail))
 

@@ -47,6 +47,7 @@ __all__ = [
     "request_hosts",
     "roles_of",
     "spelling",
+    "values_in",
     "values_made",
 ]
 
@@ -68,7 +69,7 @@ def roles_of(capability: ToolCapability) -> RoleTree | None:
     return role_tree(capability.arg_roles)
 
 
-def _values_in(
+def values_in(
     roles: RoleTree | None, args: Mapping[str, Any], wanted: frozenset[Role]
 ) -> Iterator[str]:
     """Yield the spellings of the values that have one of these roles."""
@@ -79,17 +80,17 @@ def _values_in(
 
 def locators_of(roles: RoleTree | None, args: Mapping[str, Any]) -> list[str]:
     """Return what a call reads, by its spelling."""
-    return list(dict.fromkeys(_values_in(roles, args, _LOCATOR)))
+    return list(dict.fromkeys(values_in(roles, args, _LOCATOR)))
 
 
 def call_hosts(roles: RoleTree | None, args: Mapping[str, Any]) -> Iterator[str]:
     """Yield the hosts that a call goes to."""
-    yield from filter(None, map(host_of, _values_in(roles, args, _GOES_TO)))
+    yield from filter(None, map(host_of, values_in(roles, args, _GOES_TO)))
 
 
 def values_made(roles: RoleTree | None, args: Mapping[str, Any]) -> Iterator[str]:
     """Yield the values that a call of a tool that makes things makes."""
-    yield from _values_in(roles, args, _MADE)
+    yield from values_in(roles, args, _MADE)
 
 
 def files_made(output: Any) -> Iterator[str]:

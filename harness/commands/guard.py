@@ -11,7 +11,7 @@ from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.guard_text import Explainer
 from harness.commands.output import ascii_json
 from harness.commands.policy import load_policy
-from harness.guard import Answer, EventError, Fault, Guard, Ruling
+from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.log.sql import SqlDecisionLog
 
 
@@ -46,7 +46,7 @@ def _events(args: argparse.Namespace) -> Iterator[InputDocument]:
 
 def _answer(guard: Guard, document: InputDocument, limit: int) -> Answer:
     if document.error is not None:
-        return EventError(error=Fault(path="", message=document.error))
+        return EventError(error=EventFault(path="", message=document.error))
     return guard.handle_line(document.data, limit)
 
 

@@ -23,7 +23,7 @@ from harness.guard.events import (
 from harness.guard.guard import Answer, Guard
 from harness.guard.permits import CallPermit
 from harness.guard.recording import WentOnElsewhere
-from harness.guard.rulings import EventError, Fault, Question, Ruling
+from harness.guard.rulings import EventError, EventFault, Question, Ruling
 
 __all__ = [
     "Answer",
@@ -33,7 +33,7 @@ __all__ = [
     "CallsEvent",
     "CloseEvent",
     "EventError",
-    "Fault",
+    "EventFault",
     "Guard",
     "OpenEvent",
     "OutOfPlace",

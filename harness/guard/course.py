@@ -58,7 +58,7 @@ class OpenQuestion(NamedTuple):
     plan_digest: str
 
 
-class Step(NamedTuple):
+class Answered(NamedTuple):
     """What an event made of a session, what it is answered, and what has to be recorded first."""
 
     course: "Course"
@@ -92,12 +92,12 @@ class Course:
     denied: frozenset[bytes] = frozenset()
     has_halted: bool = False
 
-    def said(self, event: SaidEvent) -> Step:
+    def said(self, event: SaidEvent) -> Answered:
         """Take in more words of the user."""
         self._require_running()
-        return Step(replace(self, session=self.session.said(event.text)))
+        return Answered(replace(self, session=self.session.said(event.text)))
 
-    def calls(self, event: CallsEvent, as_of: datetime) -> Step:
+    def calls(self, event: CallsEvent, as_of: datetime) -> Answered:
         """Rule on a batch. A question that is open lapses."""
         self._require_running()
         calls = [Call(one.id, one.tool, one.args, one.estimated_tokens) for one in event.calls]
@@ -126,8 +126,8 @@ class Course:
             return Ruled("refuse", verdict, note)
         return Ruled("ask", verdict)
 
-    def _after(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Step:
-        """Return the step that a ruling makes. `judged` is what `verify` said."""
+    def _after(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Answered:
+        """Return what a ruling makes of the session. `judged` is what `verify` said."""
         plan_digest = digest(batch.proposal.plan)
         session = self.session.decided(batch, ruled.action, judged, plan_digest)
         asks = ruled.action == "ask"
@@ -148,9 +148,9 @@ class Course:
             questions=_questions(batch, ruled.verdict) if asks else None,
             note=ruled.note,
         )
-        return Step(course, ruling, (ToRecord(batch, judged, note=ruled.note),))
+        return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note),))
 
-    def answer(self, event: AnswerEvent, as_of: datetime) -> Step:
+    def answer(self, event: AnswerEvent, as_of: datetime) -> Answered:
         """Take in a person's answer to the open question. It is judged as of the question."""
         question = self._question(event, as_of)
         closed = replace(self, question=None)
@@ -174,7 +174,7 @@ class Course:
             raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
         return question
 
-    def _denied(self, question: OpenQuestion, approver: str) -> Step:
+    def _denied(self, question: OpenQuestion, approver: str) -> Answered:
         batch, steps = question.batch, {one.offending_step for one in question.verdict.violations}
         # An entry without a step speaks of the plan as a whole, or of those left out of the list.
         calls = [call for at, call in enumerate(batch.calls) if None in steps or at in steps]
@@ -182,7 +182,7 @@ class Course:
         note = f"denied by {approver}"
         return denied._after(batch, Ruled("refuse", question.verdict, note), question.verdict)
 
-    def result(self, event: ResultEvent, as_of: datetime) -> Step:
+    def result(self, event: ResultEvent, as_of: datetime) -> Answered:
         """Take in how an allowed call ended."""
         self._require_running()
         if event.id not in self.session.open_calls:
@@ -199,12 +199,12 @@ class Course:
         )
         ran = self.session.ran(event.id, result, as_of)
         records = () if ran.ended is None else (_outcome(ran.ended),)
-        return Step(replace(self, session=ran.session), None, records)
+        return Answered(replace(self, session=ran.session), None, records)
 
-    def close(self, event: CloseEvent, as_of: datetime) -> Step:
+    def close(self, event: CloseEvent, as_of: datetime) -> Answered:
         """Answer with the report of the session."""
         closed = self.session.closed(event.outputs, as_of)
-        return Step(self, closed.report, tuple(map(_outcome, closed.ended)))
+        return Answered(self, closed.report, tuple(map(_outcome, closed.ended)))
 
     def _require_running(self) -> None:
         if self.has_halted:

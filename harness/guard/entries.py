@@ -3,14 +3,14 @@
 from threading import Lock
 from typing import Final
 
-from harness.guard.course import Course, Step
+from harness.guard.course import Answered, Course
 from harness.guard.events import CallsEvent, ResultEvent, SessionEvent
-from harness.guard.permits import CallPermit, issue_permit
+from harness.guard.permits import CallPermit, permit_of
 from harness.guard.recording import Marks
 from harness.guard.rulings import Ruling
 
 
-class Entry:
+class OpenSession:
     """An open session. Change it under its lock only."""
 
     def __init__(self, course: Course, revision: int, marks: Marks) -> None:
@@ -22,20 +22,20 @@ class Entry:
         self.permits: dict[str, CallPermit] = {}
         self.is_over = False
 
-    def commit(self, event: SessionEvent, step: Step) -> None:
+    def commit(self, event: SessionEvent, answered: Answered) -> None:
         """Go on after an event: the permits of the calls that were allowed are made.
 
         A call that is asked for again, or has ended, cannot be made by an earlier permit.
         """
-        self.course = step.course
+        self.course = answered.course
         if isinstance(event, ResultEvent):
             self._withdraw(event.id)
         if isinstance(event, CallsEvent):
             for call in event.calls:
                 self._withdraw(call.id)
-        if isinstance(step.answer, Ruling) and step.answer.action == "allow":
-            for batch in (record.batch for record in step.records):
-                self.permits |= {call.id: issue_permit(call) for call in batch.calls}
+        if isinstance(answered.answer, Ruling) and answered.answer.action == "allow":
+            for batch in (record.batch for record in answered.records):
+                self.permits |= {call.id: permit_of(call) for call in batch.calls}
 
     def end(self) -> None:
         """Withdraw all permits: the session is over here."""

@@ -18,8 +18,8 @@ from evals.escaping import escape_name
 from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
 from harness.errors import HarnessError
-from harness.guard.course import Course, OutOfPlace, Step
-from harness.guard.entries import Entry
+from harness.guard.course import Answered, Course, OutOfPlace
+from harness.guard.entries import OpenSession
 from harness.guard.events import (
     AnswerEvent,
     CallsEvent,
@@ -31,9 +31,9 @@ from harness.guard.events import (
     event_of,
 )
 from harness.guard.permits import CallPermit
-from harness.guard.recording import GuardLog, Marks, Recorder
+from harness.guard.recording import GuardLog, Marks, RulingRecorder
 from harness.guard.rules import rules_of
-from harness.guard.rulings import EventError, Fault, Ruling
+from harness.guard.rulings import EventError, EventFault, Ruling
 from harness.guard.state import course_of, dump_course, parse_state
 from harness.policy import Policy
 from harness.runtime.failures import describe_error
@@ -69,9 +69,9 @@ class Guard:
         self._settings: Final = detached_copy(policy).guard
         self._rules: Final = rules_of(detached_copy(policy))
         self._clock: Final[Clock] = SystemClock() if clock is None else clock
-        self._recorder: Final = Recorder(log, self._clock)
+        self._recorder: Final = RulingRecorder(log, self._clock)
         self._lock: Final = Lock()
-        self._entries: Final[dict[str, Entry]] = {}
+        self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
 
     def handle(self, event: SessionEvent) -> Answer:
@@ -105,19 +105,19 @@ class Guard:
         with entry.lock:
             if entry.is_over:  # it was closed while this event waited
                 raise _unknown(event.session)
-            step = self._step(entry, event)
-            entry.commit(event, step)
+            answered = self._answered(entry, event)
+            entry.commit(event, answered)
             if isinstance(event, CloseEvent):
                 self._forget(event.session, entry)
-        return step.answer
+        return answered.answer
 
-    def _step(self, entry: Entry, event: SessionEvent) -> Step:
+    def _answered(self, entry: OpenSession, event: SessionEvent) -> Answered:
         """Return what an event makes of a session, once that is on record."""
         known = entry.course.as_of if event.as_of is None else event.as_of
         as_of = self._clock.now() if known is None else known
-        step = _applied(replace(entry.course, as_of=known), event, as_of)
-        self._recorder.record(entry.course.session.trace_id, step.records, entry.marks)
-        return step
+        answered = _applied(replace(entry.course, as_of=known), event, as_of)
+        self._recorder.record(entry.course.session.trace_id, answered.records, entry.marks)
+        return answered
 
     def _open(self, event: OpenEvent) -> None:
         if event.session in self._entries:
@@ -141,15 +141,15 @@ class Guard:
                 )
             self._resumed.update({name: revision} if revision else {})
             revision = max(revision, self._resumed.get(name, 0))
-            self._entries[name] = Entry(course, revision, Marks(mark, travelled=revision > 0))
+            self._entries[name] = OpenSession(course, revision, Marks(mark, travelled=revision > 0))
 
-    def _entry(self, name: str) -> Entry:
+    def _entry(self, name: str) -> OpenSession:
         entry = self._entries.get(name)
         if entry is None:
             raise _unknown(name)
         return entry
 
-    def _forget(self, name: str, entry: Entry) -> None:
+    def _forget(self, name: str, entry: OpenSession) -> None:
         entry.end()
         with self._lock:
             self._entries.pop(name, None)
@@ -207,7 +207,7 @@ class Guard:
         return course.session.id
 
 
-def _applied(course: Course, event: SessionEvent, as_of: datetime) -> Step:
+def _applied(course: Course, event: SessionEvent, as_of: datetime) -> Answered:
     """Return what an event other than `open` makes of a session."""
     match event:
         case SaidEvent():
@@ -236,7 +236,7 @@ def _error(value: Any, path: str, message: str) -> EventError:
     """Return an error, with the session where the input names one."""
     named = value.get("session") if isinstance(value, dict) else None
     session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
-    return EventError(session=session, error=Fault(path=path, message=message))
+    return EventError(session=session, error=EventFault(path=path, message=message))
 
 
 def _described(error: Exception) -> str:

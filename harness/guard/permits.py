@@ -57,7 +57,7 @@ class CallPermit:
         self._used.acquire(blocking=False)
 
 
-def issue_permit(call: Call) -> CallPermit:
+def permit_of(call: Call) -> CallPermit:
     """Return a permit for a call, for a guard to hand out."""
     return CallPermit(_ISSUER, call)
 

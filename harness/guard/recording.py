@@ -73,7 +73,7 @@ class Marks:
     own: set[int] = field(default_factory=set)
 
 
-class Recorder:
+class RulingRecorder:
     """Writes to the log of a guard, if there is one."""
 
     def __init__(self, log: GuardLog | None, clock: Clock) -> None:

@@ -39,7 +39,7 @@ class Ruling(Envelope):
         return self.action == "allow"
 
 
-class Fault(Envelope):
+class EventFault(Envelope):
     """Where an event is wrong, and what to do: one line, safe to print."""
 
     path: Text
@@ -53,7 +53,7 @@ class EventError(Envelope):
     """
 
     session: Annotated[SessionId | None, OPTIONAL] = None
-    error: Fault
+    error: EventFault
 
     def __bool__(self) -> Literal[False]:
         return False

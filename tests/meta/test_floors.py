@@ -44,6 +44,8 @@ PURE = words("""
     harness.loops.self_refine harness.agents.invocation harness.loops.templates
     harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
     harness.codeloop.review
+    harness.guard.course harness.guard.events harness.guard.permits harness.guard.rules
+    harness.guard.rulings harness.guard.state
     harness.policy.envelopes harness.policy.positions harness.policy.faults
     harness.policy.lint harness.policy.lint_finding harness.policy.lint_spec
     harness.policy.schema_lint harness.policy.schema_faults harness.policy.parts
@@ -64,6 +66,8 @@ ALSO = {
     "harness.loops.plan_loop": {"asyncio"},
     "harness.runtime.permit": {"threading"},
     "harness.agents.journal": {"threading"},
+    "harness.guard.permits": {"threading"},
+    "critic.session.evidence": {"threading"},
     "critic": {"importlib.metadata"},
 }
 

@@ -10,7 +10,7 @@ import pytest
 
 from critic.session import Call
 from harness.guard import CallPermit, Guard
-from harness.guard.permits import issue_permit
+from harness.guard.permits import permit_of
 from harness.runtime.permit import PermitError
 from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
 
@@ -49,14 +49,14 @@ def test_an_edited_call_is_not_covered_and_uses_the_permit_up(attempt: Any) -> N
 
 
 def test_numbers_are_told_from_booleans() -> None:
-    permit = issue_permit(Call("c", "t", {"n": 1}))
+    permit = permit_of(Call("c", "t", {"n": 1}))
     with pytest.raises(PermitError):
         permit.redeem("t", {"n": True})
 
 
 def test_what_is_given_is_no_part_of_what_was_ruled_on() -> None:
     call_ = Call("c", "t", {"names": ["a"]})
-    permit = issue_permit(call_)
+    permit = permit_of(call_)
     call_.args["names"].append("b")
     assert permit.redeem("t", {"names": ["a"]}) == {"names": ["a"]}
 
@@ -93,7 +93,7 @@ def test_a_question_has_no_permit_before_its_yes() -> None:
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_permit_cannot_be_copied(copied: Any) -> None:
     with pytest.raises(TypeError, match="one call"):
-        copied(issue_permit(Call("c", "t", {})))
+        copied(permit_of(Call("c", "t", {})))
 
 
 def test_a_permit_is_not_made_by_hand() -> None:
@@ -103,7 +103,7 @@ def test_a_permit_is_not_made_by_hand() -> None:
 
 def test_of_many_threads_one_redeems_it() -> None:
     for _ in range(20):
-        permit, barrier, given = issue_permit(Call("c", "t", {})), Barrier(4), list[Any]()
+        permit, barrier, given = permit_of(Call("c", "t", {})), Barrier(4), list[Any]()
 
         def redeem(permit: CallPermit = permit, barrier: Barrier = barrier) -> None:
             barrier.wait()
