@@ -1,0 +1,1 @@
+"""Recorded sessions through the real guard: what it stops, what it asks, what it refuses."""
