@@ -50,7 +50,18 @@ from critic import (
     VerifyVerdict,
     Violation,
 )
+from critic.session import SessionReport
 from harness.cases import Case, ConsolidateInput
+from harness.guard import (
+    AnswerEvent,
+    CallsEvent,
+    CloseEvent,
+    EventError,
+    OpenEvent,
+    ResultEvent,
+    Ruling,
+    SaidEvent,
+)
 from harness.loops.plan_types import RevisionRequest
 from harness.policy.envelopes import GuardSettings, Policy, PolicyTool
 from harness.record import DecisionRecord
@@ -97,6 +108,15 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("Advice", Advice),
     ("RevisionRequest", RevisionRequest),
     ("DecisionRecord", DecisionRecord),
+    ("OpenEvent", OpenEvent),
+    ("SaidEvent", SaidEvent),
+    ("CallsEvent", CallsEvent),
+    ("ResultEvent", ResultEvent),
+    ("AnswerEvent", AnswerEvent),
+    ("CloseEvent", CloseEvent),
+    ("Ruling", Ruling),
+    ("SessionReport", SessionReport),
+    ("EventError", EventError),
     ("ConsolidateInput", ConsolidateInput),
     ("Case", Case),
     ("Policy", Policy),

@@ -6,7 +6,8 @@ from typing import Any, Final, Literal, NamedTuple
 
 from critic.verdicts import Refused, ScoreVerdict, Verified
 from evals.canonical import canonical_json
-from evals.plan import Proposal, ToolStep
+from evals.context import RunContext
+from evals.plan import Plan, Proposal, ToolStep
 from evals.run import CallStatus, Run, ToolCall
 
 Action = Literal["allow", "ask", "refuse"]
@@ -54,41 +55,64 @@ class Batch:
 class RunningBatch:
     """A batch that was allowed, with the calls that ended so far.
 
+    It holds no evidence, which the session has: many batches may wait for results.
+
     Attributes:
+        seen: how many items of evidence its proposal has.
         verdict: what `verify` says of it. Where it refuses, only a shadow let the batch through.
         ended: the calls that ended, in the order of their results.
         results: positions in the evidence of what they returned.
     """
 
-    batch: Batch
+    turn: int
+    calls: tuple[Call, ...]
+    seen: int
+    ctx: RunContext
+    plan: Plan
     verdict: Verified | Refused
     ended: tuple[ToolCall, ...] = ()
     results: tuple[int, ...] = ()
 
+    @classmethod
+    def of(cls, batch: Batch, verdict: Verified | Refused) -> "RunningBatch":
+        """Return a batch that begins to run."""
+        proposal = batch.proposal
+        return cls(batch.turn, batch.calls, batch.seen, proposal.ctx, proposal.plan, verdict)
+
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
         """Return the batch with one more call that ended."""
-        call = _tool_call(self.batch.proposal, step, result)
+        call = self._tool_call(step, result)
         return replace(self, ended=(*self.ended, call), results=(*self.results, *results))
 
     @property
     def is_over(self) -> bool:
         """Whether all its calls ended."""
-        return len(self.ended) == len(self.batch.calls)
+        return len(self.ended) == len(self.calls)
 
     def given_up(self) -> "RunningBatch":
         """Return the batch with all its calls: what became of the open ones is not known."""
         ended = {call.step for call in self.ended}
-        open_steps = [step for step in range(len(self.batch.calls)) if step not in ended]
+        open_steps = [step for step in range(len(self.calls)) if step not in ended]
         unknown = CallResult("unknown", error=NO_RESULT)
-        calls = (_tool_call(self.batch.proposal, step, unknown) for step in open_steps)
+        calls = (self._tool_call(step, unknown) for step in open_steps)
         return replace(self, ended=(*self.ended, *calls))
 
-    def run(self) -> Run:
-        """Return what ran, as a run of the batch's plan."""
-        proposal = self.batch.proposal
+    def _tool_call(self, step: int, result: CallResult) -> ToolCall:
+        planned = self.plan.steps[step]
+        assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
+        return ToolCall(
+            step=step,
+            adapter_id=planned.adapter_id,
+            capability_id=planned.capability_id,
+            args=planned.args,
+            **{name: value for name, value in result._asdict().items() if value is not None},
+        )
+
+    def run_of(self, proposal: Proposal) -> Run:
+        """Return what ran, as a run of the batch's proposal."""
         return Run(
-            run_id=f"turn/{self.batch.turn}",
-            trace_id=proposal.ctx.trace_id,
+            run_id=f"turn/{self.turn}",
+            trace_id=self.ctx.trace_id,
             proposal=proposal,
             calls=self.ended,
             outputs={},
@@ -107,15 +131,3 @@ class EndedBatch(NamedTuple):
 def same_args(args: Mapping[str, Any]) -> bytes:
     """Return the one form of the arguments of a call."""
     return canonical_json(dict(args))
-
-
-def _tool_call(proposal: Proposal, step: int, result: CallResult) -> ToolCall:
-    planned = proposal.plan.steps[step]
-    assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
-    return ToolCall(
-        step=step,
-        adapter_id=planned.adapter_id,
-        capability_id=planned.capability_id,
-        args=planned.args,
-        **{name: value for name, value in result._asdict().items() if value is not None},
-    )

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
-from critic.session.batch import Batch, Call, CallResult, same_args
+from critic.session.batch import Batch, Call, CallResult, RunningBatch, same_args
 from critic.session.rules import SessionRules, SessionTool
 from critic.session.values import call_hosts, files_made, values_made
 from evals.capability import ToolName
@@ -104,30 +104,27 @@ class Ledger:
     def after_call(
         self,
         rules: SessionRules,
-        batch: Batch,
+        running: RunningBatch,
         step: int,
         result: CallResult,
         *,
         gives_authority: bool,
     ) -> "Ledger":
         """Return the ledger after a call ended."""
-        call = batch.calls[step]
+        call = running.calls[step]
         tool = rules.tools.get(call.tool)
         tokens = self.tokens
         if result.tokens is not None:
             tokens += result.tokens - expected_tokens(rules, call)
         changed = replace(self, tokens=tokens, measures=self.measures.plus(result))
         if result.status == "failed":
-            made = (one for one in self.made if (one.turn, one.step) != (batch.turn, step))
+            made = (one for one in self.made if (one.turn, one.step) != (running.turn, step))
             changed = replace(changed, made=tuple(made))
-        if tool is None or not gives_authority:
+        if tool is None or not gives_authority or result.status != "completed":
             return changed
-        if tool.makes and result.output is not None:
-            changed = replace(changed, own=with_new(self.own, files_made(result.output)))
-        if result.status == "completed":
-            name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
-            changed = replace(changed, ran=with_new(self.ran, [name]))
-        return changed
+        name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
+        files = files_made(result.output) if tool.makes and result.output is not None else ()
+        return replace(changed, ran=with_new(self.ran, [name]), own=with_new(self.own, files))
 
 
 def with_new(known: tuple[_T, ...], more: Iterable[_T]) -> tuple[_T, ...]:

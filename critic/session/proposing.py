@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from critic.session.batch import Call
+from critic.session.batch import Call, RunningBatch
 from critic.session.evidence import Trail
 from critic.session.rules import SessionRules
 from evals.canonical import canonical_json
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.needs import needs_of
-from evals.plan import Plan, Step, ToolStep
+from evals.plan import Plan, Proposal, Step, ToolStep
 
 
 def compiled_for(
@@ -30,6 +30,17 @@ def compiled_for(
         record_fields=rules.record_fields,
     )
     return CompiledContext(manifests=manifests, pack_version=rules.digest)
+
+
+def proposal_again(rules: SessionRules, running: RunningBatch, trail: Trail) -> Proposal:
+    """Return the proposal of a batch as it was when the batch was ruled on."""
+    names = [call.tool for call in running.calls]
+    return Proposal(
+        ctx=running.ctx,
+        compiled=compiled_for(rules, names, trail.first(running.seen).items),
+        spec=rules.batch_spec,
+        plan=running.plan,
+    )
 
 
 def plan_of_batch(

@@ -21,7 +21,7 @@ from critic.score import score
 from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
 from critic.session.evidence import Trail
 from critic.session.ledger import Ledger
-from critic.session.proposing import compiled_for, plan_of_batch
+from critic.session.proposing import compiled_for, plan_of_batch, proposal_again
 from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
 from critic.session.results import Arrival
 from critic.session.rules import SessionRules
@@ -193,7 +193,7 @@ class Session:
         if action != "allow":
             return replace(self, turns=turns)
         opened = {call.id: (batch.turn, step) for step, call in enumerate(batch.calls)}
-        running = RunningBatch(batch, verdict)
+        running = RunningBatch.of(batch, verdict)
         return replace(
             self,
             turns=turns,
@@ -210,14 +210,14 @@ class Session:
             ValueError: what it returned is fresh for some seconds, and there is no time.
         """
         turn, step = self.open_calls[call_id]
-        running, call = self.running[turn], self.running[turn].batch.calls[step]
+        running, call = self.running[turn], self.running[turn].calls[step]
         arrival = Arrival(self.trail, self.ledger, self.request_hosts, as_of)
         tool = self.rules.tools.get(call.tool)
         items = arrival.items(running, call, tool, result, self.results + 1)
         trail = self.trail.plus(items)
         running = running.with_call(step, result, range(len(self.trail), len(trail)))
         ledger = self.ledger.after_call(
-            self.rules, running.batch, step, result, gives_authority=running.verdict.ok
+            self.rules, running, step, result, gives_authority=running.verdict.ok
         )
         session = replace(
             self,
@@ -231,7 +231,9 @@ class Session:
 
     def _scored(self, running: RunningBatch) -> Ran:
         """Score a batch that is over: it is not kept any longer."""
-        batch, run = running.batch, running.run()
+        proposal = proposal_again(self.rules, running, self.trail)
+        batch = Batch(running.turn, running.calls, proposal, running.seen)
+        run = running.run_of(proposal)
         scored = score(run)
         scores = scored.scorecard.scores
         before = self.turns[batch.turn - 1]

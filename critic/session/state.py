@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from critic.session.batch import Batch, Call, RunningBatch
 from critic.session.evidence import Trail
 from critic.session.ledger import Ledger, MadeCall, Measures
-from critic.session.proposing import compiled_for
+from critic.session.proposing import proposal_again
 from critic.session.report import TurnReport, Worst
 from critic.session.rules import SessionRules
 from critic.session.session import Session
@@ -21,7 +21,7 @@ from evals.context import CallId, RunContext, SessionFacts, SpentCall
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
 from evals.manifest import EvidenceItem
-from evals.plan import Plan, Proposal, ToolStep
+from evals.plan import Plan, ToolStep
 from evals.run import ToolCall
 from evals.verdict import Finding, Share
 
@@ -128,17 +128,16 @@ def state_of(session: Session) -> SessionState:
 
 def running_state(running: RunningBatch) -> BatchState:
     """Return a batch as an envelope."""
-    batch = running.batch
     calls = tuple(
         CallState(id=call.id, tool=call.tool, estimated_tokens=call.estimated_tokens)
-        for call in batch.calls
+        for call in running.calls
     )
     return BatchState(
-        turn=batch.turn,
-        seen=batch.seen,
+        turn=running.turn,
+        seen=running.seen,
         calls=calls,
-        ctx=batch.proposal.ctx,
-        plan=batch.proposal.plan,
+        ctx=running.ctx,
+        plan=running.plan,
         verdict=running.verdict,
         ended=running.ended,
         results=running.results,
@@ -154,7 +153,7 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
     if state.policy_digest != rules.digest:
         raise ValueError("the session is of another policy")
     trail = Trail(rules.evidence, rules.record_fields).plus(state.evidence)
-    running = {one.turn: running_of(rules, trail, one) for one in state.running}
+    running = {one.turn: running_of(one) for one in state.running}
     awaited = {one.id: (one.turn, one.step) for one in state.awaited}
     if any(turn not in running for turn, _ in awaited.values()) or len(running) < len(
         state.running
@@ -179,7 +178,7 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
     )
 
 
-def running_of(rules: SessionRules, trail: Trail, state: BatchState) -> RunningBatch:
+def running_of(state: BatchState) -> RunningBatch:
     """Return the batch that a state describes.
 
     Raises:
@@ -193,15 +192,22 @@ def running_of(rules: SessionRules, trail: Trail, state: BatchState) -> RunningB
         Call(call.id, call.tool, given, call.estimated_tokens)
         for call, given in zip(state.calls, args, strict=True)
     )
-    names = [call.tool for call in calls]
-    proposal = Proposal(
+    return RunningBatch(
+        turn=state.turn,
+        calls=calls,
+        seen=state.seen,
         ctx=state.ctx,
-        compiled=compiled_for(rules, names, trail.first(state.seen).items),
-        spec=rules.batch_spec,
         plan=state.plan,
+        verdict=state.verdict,
+        ended=state.ended,
+        results=state.results,
     )
-    batch = Batch(state.turn, calls, proposal, state.seen)
-    return RunningBatch(batch, state.verdict, state.ended, state.results)
+
+
+def batch_of(session: Session, running: RunningBatch) -> Batch:
+    """Return a batch with the proposal that it had."""
+    proposal = proposal_again(session.rules, running, session.trail)
+    return Batch(running.turn, running.calls, proposal, running.seen)
 
 
 def _ledger(state: SessionState) -> Ledger:

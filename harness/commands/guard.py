@@ -11,12 +11,15 @@ from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.guard_text import Explainer
 from harness.commands.output import ascii_json
 from harness.commands.policy import load_policy
+from harness.errors import UsageError
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.log.sql import SqlDecisionLog
 
 
 def run(args: argparse.Namespace) -> int:
     """Answer every event. Exit status as documented by `critic guard --help`."""
+    if args.policy == "-" and "-" in (args.files or ["-"]):
+        raise UsageError("standard input is either the policy or the events: name a file for one")
     policy, status = load_policy(args.policy).policy, EXIT_OK
     with ExitStack() as stack:
         explainer: Explainer | None = None

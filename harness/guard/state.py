@@ -9,7 +9,7 @@ from pydantic import Field
 
 from critic.session import SessionRules, SessionState, session_of, state_of
 from critic.session.batch import RunningBatch
-from critic.session.state import BatchState, running_of, running_state
+from critic.session.state import BatchState, batch_of, running_of, running_state
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
 from evals.json_value import Text
 from evals.timestamps import Time
@@ -39,7 +39,7 @@ class GuardState(Envelope):
 def dump_course(course: Course, revision: int, mark: int | None) -> bytes:
     """Return a session as canonical JSON."""
     question = course.question
-    asked = question and running_state(RunningBatch(question.batch, question.verdict))
+    asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
     state = GuardState(
         session=state_of(course.session),
         as_of=course.as_of,
@@ -72,11 +72,11 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
         session = session_of(rules, state.session)
         question = None
         if state.question is not None:
-            waiting = running_of(rules, session.trail, state.question)
+            waiting = running_of(state.question)
             if waiting.verdict.ok:
                 raise ValueError("a question is about a batch that verify refuses")
-            digest_of_plan = digest(waiting.batch.proposal.plan)
-            question = OpenQuestion(waiting.batch, waiting.verdict, digest_of_plan)
+            batch = batch_of(session, waiting)
+            question = OpenQuestion(batch, waiting.verdict, digest(waiting.plan))
     except (ValueError, KeyError, IndexError) as error:
         raise InvalidInput("/session", f"cannot go on from it: {error}") from None
     return Course(

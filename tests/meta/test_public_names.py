@@ -149,6 +149,28 @@ def test_versions_are_plain_text() -> None:
     assert all(type(version) is str and version.isdecimal() for version in versions)
 
 
+SESSION = """
+    Action Batch Call CallResult Closed EndedBatch Ran Session SessionReport SessionRules
+    SessionState SessionTool TurnReport session_of state_of
+"""
+GUARD = """
+    Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
+    OpenEvent OutOfPlace Question RequestedCall ResultEvent Ruling SaidEvent SessionEvent
+    SessionReport WentOnElsewhere parse_event
+"""
+
+
+@pytest.mark.parametrize(
+    ("front", "names"), [("critic.session", SESSION), ("harness.guard", GUARD)]
+)
+def test_the_names_of_the_session_and_the_guard(front: str, names: str) -> None:
+    module = importlib.import_module(front)
+    assert sorted(module.__all__) == sorted(names.split())
+    assert all(hasattr(module, name) for name in module.__all__)
+    heavy = f"import sys, {front}; sys.exit(bool(set(sys.modules) & set({HEAVY.split()})))"
+    assert subprocess.run([sys.executable, "-c", heavy], check=False).returncode == 0
+
+
 LOG = """
     LogBusy LogDamaged LogError LogFull LogUnavailable LogWriteFailed NotALog SqlDecisionLog
     Unrecordable

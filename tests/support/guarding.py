@@ -2,7 +2,8 @@
 
 A stream has a `policy`, `events` (a string is a raw line) and `answers`: for each event that is
 answered (`for` is its index) the fields that must match. Every other event has no answer. In an
-event, `plan_digest` may be `$LAST`, the last ruling of its session, or `$FOR:n`, that of event n.
+event, `plan_digest` may be `$LAST`, that of the last ruling of its session, if there is one, or
+`$FOR:n`, that of event n.
 """
 
 import json
@@ -19,6 +20,7 @@ from tests.support.paths import FIXTURES
 
 Json = dict[str, Any]
 
+NO_PLAN: Final = "0" * 64
 NOON: Final = datetime(2026, 5, 9, 12, tzinfo=UTC)
 
 
@@ -48,7 +50,7 @@ def answers_to(guard: Guard, events: list[Any]) -> dict[int, Json]:
 def _named(event: Json, answers: dict[int, Json], last: dict[str, str]) -> Json:
     named = event.get("plan_digest", "")
     if named == "$LAST":
-        return {**event, "plan_digest": last[event["session"]]}
+        return {**event, "plan_digest": last.get(event["session"], NO_PLAN)}
     if named.startswith("$FOR:"):
         return {**event, "plan_digest": answers[int(named[5:])]["plan_digest"]}
     return event

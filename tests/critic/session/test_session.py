@@ -281,6 +281,12 @@ def test_facts_are_those_of_allowed_calls() -> None:
     assert [one.capability_id for one in facts.ran or ()] == ["make", "web"]
 
 
+def test_what_a_failed_call_returned_is_not_its_own_work() -> None:
+    session = allowed(opened(), Call("k", "make", {"name": "a.md"}))
+    session = session.ran("k", CallResult("failed", "no room for b.md"), NOW).session
+    assert session.ledger.own == ("a.md",)
+
+
 @pytest.mark.parametrize(("status", "counts"), [("failed", 0), ("timed_out", 1), ("unknown", 1)])
 def test_a_destructive_call_counts_unless_it_failed(status: Any, counts: int) -> None:
     session = allowed(opened("wipe disk-1"), Call("w", "wipe", {"what": "disk-1"}))

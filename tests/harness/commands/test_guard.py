@@ -62,6 +62,17 @@ def test_files_are_one_stream(critic: Critic, policy: Path, tmp_path: Path) -> N
     assert said.status == 2
 
 
+def test_standard_input_is_the_policy_or_the_events(
+    critic: Critic, policy: Path, tmp_path: Path
+) -> None:
+    said = critic("guard", "--policy", "-", stdin=lines(open_()))
+    assert (said.status, said.out) == (2, "")
+    assert "name a file for one" in said.err
+    stream = tmp_path / "events"
+    stream.write_bytes(lines(open_(), CALLS))
+    assert critic("guard", "--policy", "-", stream, stdin=policy.read_bytes()).status == 0
+
+
 def test_a_file_that_is_missing_is_named_and_the_others_are_read(
     critic: Critic, policy: Path, tmp_path: Path
 ) -> None:
