@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
@@ -22,6 +22,8 @@ SOURCES = [
     Source(author="member", standing="named"),
     Source(author="public", standing="led"),
 ]
+
+unhurried = settings(deadline=None)
 
 
 @st.composite
@@ -63,6 +65,7 @@ def origins(seen: Seen) -> list[tuple[str, bool]]:
     return [(seen.sighting(value).origin, seen.leads_to(value)) for value in VALUES]
 
 
+@unhurried
 @given(evidence(), st.data())
 def test_it_has_seen_what_an_index_made_anew_has(
     items: list[EvidenceItem], data: st.DataObject
@@ -82,6 +85,7 @@ def test_it_has_seen_what_an_index_made_anew_has(
             assert origins(seen) == origins(built(items[: len(asked)], as_of, without))
 
 
+@unhurried
 @given(evidence(), evidence(), evidence())
 def test_two_that_go_on_from_one_place_do_not_see_each_other(
     first: list[EvidenceItem], one: list[EvidenceItem], other: list[EvidenceItem]
@@ -95,6 +99,7 @@ def test_two_that_go_on_from_one_place_do_not_see_each_other(
     assert trail.items == tuple(first)
 
 
+@unhurried
 @given(evidence(), st.sampled_from([None, *TIMES]))
 def test_it_finds_the_fresh_items_of_a_class(
     items: list[EvidenceItem], as_of: datetime | None
@@ -109,6 +114,7 @@ def test_it_finds_the_fresh_items_of_a_class(
         assert trail.first(count).fresh(kind, as_of) == expected
 
 
+@unhurried
 @given(evidence(), st.lists(st.integers(0, 8)), st.booleans())
 def test_its_digest_is_that_of_the_context(
     items: list[EvidenceItem], asked: list[int], with_fields: bool

@@ -47,6 +47,9 @@ TOOLS = {
         result={"author": "member", "makes": True},
     ),
     "pay": tool("pay", "delegated", arg_roles={"to": "recipient", "note": "content"}),
+    "book": tool(
+        "book", "delegated", arg_roles={"to": "recipient", "day": "time", "note": "content"}
+    ),
     "wipe": tool("wipe", "destructive", arg_roles={"what": "object"}),
     "order": tool("order", result_class="order", expires_after_s=60, min_tokens=5),
     "refund": tool(
@@ -205,6 +208,20 @@ def test_a_step_pins_the_fresh_items_that_its_tool_demands() -> None:
     assert late.proposal.plan.steps[0].evidence_refs is None
 
 
+def test_steps_that_demand_one_class_pin_the_same_items() -> None:
+    session = after(opened(), Call("o", "order", {}), {"id": "x"})
+    batch = session.propose([Call("f", "refund", {}), Call("g", "refund", {"of": 1})], NOW)
+    assert [step.evidence_refs for step in batch.proposal.plan.steps] == [("call/1",)] * 2
+
+
+def test_the_words_of_the_operator_are_evidence_too() -> None:
+    session = Session.opened(
+        rules(), "s", "Pay the usual", system="The usual is x-300", scope=["pay"]
+    )
+    assert [item.id for item in session.trail.items] == ["operator/1", "user/1"]
+    assert verify_proposal(session.propose([Call("p", "pay", {"to": "x-300"})]).proposal).ok
+
+
 def test_what_the_spec_requires_one_step_pins() -> None:
     terms = EvidenceItem(id="terms", classification="terms")
     session = opened(spec={"required_evidence": ("terms",)}, evidence=(terms,))
@@ -316,6 +333,18 @@ def test_only_values_that_asked_are_approved() -> None:
     assert not session.ledger.scope_waived
 
 
+def test_days_that_asked_are_approved() -> None:
+    session = after(
+        opened("Read plan.md, pay x-100", scope=["book"]), Call("m", "mail", {}), "2026-05-07"
+    )
+    call = Call("b", "book", {"to": "x-100", "day": ["2026-05-07", "2026-05-08"], "note": 7})
+    batch = session.propose([call], NOW)
+    assert not verify_proposal(batch.proposal).ok
+    session, batch = session.approved(batch, "ada")
+    assert [one.value for one in session.ledger.approved] == ["2026-05-07"]
+    assert verify_proposal(batch.proposal).ok
+
+
 def test_a_yes_to_a_tool_waives_the_scope() -> None:
     session = opened("To x-100", scope=[])
     session, batch = session.approved(
@@ -329,6 +358,14 @@ def test_a_yes_to_a_tool_waives_the_scope() -> None:
 def test_a_result_is_of_an_open_call() -> None:
     with pytest.raises(KeyError):
         opened().ran("x", CallResult("completed"))
+
+
+def test_a_trace_is_an_identifier_of_the_session_alone() -> None:
+    names = ["s", "a session", "session:x", "session:" + "0" * 64, "s" * 129]
+    traces = [Session.opened(rules(), name, "x").trace_id for name in names]
+    assert traces[0] == "s"
+    assert len({*traces}) == len(names)
+    assert all(len(trace) == 72 for trace in traces[1:])
 
 
 # Reports.

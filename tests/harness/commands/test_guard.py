@@ -158,25 +158,54 @@ def test_explaining_and_recording_go_together(critic: Critic, policy: Path, tmp_
     assert critic("replay", log).lines[0].startswith("3 records: 3 same")
 
 
+class Piped:
+    """`critic guard` in a process of its own, at the other end of two pipes."""
+
+    def __init__(self, *args: str | Path) -> None:
+        command = [sys.executable, "-m", "harness.cli", "guard", *map(str, args)]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, env=environment, text=True, cwd=os.sep
+        )
+        assert self.process.stdin
+        assert self.process.stdout
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+
+    def send(self, *events: Any) -> None:
+        self.stdin.write(lines(*events).decode())
+        self.stdin.flush()
+
+    def answer(self) -> Any:
+        return json.loads(self.stdout.readline())
+
+    def end(self) -> int:
+        self.stdin.close()
+        status = self.process.wait(60)
+        self.stdout.close()
+        return status
+
+
 def test_a_program_at_the_other_end_of_a_pipe_is_answered_at_once(policy: Path) -> None:
-    command = [sys.executable, "-m", "harness.cli", "guard", "--policy", str(policy)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
-    ) as guard:
-        assert guard.stdin
-        assert guard.stdout
+    guard = Piped("--policy", policy)
+    guard.send(*ASKS)
+    assert guard.answer()["action"] == "allow"
+    question = guard.answer()
+    guard.send(yes(digest=question["plan_digest"]))
+    assert guard.answer()["action"] == "allow"
+    assert guard.end() == 0
 
-        def send(event: Any) -> None:
-            assert guard.stdin
-            guard.stdin.write(json.dumps(event) + "\n")
-            guard.stdin.flush()
 
-        for event in ASKS:
-            send(event)
-        assert json.loads(guard.stdout.readline())["action"] == "allow"
-        question = json.loads(guard.stdout.readline())
-        send(yes(digest=question["plan_digest"]))
-        assert json.loads(guard.stdout.readline())["action"] == "allow"
-        guard.stdin.close()
-        assert guard.wait(30) == 0
+def test_what_was_allowed_is_on_record_when_the_process_is_killed(
+    critic: Critic, policy: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.db"
+    guard = Piped("--policy", policy, "--log", log)
+    guard.send(open_(), CALLS)
+    assert guard.answer()["action"] == "allow"
+    guard.process.kill()
+    guard.end()
+    said = critic("log", "list", log)
+    (line,) = said.lines
+    assert line.endswith("s  partial: verify passed; no score (no execution)")
+    assert critic("replay", log).status == 0

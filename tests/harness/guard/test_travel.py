@@ -208,6 +208,15 @@ def test_a_state_that_contradicts_itself_is_refused(change: Any) -> None:
         guard_of(desk()).resume(_line({**state, "session": {**state["session"], **change}}))
 
 
+def test_a_question_that_contradicts_itself_is_refused() -> None:
+    state = json.loads(begun().export("s"))
+    asked, verdict = state["question"], {"ok": True, "reasons": []}
+    changes: list[Any] = [{"calls": []}, {"verdict": verdict}]
+    for change in changes:
+        with pytest.raises(InvalidInput, match="cannot go on"):
+            guard_of(desk()).resume(_line({**state, "question": {**asked, **change}}))
+
+
 def test_what_is_no_state_is_refused() -> None:
     for data in (b"", b"{}", b"[]", b"x"):
         with pytest.raises(InvalidInput):
