@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
-from critic.provenance_facts import Facts
-from critic.provenance_roles import Placed, RoleTree, placed, role_tree
-from critic.provenance_sources import Seen, Sighting
-from critic.provenance_texts import hosts_in
-from critic.provenance_values import (
+from critic.provenance.facts import ValueFacts as Facts
+from critic.provenance.roles import Placed, RoleTree, placed, role_tree
+from critic.provenance.sources import Seen, Sighting
+from critic.provenance.texts import hosts_in
+from critic.provenance.values import (
     addresses_in,
     canonical,
     elements,
@@ -23,7 +23,7 @@ from critic.provenance_values import (
     leaves,
     spelling,
 )
-from critic.provenance_worth import ASK
+from critic.provenance.worth import ASK
 from evals.canonical import canonical_json
 from evals.capability import Role, ToolCapability
 from evals.envelope import MODE_RANK
