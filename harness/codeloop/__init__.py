@@ -25,7 +25,7 @@ from harness.codeloop.loop import CodeLoop
 from harness.codeloop.opening import UnreviewedChanges, open_session, resume_session
 from harness.codeloop.record import GateRules, SessionEnd, SessionOutcome
 from harness.codeloop.session_recorder import CodeLoopJob
-from harness.codeloop.sessions import DamagedSession, Session, load, sessions_folder
+from harness.codeloop.sessions import DamagedSession, RecordedSession, load, sessions_folder
 
 __all__ = [
     "CodeLoop",
@@ -35,7 +35,7 @@ __all__ = [
     "DamagedSession",
     "GateRules",
     "ProgressListener",
-    "Session",
+    "RecordedSession",
     "SessionEnd",
     "SessionOutcome",
     "UnreviewedChanges",

@@ -61,10 +61,10 @@ from harness.runtime.revise import (
     Failed,
     JudgedDraft,
     Judgement,
+    JudgementKind,
     Malformed,
     OverBudget,
     Revision,
-    Ruling,
 )
 
 _StepResult = TypeVar("_StepResult")
@@ -343,6 +343,6 @@ def _refused(turn: Turn) -> JudgedDraft[str]:
     return _judged(turn, "refused")
 
 
-def _judged(turn: Turn, ruling: Ruling) -> JudgedDraft[str]:
+def _judged(turn: Turn, ruling: JudgementKind) -> JudgedDraft[str]:
     # Of two refused attempts the later one ranks higher: it is what the files contain.
     return JudgedDraft(Judgement(ruling, (turn.number,), turn.feedback or ""))

@@ -33,7 +33,7 @@ from harness.codeloop.loop import CodeLoop
 from harness.codeloop.record import SessionResumed, SessionStart
 from harness.codeloop.session_recorder import CodeLoopJob, SessionRecorder, judged_iterations
 from harness.codeloop.sessions import (
-    Session,
+    RecordedSession,
     SessionWriter,
     data_folder,
     load,
@@ -253,7 +253,7 @@ def _drop_bases_of_others(folder: Path, root: Path) -> None:
 # --- a resumed session ----------------------------------------------------------------------------
 
 
-def _kept_base(recorded: Session) -> KeptBase:
+def _kept_base(recorded: RecordedSession) -> KeptBase:
     """Return the base of a session, checked against the first line of its record."""
     start = recorded.start
     if recorded.state == "success":
@@ -274,7 +274,7 @@ def _kept_base(recorded: Session) -> KeptBase:
     return kept
 
 
-def _recorded_job(recorded: Session, max_iterations: int | None) -> CodeLoopJob:
+def _recorded_job(recorded: RecordedSession, max_iterations: int | None) -> CodeLoopJob:
     start = recorded.start
     limit = recorded.max_iterations if max_iterations is None else max_iterations
     judged = judged_iterations(recorded.iterations)

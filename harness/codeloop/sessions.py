@@ -155,7 +155,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class RecordedSession:
     """A session as read back.
 
     Attributes:
@@ -206,7 +206,7 @@ def find(folder: Path, prefix: str) -> str:
     raise CodeLoopError(f"no such session: {escape_text(prefix)}: {hint}")
 
 
-def load(folder: Path, session: str) -> Session:
+def load(folder: Path, session: str) -> RecordedSession:
     """Read the session of an id that `identifiers` or `find` returned.
 
     Raises:
@@ -234,7 +234,7 @@ def _line(session: str, number: int, data: bytes) -> SessionLine:
         raise DamagedSession(f"session {session} is damaged: line {number}: {error}") from None
 
 
-def _assembled(session: str, lines: list[SessionLine]) -> Session:
+def _assembled(session: str, lines: list[SessionLine]) -> RecordedSession:
     def damaged(number: int, reason: str) -> DamagedSession:
         return DamagedSession(f"session {session} is damaged: line {number}: {reason}")
 
@@ -242,7 +242,7 @@ def _assembled(session: str, lines: list[SessionLine]) -> Session:
         raise damaged(1, "a session begins with its session_start")
     if lines[0].session != session:
         raise damaged(1, "it belongs to another session")
-    read = Session(lines[0], (), None, lines[0].max_iterations)
+    read = RecordedSession(lines[0], (), None, lines[0].max_iterations)
     for number, line in enumerate(lines[1:], start=2):
         if problem := _problem(line, read):
             raise damaged(number, problem)
@@ -250,7 +250,7 @@ def _assembled(session: str, lines: list[SessionLine]) -> Session:
     return read
 
 
-def _problem(line: SessionLine, before: Session) -> str | None:
+def _problem(line: SessionLine, before: RecordedSession) -> str | None:
     """Return why a line cannot follow what was read before it, or None."""
     match line:
         case SessionStart():
@@ -267,7 +267,7 @@ def _problem(line: SessionLine, before: Session) -> str | None:
             return None
 
 
-def _extended(session: Session, line: SessionLine) -> Session:
+def _extended(session: RecordedSession, line: SessionLine) -> RecordedSession:
     match line:
         case Iteration():
             return replace(session, iterations=(*session.iterations, line))
@@ -310,7 +310,7 @@ def statistics(ends: Iterable[SessionEnd | None]) -> Stats:
     )
 
 
-def load_all(folder: Path) -> Iterator[tuple[str, Session | DamagedSession]]:
+def load_all(folder: Path) -> Iterator[tuple[str, RecordedSession | DamagedSession]]:
     """Yield every session, newest first; for one that cannot be read, the error."""
     for session in identifiers(folder):
         try:

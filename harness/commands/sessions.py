@@ -14,7 +14,7 @@ from harness.codeloop.prompt import diff_size_text, pluralize
 from harness.codeloop.record import AgentRun, Diff, Iteration
 from harness.codeloop.sessions import (
     DamagedSession,
-    Session,
+    RecordedSession,
     find,
     load,
     load_all,
@@ -45,7 +45,7 @@ def _list(args: argparse.Namespace, folder: Path) -> int:
     return status
 
 
-def _row(name: str, session: Session | DamagedSession) -> dict[str, Any]:
+def _row(name: str, session: RecordedSession | DamagedSession) -> dict[str, Any]:
     if isinstance(session, DamagedSession):
         return {"session": name, "state": "damaged", "error": str(session)}
     return {
@@ -58,7 +58,7 @@ def _row(name: str, session: Session | DamagedSession) -> dict[str, Any]:
     }
 
 
-def _line(name: str, session: Session | DamagedSession) -> str:
+def _line(name: str, session: RecordedSession | DamagedSession) -> str:
     if isinstance(session, DamagedSession):
         return f"{name}  damaged: {session}"
     task = escape_line(" ".join(session.start.task.split())[:_TASK_SHOWN])
@@ -81,7 +81,7 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _session_lines(session: Session) -> Iterator[str]:
+def _session_lines(session: RecordedSession) -> Iterator[str]:
     start, end = session.start, session.end
     yield f"session  {start.session}  {session.state}"
     yield f"began    {format_time(start.time)} in {escape_line(start.folder)}"
@@ -163,7 +163,7 @@ def _diff(args: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _chosen(session: Session, number: int | None) -> Diff:
+def _chosen(session: RecordedSession, number: int | None) -> Diff:
     diffs = {entry.number: entry.diff for entry in session.iterations if entry.diff is not None}
     chosen = max(diffs, default=0) if number is None else number
     if chosen not in diffs:

@@ -24,7 +24,7 @@ from harness.log.sqlite import WRITES
 from harness.log.statements import head, stored_claims
 from harness.log.store import KEEP_EVIDENCE, Store, changed_tables
 from harness.log.tables import OLD_FORMAT
-from harness.log.writing import Known, Prepared, Written, in_parts, in_place, prepared, write
+from harness.log.writing import Known, Prepared, Written, in_chain, in_parts, prepared, write
 from harness.record import (
     AlreadyClaimed,
     Begun,
@@ -175,7 +175,7 @@ class LogAppender(LogReader):
     def _chained(self, entries: Sequence[Prepared], before: Head) -> list[tuple[Sealed, RawRecord]]:
         chained = []
         for entry in entries:
-            whole, stored = in_place(entry, before)
+            whole, stored = in_chain(entry, before)
             self._check_size(len(whole.body))
             chained.append((whole, stored))
             before = Head(whole.seq, whole.hash)

@@ -85,7 +85,7 @@ class Written(NamedTuple):
     claims: Mapping[str, int]
 
 
-def in_place(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
+def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     """Return an entry in its place in the chain: as its hash is taken, and as it is stored."""
     whole = sealed(entry.drafted, before)
     if not entry.members:

@@ -6,13 +6,13 @@ from critic import Finding, Plan, Refused
 from critic.repairs.kinds import Advice
 from evals.escaping import escape_name
 from harness.loops.plan_types import PlanCritique
-from harness.runtime.revise import Judgement, Revision, Ruling
+from harness.runtime.revise import Judgement, JudgementKind, Revision
 
 
 def judgement_of(critique: PlanCritique) -> Judgement[PlanCritique]:
     """Approve only a plan that verifies and that no finding holds back."""
     errors = _errors(critique)
-    ruling: Ruling = "refused" if errors else "approved"
+    ruling: JudgementKind = "refused" if errors else "approved"
     violations = 0
     if isinstance(critique.verdict, Refused):
         revisable = critique.advice is not None and is_revisable(critique.advice)

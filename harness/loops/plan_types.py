@@ -22,7 +22,7 @@ from harness.agents.journal import Journal
 from harness.agents.retry import CallPolicy
 from harness.agents.usage import Budget, Seconds, Usage
 from harness.runtime.ports import Clock
-from harness.runtime.revise import Attempt, Ruling, StopReason
+from harness.runtime.revise import Attempt, JudgementKind, StopReason
 
 PlanRole = Literal["planner", "advisor"]
 
@@ -136,7 +136,7 @@ class PlanEvent(Envelope):
     round: Count
     role: Annotated[PlanRole | None, OPTIONAL] = None
     plan_digest: Annotated[Identifier | None, OPTIONAL] = None
-    ruling: Annotated[Ruling | None, OPTIONAL] = None
+    ruling: Annotated[JudgementKind | None, OPTIONAL] = None
     violations: Annotated[Count | None, OPTIONAL] = None
     findings: Annotated[Count | None, OPTIONAL] = None
     why: Annotated[Text | None, OPTIONAL] = None

@@ -15,7 +15,7 @@ from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
 from harness.loops.templates import Template, bulleted, require
 from harness.runtime.ports import Clock
-from harness.runtime.revise import DEFAULT_MAX_ROUNDS, Judgement, Malformed, Ruling
+from harness.runtime.revise import DEFAULT_MAX_ROUNDS, Judgement, JudgementKind, Malformed
 
 DEFAULT_STOP_PHRASE: Final = "no issues"
 
@@ -97,7 +97,7 @@ class SelfRefine(Loop[str]):
 def _judgement(reply: str, asked: Asked, stop_phrase: str) -> Judgement[str] | Malformed:
     if not reply.strip():
         return Malformed(EMPTY_REPLY)
-    ruling: Ruling = "approved" if is_phrase(reply, stop_phrase) else "refused"
+    ruling: JudgementKind = "approved" if is_phrase(reply, stop_phrase) else "refused"
     phrase = letters(stop_phrase)
     in_draft = any(letters(line) == phrase for line in asked.draft.splitlines())
     if ruling == "approved" and in_draft:

@@ -50,7 +50,7 @@ Signal = Literal[
 """An event as the table names it. `repeated` is a draft that was seen before; `refused_at_limit` a
 refusal after which no round is left."""
 
-Ruling = Literal["approved", "refused", "rejected"]
+JudgementKind = Literal["approved", "refused", "rejected"]
 """A critic's answer: good; to be revised; not repairable by any revision."""
 
 # Three rounds are the published default of the loops that this one is modelled on: what a third
@@ -95,7 +95,7 @@ class Judgement(Generic[CritiqueT]):
         ValueError: the rank holds a NaN, which is neither better nor worse than another number.
     """
 
-    ruling: Ruling
+    ruling: JudgementKind
     rank: tuple[float, ...]
     critique: CritiqueT
 

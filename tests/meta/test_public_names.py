@@ -240,7 +240,7 @@ def test_the_fronts_of_runtime_loops_and_agents_load_nothing_heavy(front: str) -
 
 CODE_LOOP = """
     CodeLoop CodeLoopError CodeLoopEvent CodeLoopJob DamagedSession GateRules ProgressListener
-    Session SessionEnd SessionOutcome UnreviewedChanges load open_session resume_session
+    RecordedSession SessionEnd SessionOutcome UnreviewedChanges load open_session resume_session
     sessions_folder
 """
 

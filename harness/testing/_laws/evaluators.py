@@ -37,7 +37,7 @@ class JudgedRun(Protocol):
 
 
 OwnEvaluator = Callable[[Run], JudgedRun]
-Guard = Callable[[OwnEvaluator, Run], JudgedRun]
+EvaluatorRunner = Callable[[OwnEvaluator, Run], JudgedRun]
 """Runs an evaluator and turns a crash into a verdict."""
 
 
@@ -62,7 +62,7 @@ def _spelled(verdict: JudgedRun) -> str:
     return repr((verdict.score, verdict.status, tuple(verdict.findings)))
 
 
-def is_deterministic(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+def is_deterministic(evaluator: OwnEvaluator, run: Run, _guard: EvaluatorRunner) -> None:
     """The same run gets the same verdict, and so does a copy of it."""
     first = _spelled(_answer(evaluator, run))
     for again in (run, run.model_copy(deep=True)):
@@ -70,21 +70,21 @@ def is_deterministic(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
         _require(other == first, f"first {first}, then {other}", run)
 
 
-def status_follows_findings(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+def status_follows_findings(evaluator: OwnEvaluator, run: Run, _guard: EvaluatorRunner) -> None:
     """The status is fail with any error, else warn with any warning, else pass."""
     verdict = _answer(evaluator, run)
     derived = status_of(verdict.findings)
     _require(verdict.status == derived, f"status {verdict.status}, findings say {derived}", run)
 
 
-def score_is_a_share(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+def score_is_a_share(evaluator: OwnEvaluator, run: Run, _guard: EvaluatorRunner) -> None:
     """The score is a number from 0 to 1."""
     score: Any = _answer(evaluator, run).score
     share = type(score) in (int, float) and 0 <= score <= 1
     _require(share, f"score {score!r}", run)
 
 
-def run_stays_as_it_is(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None:
+def run_stays_as_it_is(evaluator: OwnEvaluator, run: Run, _guard: EvaluatorRunner) -> None:
     """The evaluator does not change the run that it judges."""
     before = canonical_bytes(run)
     judged = run.model_copy(deep=True)
@@ -92,7 +92,7 @@ def run_stays_as_it_is(evaluator: OwnEvaluator, run: Run, _guard: Guard) -> None
     _require(canonical_bytes(judged) == before, "the run was changed", run)
 
 
-def a_crash_is_a_fail(evaluator: OwnEvaluator, run: Run, guard: Guard) -> None:
+def a_crash_is_a_fail(evaluator: OwnEvaluator, run: Run, guard: EvaluatorRunner) -> None:
     """Where the evaluator raises, the run has failed, with score 0."""
     try:
         evaluator(run)
@@ -121,7 +121,7 @@ def check_evaluator(
     evaluator: OwnEvaluator,
     *,
     runs: st.SearchStrategy[Run] = runs(),  # noqa: B008 - strategies are values
-    guard: Guard = engine_guard,
+    guard: EvaluatorRunner = engine_guard,
     settings: hypothesis_settings | None = None,
 ) -> None:
     """Check every law of evaluators, on drawn runs.
@@ -140,10 +140,10 @@ def check_evaluator(
 
 
 def _check(
-    law: Callable[[OwnEvaluator, Run, Guard], None],
+    law: Callable[[OwnEvaluator, Run, EvaluatorRunner], None],
     evaluator: OwnEvaluator,
     source: st.SearchStrategy[Run],
-    guard: Guard,
+    guard: EvaluatorRunner,
     settings: hypothesis_settings,
 ) -> None:
     def tried(run: Run) -> None:

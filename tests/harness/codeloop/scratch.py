@@ -19,7 +19,7 @@ from harness.codeloop.events import CodeLoopEvent, ProgressListener
 from harness.codeloop.opening import open_session
 from harness.codeloop.record import GateRules, SessionEnd
 from harness.codeloop.session_recorder import CodeLoopJob
-from harness.codeloop.sessions import Session, load
+from harness.codeloop.sessions import RecordedSession, load
 
 SESSION = "20260509T093500.000Z-c0de"
 DONE = "DECISION: DONE\nSUMMARY: all is there\nCONFIDENCE: 0.9\n"
@@ -143,7 +143,7 @@ class Ended:
     """The end of a session, its record, and what its listener received."""
 
     end: SessionEnd
-    session: Session
+    session: RecordedSession
     listener: Collector
 
 

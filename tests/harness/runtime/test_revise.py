@@ -15,10 +15,10 @@ from harness.runtime.revise import (
     InvalidTransition,
     JudgedDraft,
     Judgement,
+    JudgementKind,
     Malformed,
     OverBudget,
     Revision,
-    Ruling,
     Signal,
     State,
     StopReason,
@@ -30,7 +30,7 @@ from tests.support.paths import ROOT
 Machine = Revision[str, str]
 
 
-def judged(ruling: Ruling, rank: float = 0.0, said: str = "") -> JudgedDraft[str]:
+def judged(ruling: JudgementKind, rank: float = 0.0, said: str = "") -> JudgedDraft[str]:
     return JudgedDraft(Judgement(ruling, (rank,), said))
 
 
@@ -140,7 +140,7 @@ def test_the_diagram_shows_every_move() -> None:
 
 ANY_EVENT = st.one_of(
     st.sampled_from("abcde").map(lambda name: Drafted(name, name)),
-    st.builds(judged, st.sampled_from(get_args(Ruling)), st.floats(allow_nan=False)),
+    st.builds(judged, st.sampled_from(get_args(JudgementKind)), st.floats(allow_nan=False)),
     st.sampled_from([Malformed("m"), Failed("f"), OverBudget("b"), Cancelled()]),
 )
 
