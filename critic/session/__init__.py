@@ -9,11 +9,12 @@
 
 from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch
 from critic.session.report import SessionReport, TurnReport
-from critic.session.rules import SessionRules, SessionTool
+from critic.session.rules import RESERVED_IDS, SessionRules, SessionTool
 from critic.session.session import Closed, Ran, Session
 from critic.session.state import SessionState, session_of, state_of
 
 __all__ = [
+    "RESERVED_IDS",
     "Action",
     "Batch",
     "Call",

@@ -8,7 +8,7 @@ from typing import Any, Final
 from critic.session.batch import Call, CallResult, RunningBatch
 from critic.session.evidence import Trail
 from critic.session.ledger import Ledger
-from critic.session.rules import SessionTool
+from critic.session.rules import CALL_ID, SessionTool
 from critic.session.standing import standing_of
 from critic.session.values import approved_spellings, locators_of
 from evals.manifest import EvidenceItem, Source, Standing
@@ -59,7 +59,7 @@ class Arrival:
         kind = (tool.result_class if tool else "result") if completed else FAILED_CLASS
         return [
             EvidenceItem(
-                id=f"call/{first + at}",
+                id=f"{CALL_ID}{first + at}",
                 classification=kind,
                 content=content,
                 source=source,

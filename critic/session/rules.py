@@ -12,7 +12,8 @@ from evals.envelope import ApprovalMode
 from evals.manifest import EvidenceItem
 from evals.spec import DecisionSpec
 
-_RESERVED_IDS: Final = ("call/", "user/", "operator/")
+CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
+RESERVED_IDS: Final = (CALL_ID, USER_ID, OPERATOR_ID)
 """How the ids of evidence begin that a session makes itself."""
 
 
@@ -86,7 +87,7 @@ class SessionRules:
     def __post_init__(self) -> None:
         """Refuse evidence that a session could not tell from its own."""
         for item in self.evidence:
-            if item.id.startswith(_RESERVED_IDS):
+            if item.id.startswith(RESERVED_IDS):
                 raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
 
     @cached_property

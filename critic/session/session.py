@@ -24,7 +24,7 @@ from critic.session.ledger import Ledger
 from critic.session.proposing import compiled_for, plan_of_batch, proposal_again
 from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
 from critic.session.results import Arrival
-from critic.session.rules import SessionRules
+from critic.session.rules import OPERATOR_ID, USER_ID, SessionRules
 from critic.session.values import asked_values, doubts_about, request_hosts
 from critic.verdicts import Refused, Verified
 from evals.canonical import digest
@@ -89,7 +89,7 @@ class Session:
         trail = Trail(rules.evidence, rules.record_fields)
         if system is not None:
             source = Source(author="operator", standing="named")
-            trail = trail.plus([_text_item("operator/1", "system_prompt", system, source)])
+            trail = trail.plus([_text_item(f"{OPERATOR_ID}1", "system_prompt", system, source)])
         names = None if scope is None else tuple(dict.fromkeys(scope))
         return cls(rules, session, trail, names).said(request)
 
@@ -109,7 +109,7 @@ class Session:
         """Return the session after the user said something: it is part of the request."""
         number = self.texts + 1
         source = Source(author="user", standing="named")
-        item = _text_item(f"user/{number}", "request", text, source)
+        item = _text_item(f"{USER_ID}{number}", "request", text, source)
         return replace(
             self,
             trail=self.trail.plus([item]),
@@ -146,15 +146,22 @@ class Session:
         return Batch(turn, tuple(calls), proposal, len(self.trail))
 
     def approved(
-        self, batch: Batch, approver: str, expires_at: datetime | None = None
+        self,
+        batch: Batch,
+        approver: str,
+        expires_at: datetime | None = None,
+        *,
+        approval_id: str | None = None,
     ) -> tuple["Session", Batch]:
         """Return what a person's yes to a batch makes of both.
 
         The batch has the approval, bound to its plan and its context. The session keeps the values
-        that asked, and that a call outside the scope was approved, if one was.
+        that asked, and that a call outside the scope was approved, if one was. The approval is
+        named after the turn, unless it is given an id.
         """
         proposal = batch.proposal
-        approval = self._approval(batch, approver, expires_at)
+        name = approval_id or f"turn/{batch.turn}"
+        approval = self._approval(name, batch, approver, expires_at)
         fields = {name: getattr(proposal.ctx, name) for name in proposal.ctx.model_fields_set}
         ctx = RunContext(**{**fields, "approvals": (approval,)})
         case, doubts = doubts_about(proposal)
@@ -167,11 +174,13 @@ class Session:
         )
         return replace(self, ledger=ledger), replace(batch, proposal=changed)
 
-    def _approval(self, batch: Batch, approver: str, expires_at: datetime | None) -> Approval:
+    def _approval(
+        self, name: str, batch: Batch, approver: str, expires_at: datetime | None
+    ) -> Approval:
         proposal = batch.proposal
         expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
         return Approval(
-            approval_id=f"turn/{batch.turn}",
+            approval_id=name,
             plan_digest=digest(proposal.plan),
             approver=approver,
             context_digest=self.trail.first(batch.seen).context_digest(
@@ -267,11 +276,15 @@ class Session:
     def _whole(self, outputs: Mapping[str, Any], *, is_measured: bool) -> Run:
         """Return a run without calls that has the outputs of the session and its measures."""
         rules, spec = self.rules, self.rules.spec
-        budget: dict[str, Any] = {} if rules.budget is None else {"run_budget": rules.budget}
         measured = self.ledger.measures if is_measured and self.ledger.steps else None
         names = dict.fromkeys((*spec.required_outputs, *outputs))
         proposal = Proposal(
-            ctx=RunContext(trace_id=self.trace_id, safety_mode=rules.safety_mode, **budget),
+            ctx=RunContext(
+                trace_id=self.trace_id,
+                safety_mode=rules.safety_mode,
+                run_budget=rules.budget or rules.default_budget,
+                session=self.ledger.facts(self.id, self.turn),
+            ),
             compiled=compiled_for(rules, (), self.trail.items),
             spec=spec,
             plan=Plan(steps=(), declared_outputs=tuple(names)),

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("standard input is either the policy or the events: name a file for one")
     policy, status = load_policy(args.policy).policy, EXIT_OK
     with ExitStack() as stack:
-        explainer: Explainer | None = None
+        explainer = Explainer() if args.explain else None
         guard: Guard | None = None
         for document in _events(args):
             if document.line is None:
@@ -31,8 +31,7 @@ def run(args: argparse.Namespace) -> int:
                 continue
             if guard is None:  # opened for the first event only: without one, no empty log is left
                 log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
-                explainer = Explainer(log) if args.explain else None
-                guard = Guard(policy, log=explainer or log)
+                guard = Guard(policy, log=log, on_decision=explainer.note if explainer else None)
             answer = _answer(guard, document, size_limit(args))
             text = explainer.text(document.data, answer) if explainer else _line(answer)
             if text:

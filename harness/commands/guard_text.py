@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final
 
 from critic import Proposal, Refused
 from critic.session import SessionReport
@@ -10,7 +10,6 @@ from critic.session.values import JudgedValue, doubts_about, judged_values
 from evals.escaping import escape_line, escape_name
 from evals.manifest import EvidenceItem
 from harness.guard import Answer, CallsEvent, EventError, Ruling, parse_event
-from harness.guard.recording import GuardLog
 from harness.record import Decision
 from harness.wire import InvalidInput
 
@@ -41,26 +40,18 @@ _STANDINGS: Final[Mapping[str, str]] = {
 _NAMES_ITS_ITEM: Final = (",", " of", " in")
 
 
-class _Unkept:
-    """Stands for the record of a decision that no log keeps."""
-
-    seq = 0
-
-
 class Explainer:
-    """Writes the turns. It stands before the log, where it sees what was decided about."""
+    """Writes the turns. It is shown each decision before its event is answered."""
 
-    def __init__(self, log: GuardLog | None) -> None:
-        """Explain, and hand on what is recorded."""
-        self._log = log
+    def __init__(self) -> None:
+        """Begin with no decision."""
         self._proposal: Proposal | None = None
         self._calls: dict[str, CallsEvent] = {}
 
-    def append(self, decision: Decision) -> Any:
-        """Note what a ruling is about, and record it."""
+    def note(self, decision: Decision) -> None:
+        """Note what a ruling is about."""
         if decision.run is None:
             self._proposal = decision.proposal
-        return _Unkept() if self._log is None else self._log.append(decision)
 
     def text(self, data: bytes, answer: Answer) -> str:
         """Return what to print for an event that was answered."""

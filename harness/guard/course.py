@@ -41,13 +41,17 @@ class OutOfPlace(HarnessError):
 
 
 class ToRecord(NamedTuple):
-    """A ruling, or a batch that ended, as it is to be recorded."""
+    """A ruling, or a batch that ended, as it is to be recorded.
+
+    `begins` says that the batch was verified and may run from now on.
+    """
 
     batch: Batch
     verdict: Verified | Refused
     run: Run | None = None
     score: ScoreVerdict | None = None
     note: str | None = None
+    begins: bool = False
 
 
 class OpenQuestion(NamedTuple):
@@ -148,15 +152,23 @@ class Course:
             questions=_questions(batch, ruled.verdict) if asks else None,
             note=ruled.note,
         )
-        return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note),))
+        begins = judged.ok and ruled.action == "allow"
+        return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note, begins=begins),))
 
-    def answer(self, event: AnswerEvent, as_of: datetime) -> Answered:
-        """Take in a person's answer to the open question. It is judged as of the question."""
+    def answer(self, event: AnswerEvent, as_of: datetime, record: int | None = None) -> Answered:
+        """Take in a person's answer to the open question. It is judged as of the question.
+
+        `record` is the number of the last record of the session: it tells this approval from those
+        of other sessions of the same id.
+        """
         question = self._question(event, as_of)
         closed = replace(self, question=None)
         if not event.yes:
             return closed._denied(question, event.approver)
-        session, batch = self.session.approved(question.batch, event.approver, event.expires_at)
+        name = f"turn/{question.batch.turn}" + ("" if record is None else f"/after/{record}")
+        session, batch = self.session.approved(
+            question.batch, event.approver, event.expires_at, approval_id=name
+        )
         verdict = verify_proposal(batch.proposal)
         ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
         asked = replace(closed, session=session if verdict.ok else self.session)

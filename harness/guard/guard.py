@@ -8,6 +8,7 @@ Rule 4: what the guard decides by, it never hands out. What it is given, it copi
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
@@ -31,10 +32,11 @@ from harness.guard.events import (
     event_of,
 )
 from harness.guard.permits import CallPermit
-from harness.guard.recording import GuardLog, Marks, RulingRecorder
+from harness.guard.recording import GuardLog, Marks, OnDecision, RulingRecorder
 from harness.guard.rules import rules_of
 from harness.guard.rulings import EventError, EventFault, Ruling
-from harness.guard.state import course_of, dump_course, parse_state
+from harness.guard.state import course_of, dump_course, log_marks, parse_state
+from harness.log.errors import LogError
 from harness.policy import Policy
 from harness.runtime.failures import describe_error
 from harness.runtime.permit import PermitError
@@ -55,13 +57,20 @@ class Guard:
     """
 
     def __init__(
-        self, policy: Policy, *, log: GuardLog | None = None, clock: Clock | None = None
+        self,
+        policy: Policy,
+        *,
+        log: GuardLog | None = None,
+        clock: Clock | None = None,
+        on_decision: OnDecision | None = None,
     ) -> None:
         """Guard sessions under a policy.
 
         Args:
             log: where each ruling is recorded before it is answered.
             clock: tells the time where events do not. By default, that of this machine.
+            on_decision: is given each decision after it was recorded, and before it is answered. If
+                it raises, nothing is allowed.
 
         Raises:
             ValueError: the policy has evidence with an id that sessions make themselves.
@@ -69,7 +78,7 @@ class Guard:
         self._settings: Final = detached_copy(policy).guard
         self._rules: Final = rules_of(detached_copy(policy))
         self._clock: Final[Clock] = SystemClock() if clock is None else clock
-        self._recorder: Final = RulingRecorder(log, self._clock)
+        self._recorder: Final = RulingRecorder(log, self._clock, on_decision)
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
         self._resumed: Final[dict[str, int]] = {}
@@ -95,7 +104,7 @@ class Guard:
         except OutOfPlace as error:
             return _error(value, error.path, str(error))
         except Exception as error:
-            return self._failure(value, event, _described(error))
+            return self._failure(value, event, error)
 
     def _take(self, event: SessionEvent) -> Answer:
         if isinstance(event, OpenEvent):
@@ -115,8 +124,8 @@ class Guard:
         """Return what an event makes of a session, once that is on record."""
         known = entry.course.as_of if event.as_of is None else event.as_of
         as_of = self._clock.now() if known is None else known
-        answered = _applied(replace(entry.course, as_of=known), event, as_of)
-        self._recorder.record(entry.course.session.trace_id, answered.records, entry.marks)
+        answered = _applied(replace(entry.course, as_of=known), event, as_of, entry.marks.last)
+        self._recorder.record(answered.records, entry.marks)
         return answered
 
     def _open(self, event: OpenEvent) -> None:
@@ -129,9 +138,9 @@ class Guard:
             system=event.system,
             scope=event.scope,
         )
-        self._admit(event.session, Course(self._settings, session, event.as_of), 0)
+        self._admit(event.session, Course(self._settings, session, event.as_of), 0, Marks())
 
-    def _admit(self, name: str, course: Course, revision: int, mark: int | None = None) -> None:
+    def _admit(self, name: str, course: Course, revision: int, marks: Marks) -> None:
         with self._lock:
             if name in self._entries:
                 raise _already_open(name)
@@ -141,7 +150,7 @@ class Guard:
                 )
             self._resumed.update({name: revision} if revision else {})
             revision = max(revision, self._resumed.get(name, 0))
-            self._entries[name] = OpenSession(course, revision, Marks(mark, travelled=revision > 0))
+            self._entries[name] = OpenSession(course, revision, marks)
 
     def _entry(self, name: str) -> OpenSession:
         entry = self._entries.get(name)
@@ -154,14 +163,25 @@ class Guard:
         with self._lock:
             self._entries.pop(name, None)
 
-    def _failure(self, value: Any, event: SessionEvent | None, message: str) -> Answer:
+    def _failure(self, value: Any, event: SessionEvent | None, error: Exception) -> Answer:
         """Return the answer where the guard itself failed: nothing is allowed or changed."""
+        message = _described(error)
+        entry = None if event is None else self._entries.get(event.session)
+        if event is not None and not isinstance(error, LogError):  # it would fail once more
+            self._record_failure(value, message, entry)
         if not isinstance(event, CallsEvent | AnswerEvent):
             return _error(value, "", f"critic_error: {message}")
-        entry = self._entries.get(event.session)
         turn = 0 if entry is None else entry.course.session.turn
         turn += isinstance(event, CallsEvent)
         return Ruling(session=event.session, turn=turn, action="refuse", critic_error=message)
+
+    def _record_failure(self, value: Any, message: str, entry: OpenSession | None) -> None:
+        """Record a failure, of an event that is too large by its names only. Best effort."""
+        trace_id = None if entry is None else entry.course.session.trace_id
+        for asked in (value, {"event": value["event"], "session": value["session"]}):
+            with suppress(Exception):
+                self._recorder.record_failure(asked, message, trace_id)
+                return
 
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call, to be redeemed right before the call is made.
@@ -187,8 +207,8 @@ class Guard:
         with entry.lock:
             if entry.is_over:
                 raise _unknown(session)
-            mark = self._recorder.mark(entry.marks)
-            data = dump_course(entry.course, entry.revision + 1, mark)
+            marks = replace(entry.marks, last=self._recorder.mark(entry.marks))
+            data = dump_course(entry.course, entry.revision + 1, marks)
             self._forget(session, entry)
         return data
 
@@ -198,16 +218,16 @@ class Guard:
         Raises:
             InvalidInput: it is no session, of another policy, or contradicts itself.
             OutOfPlace: it is open here.
-            HarnessError: somebody went on from this state already, or the log cannot be read.
+            HarnessError: somebody went on from this state already, or the log cannot tell.
         """
         state = parse_state(data)
-        course = course_of(self._rules, self._settings, state)
-        self._recorder.require_readable()
-        self._admit(course.session.id, course, state.revision, state.mark)
+        course, marks = course_of(self._rules, self._settings, state), log_marks(state)
+        self._recorder.goes_on(marks)
+        self._admit(course.session.id, course, state.revision, marks)
         return course.session.id
 
 
-def _applied(course: Course, event: SessionEvent, as_of: datetime) -> Answered:
+def _applied(course: Course, event: SessionEvent, as_of: datetime, record: int | None) -> Answered:
     """Return what an event other than `open` makes of a session."""
     match event:
         case SaidEvent():
@@ -217,7 +237,7 @@ def _applied(course: Course, event: SessionEvent, as_of: datetime) -> Answered:
         case ResultEvent():
             return course.result(event, as_of)
         case AnswerEvent():
-            return course.answer(event, as_of)
+            return course.answer(event, as_of, record)
         case CloseEvent():
             return course.close(event, as_of)
         case _:

@@ -1,23 +1,40 @@
-"""Record what a guard decides, before it is answered, and notice a session that went on twice.
+"""Record what a guard decides, before it is answered.
 
-Rule 1: a ruling is a decision without a run. A batch that ended is another one, of the same
-        proposal, with its calls and their score.
-Rule 2: of two processes that go on from one state, the one that comes second is refused, and where
-        both record at one moment, neither goes on.
+Rule 1: a ruling is a decision without a run. Where it lets a verified batch run, the beginning of
+        its execution is recorded next, and uses up the approval. Once the calls ended, there is a
+        decision of the same proposal with the calls and their score, which names the beginning.
+Rule 2: a session that goes on from a state claims it with its next record. Of two that go on from
+        one state, the log refuses the second.
+Rule 3: a failure of the guard is recorded too, if the log still takes it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from inspect import isawaitable
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
 from critic import consolidate
+from harness.clock import SystemClock
 from harness.errors import HarnessError
 from harness.guard.course import ToRecord
-from harness.record import Decision, DecisionRecord, Head, RawRecord
-from harness.runtime.ports import Clock
-from harness.wire import InvalidInput, parse_json
+from harness.record import (
+    AlreadyClaimed,
+    Begun,
+    CriticError,
+    CriticErrorRecord,
+    Decision,
+    DecisionRecord,
+    Head,
+    used_approvals,
+)
+from harness.runtime.ports import Clock, RecordsBegun
+
+OnDecision = Callable[[Decision], None]
+"""Is given each decision after it was recorded, and before it is answered."""
+
+_CLAIM: Final = "session "
+"""How the claim of a session on a state begins."""
 
 
 class WentOnElsewhere(HarnessError):
@@ -25,7 +42,12 @@ class WentOnElsewhere(HarnessError):
 
 
 class GuardLog(Protocol):
-    """Keeps decisions. Synchronous: `AsyncGuard` calls it in a thread."""
+    """Keeps decisions. Synchronous: `AsyncGuard` calls it in a thread.
+
+    A log that also has `begin` and `append_error` of `SqlDecisionLog` shows what may have run when
+    a process died, and where the guard failed. One that has `head` and `claims` lets a session go
+    on from another process.
+    """
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Keep the decision, and return its record once it is safely stored."""
@@ -33,11 +55,29 @@ class GuardLog(Protocol):
 
 
 @runtime_checkable
-class _ReadableLog(Protocol):
-    """A log that can be read, as a session needs it that goes on in another process."""
+class _KeepsTogether(Protocol):
+    """A log that keeps several decisions or none."""
 
-    def raw(self, start: int | None = None) -> Iterator[RawRecord]:
-        """Yield the records from a number on, in their order."""
+    def append_all(self, decisions: Iterable[Decision]) -> Sequence[DecisionRecord]:
+        """Keep the decisions in their order, all of them or none."""
+        ...
+
+
+@runtime_checkable
+class _RecordsErrors(Protocol):
+    """A log that keeps failures of the critic."""
+
+    def append_error(self, error: CriticError) -> CriticErrorRecord:
+        """Keep the failure."""
+        ...
+
+
+@runtime_checkable
+class _KeepsClaims(Protocol):
+    """A log in which only one record makes a claim."""
+
+    def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
+        """Return the number of the record that made each claim; leave out what none made."""
         ...
 
     def head(self) -> Head:
@@ -45,8 +85,118 @@ class _ReadableLog(Protocol):
         ...
 
 
-def decision_of(entry: ToRecord, decided_at: datetime) -> Decision:
-    """Return an entry as a decision."""
+@dataclass(slots=True)
+class Marks:
+    """Where a session is in the log.
+
+    Attributes:
+        last: the number of its last record; None before the first.
+        claims: on the states that it went on from, and has no record since.
+        begun: the hashes of the beginnings of batches whose calls have not all ended, by turn.
+    """
+
+    last: int | None = None
+    claims: tuple[str, ...] = ()
+    begun: dict[int, str] = field(default_factory=dict)
+
+
+class RulingRecorder:
+    """Writes to the log of a guard, if there is one."""
+
+    def __init__(
+        self, log: GuardLog | None, clock: Clock, on_decision: OnDecision | None = None
+    ) -> None:
+        """Record in a log, with the time of a clock, and show each decision once it is stored."""
+        self._log, self._clock, self._on_decision = log, clock, on_decision
+
+    def mark(self, marks: Marks) -> int | None:
+        """Return the number of the record after which the next process goes on."""
+        if marks.last is None and isinstance(self._log, _KeepsClaims):
+            return self._log.head().seq
+        return marks.last
+
+    def goes_on(self, marks: Marks) -> None:
+        """Check that nobody went on from the states of a session. Without a log, none is claimed.
+
+        Raises:
+            WentOnElsewhere: somebody did.
+            HarnessError: the log keeps no claims, so two processes could go on from one state.
+        """
+        if self._log is None:
+            marks.claims = ()
+            return
+        if not isinstance(self._log, _KeepsClaims):
+            raise HarnessError("this log cannot show whether the session went on elsewhere")
+        for seq in self._log.claims(marks.claims).values():
+            raise _went_on(f", at record {seq}")
+
+    def record(self, entries: Sequence[ToRecord], marks: Marks) -> None:
+        """Record what was decided, in order, and note where the session is then.
+
+        Raises:
+            WentOnElsewhere: another process went on from the same state.
+            Exception: the log did not take it.
+        """
+        if not entries or (self._log is None and self._on_decision is None):
+            return
+        decisions = [_decision_of(entry, self._clock.now(), marks) for entry in entries]
+        if self._log is not None:
+            self._store(self._log, decisions, marks)
+        for entry, decision in zip(entries, decisions, strict=True):
+            if entry.run is not None:
+                marks.begun.pop(entry.batch.turn, None)
+            elif entry.begins and isinstance(self._log, RecordsBegun):
+                marks.begun[entry.batch.turn] = self._begun(self._log, entry)
+            if self._on_decision is not None:
+                self._on_decision(decision)
+
+    def _store(self, log: GuardLog, decisions: list[Decision], marks: Marks) -> None:
+        decisions[0] = _with_claims(decisions[0], marks.claims)
+        try:
+            marks.last = _appended(log, decisions)
+        except AlreadyClaimed:
+            raise _went_on() from None
+        marks.claims = ()
+
+    def _begun(self, log: RecordsBegun, entry: ToRecord) -> str:
+        """Record that a batch may run from here on, and return the hash of the record."""
+        proposal = entry.batch.proposal
+        used = used_approvals(proposal)
+        begun = Begun(proposal=proposal, approvals=used, begun_at=self._clock.now())
+        record: Any = _stored(log.begin(begun))
+        own_hash: str = record.hash
+        return own_hash
+
+    def record_failure(self, asked: Any, where: str, trace_id: str | None) -> None:
+        """Record that the guard failed.
+
+        Raises:
+            Exception: the log did not take it.
+        """
+        if not isinstance(self._log, _RecordsErrors):
+            return
+        trace = {} if trace_id is None else {"trace_id": trace_id}
+        error = CriticError(asked=asked, where=where, failed_at=self._time_of_failure(), **trace)
+        _stored(self._log.append_error(error))
+
+    def _time_of_failure(self) -> datetime:
+        """Return the time, even if it is the clock that failed."""
+        try:
+            now = self._clock.now()
+            if now.utcoffset() is not None:
+                return now
+        except Exception:  # noqa: S110 - told by the clock of this machine instead
+            pass
+        return SystemClock().now()
+
+
+def state_claim(digest: str) -> str:
+    """Return the claim of a session on the state with this digest."""
+    return f"{_CLAIM}{digest}"
+
+
+def _decision_of(entry: ToRecord, decided_at: datetime, marks: Marks) -> Decision:
+    """Return an entry as a decision. With a run, it names the beginning of its execution."""
     proposal = entry.batch.proposal
     report = consolidate(
         trace_id=proposal.ctx.trace_id,
@@ -55,93 +205,36 @@ def decision_of(entry: ToRecord, decided_at: datetime) -> Decision:
         score=entry.score,
         decided_at=decided_at,
     )
-    return Decision(proposal=proposal, run=entry.run, report=report, error=entry.note)
+    begun = None if entry.run is None else marks.begun.get(entry.batch.turn)
+    return Decision(proposal=proposal, run=entry.run, report=report, error=entry.note, begun=begun)
 
 
-@dataclass(slots=True)
-class Marks:
-    """Where a session is in the log.
-
-    Attributes:
-        last: the number of the last record that was answered for; None before the first.
-        travelled: it went on in another process, so others may have recorded for it since.
-        own: the numbers of later records that were made here.
-    """
-
-    last: int | None = None
-    travelled: bool = False
-    own: set[int] = field(default_factory=set)
+def _with_claims(decision: Decision, claims: tuple[str, ...]) -> Decision:
+    if not claims:
+        return decision
+    fields = {name: getattr(decision, name) for name in decision.model_fields_set}
+    return Decision(**{**fields, "claims": claims})
 
 
-class RulingRecorder:
-    """Writes to the log of a guard, if there is one."""
-
-    def __init__(self, log: GuardLog | None, clock: Clock) -> None:
-        """Record in a log, with the time of a clock."""
-        self._log, self._clock = log, clock
-
-    def mark(self, marks: Marks) -> int | None:
-        """Return the number of the record after which the next process goes on."""
-        if self._log is None or marks.last is not None or not isinstance(self._log, _ReadableLog):
-            return marks.last
-        return self._log.head().seq
-
-    def require_readable(self) -> None:
-        """Require that the log can show whether a session went on elsewhere.
-
-        Raises:
-            HarnessError: it cannot.
-        """
-        if self._log is not None and not isinstance(self._log, _ReadableLog):
-            raise HarnessError("this log cannot show whether the session went on elsewhere")
-
-    def record(self, trace_id: str, entries: Iterable[ToRecord], marks: Marks) -> None:
-        """Record what was decided, in order, and note where the session is then.
-
-        Raises:
-            WentOnElsewhere: another process recorded for this session. What is recorded here now
-                was not answered.
-            Exception: the log did not take it.
-        """
-        if self._log is None:
-            return
-        for entry in entries:
-            decision = decision_of(entry, self._clock.now())
-            if marks.travelled:
-                self._require_alone(trace_id, marks)
-            number = _append(self._log, decision)
-            marks.own.add(number)
-            if marks.travelled:  # once more: somebody may have been as quick
-                self._require_alone(trace_id, marks, number)
-            marks.last, marks.own = number, set()
-
-    def _require_alone(self, trace_id: str, marks: Marks, until: int | None = None) -> None:
-        """Require that no other process recorded for a session since its last record."""
-        if not isinstance(self._log, _ReadableLog):
-            raise HarnessError("this log cannot show whether the session went on elsewhere")
-        for raw in self._log.raw((marks.last or 0) + 1):
-            if until is not None and raw.seq >= until:
-                return
-            if raw.seq not in marks.own and _trace_of(raw) == trace_id:
-                raise WentOnElsewhere(
-                    f"the session went on elsewhere, at record {raw.seq}: go on from there"
-                )
-
-
-def _append(log: GuardLog, decision: Decision) -> int:
-    """Append a decision and return the number of its record."""
-    record: Any = log.append(decision)
-    if isawaitable(record):
-        close = getattr(record, "close", None)
-        if close is not None:
-            close()
-        raise HarnessError("the log is asynchronous: give the guard one that stores at once")
-    number: int = record.seq
+def _appended(log: GuardLog, decisions: Sequence[Decision]) -> int:
+    """Append decisions and return the number of the last record."""
+    if len(decisions) > 1 and isinstance(log, _KeepsTogether):
+        records: Sequence[Any] = _stored(log.append_all(decisions))
+    else:
+        records = [_stored(log.append(decision)) for decision in decisions]
+    number: int = records[-1].seq
     return number
 
 
-def _trace_of(raw: RawRecord) -> object:
-    try:
-        return parse_json(raw.body)["report"]["trace_id"]
-    except (InvalidInput, TypeError, KeyError):
-        return None  # no record of this session: what a damaged one was, replay says
+def _stored(given: Any) -> Any:
+    """Return what a log returned, which has to be there at once."""
+    if not isawaitable(given):
+        return given
+    close = getattr(given, "close", None)
+    if close is not None:
+        close()
+    raise HarnessError("the log is asynchronous: give the guard one that stores at once")
+
+
+def _went_on(where: str = "") -> WentOnElsewhere:
+    return WentOnElsewhere(f"the session went on elsewhere{where}: go on from there")

@@ -15,15 +15,25 @@ from evals.json_value import Text
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, digest
 from harness.guard.course import Course, OpenQuestion
+from harness.guard.recording import Marks, state_claim
 from harness.policy import GuardSettings
+from harness.record import Digest
 from harness.wire import InvalidInput, parse
+
+
+class BegunState(Envelope):
+    """The hash of the record in which a batch began whose calls have not all ended."""
+
+    turn: Count
+    hash: Digest
 
 
 class GuardState(Envelope):
     """All that a guard knows of one session.
 
     `revision` counts how often the session was handed over, so that nobody goes on twice from one
-    state. `mark` is the number of its last record, where there is a log.
+    state. Where there is a log, `mark` is the number of its last record, `claims` are on the states
+    that it went on from without a record since, and `begun` are the beginnings that have no end.
     """
 
     session: SessionState
@@ -34,9 +44,11 @@ class GuardState(Envelope):
     has_halted: bool
     revision: Annotated[Count, Field(ge=1)]
     mark: Annotated[Count | None, OPTIONAL] = None
+    claims: Annotated[tuple[Text, ...], ARRAY] = ()
+    begun: Annotated[tuple[BegunState, ...], ARRAY] = ()
 
 
-def dump_course(course: Course, revision: int, mark: int | None) -> bytes:
+def dump_course(course: Course, revision: int, marks: Marks) -> bytes:
     """Return a session as canonical JSON."""
     question = course.question
     asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
@@ -48,7 +60,9 @@ def dump_course(course: Course, revision: int, mark: int | None) -> bytes:
         denied=tuple(sorted(key.decode() for key in course.denied)),
         has_halted=course.has_halted,
         revision=revision,
-        mark=mark,
+        mark=marks.last,
+        claims=marks.claims,
+        begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in marks.begun.items()),
     )
     return canonical_bytes(state)
 
@@ -60,6 +74,12 @@ def parse_state(data: bytes) -> GuardState:
         InvalidInput: it is none.
     """
     return parse(GuardState, data, max_bytes=max(len(data), 1))
+
+
+def log_marks(state: GuardState) -> Marks:
+    """Return where a session is in the log that goes on from a state."""
+    claims = (*state.claims, state_claim(digest(state)))
+    return Marks(state.mark, claims, {one.turn: one.hash for one in state.begun})
 
 
 def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -> Course:

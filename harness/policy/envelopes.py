@@ -22,18 +22,18 @@ from critic import (
     RunContext,
     ToolCapability,
 )
+from evals.context import DEFAULT_SESSION_STEPS, DEFAULT_SESSION_TOKENS
 from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
 from evals.escaping import escape_name
 from evals.json_value import Text
 from harness.canonical import digest
 
-SESSION_BUDGET: Final = RunBudget(max_steps=100, bucket_tokens=1_000_000)
-"""What a session may spend whose policy has no budget: an hour of work of one agent, roughly."""
+SESSION_BUDGET: Final = RunBudget(
+    max_steps=DEFAULT_SESSION_STEPS, bucket_tokens=DEFAULT_SESSION_TOKENS
+)
+"""What a session may spend whose policy has no budget."""
 
 _LONGEST_IDENTIFIER: Final = 128
-
-RESERVED_IDS: Final = ("call/", "user/", "operator/")
-"""How the ids of evidence begin that a session makes itself."""
 
 
 class GuardSettings(Envelope):

@@ -20,10 +20,11 @@ from critic import (
     ToolName,
     ToolResult,
 )
+from critic.session import RESERVED_IDS
 from evals.envelope import Envelope
 from evals.escaping import escape_name, pointer
 from evals.pointers import is_pointer
-from harness.policy.envelopes import RESERVED_IDS, GuardSettings, Policy, PolicyTool
+from harness.policy.envelopes import GuardSettings, Policy, PolicyTool
 from harness.policy.positions import Parts
 from harness.policy.schema_faults import faults_of_schema
 

@@ -150,8 +150,8 @@ def test_versions_are_plain_text() -> None:
 
 
 SESSION = """
-    Action Batch Call CallResult Closed EndedBatch Ran Session SessionReport SessionRules
-    SessionState SessionTool TurnReport session_of state_of
+    RESERVED_IDS Action Batch Call CallResult Closed EndedBatch Ran Session SessionReport
+    SessionRules SessionState SessionTool TurnReport session_of state_of
 """
 GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard

@@ -21,6 +21,7 @@ from critic.session import (
 from critic.session.session import Closed
 from critic.verdicts import Refused
 from evals.canonical import digest
+from evals.context import DEFAULT_SESSION_TOKENS
 from evals.spec import DecisionSpec
 
 NOW = datetime(2026, 5, 9, 12, tzinfo=UTC)
@@ -65,7 +66,7 @@ def rules(**more: Any) -> SessionRules:
         tools=more.pop("tools", TOOLS),
         spec=DecisionSpec(**spec),
         safety_mode="destructive",
-        default_budget=RunBudget(max_steps=100, bucket_tokens=1000),
+        default_budget=more.pop("default_budget", RunBudget(max_steps=100, bucket_tokens=1000)),
         record_fields=("id", "sender"),
         **more,
     )
@@ -405,6 +406,23 @@ def test_measures_are_over_the_whole_and_of_every_call() -> None:
     assert (twice.latency.status, twice.cost.status) == ("warn", "warn")
     unmeasured = closed(after(session, read("plan.md"), "x")).report.scores
     assert "was not measured" in unmeasured.latency.findings[0].message
+
+
+@pytest.mark.parametrize("tokens", [None, 0, 8001, 1_000_000])
+def test_a_session_without_a_budget_is_quiet_about_what_it_took(tokens: int | None) -> None:
+    default = RunBudget(max_steps=100, bucket_tokens=DEFAULT_SESSION_TOKENS)
+    session = allowed(opened(default_budget=default), read("plan.md", "r"))
+    ran = session.ran("r", CallResult("completed", "x", tokens=tokens), NOW)
+    assert ran.ended is not None
+    assert ran.ended.score.scorecard.scores.cost.status == "pass"
+    report = closed(ran.session).report
+    assert report.rationale == "all scores passed; 1 turn"
+
+
+def test_a_session_over_the_default_budget_says_so() -> None:
+    default = RunBudget(max_steps=100, bucket_tokens=DEFAULT_SESSION_TOKENS)
+    session = after(opened(default_budget=default), read("plan.md"), "x", tokens=1_000_001)
+    assert closed(session).report.scores.cost.status == "warn"
 
 
 def test_calls_whose_results_never_came_are_scored_when_it_closes() -> None:

@@ -14,7 +14,8 @@ from harness.errors import HarnessError
 from harness.guard import EventError, Guard, Ruling, SessionReport
 from harness.guard import course as course_module
 from harness.log import SqlDecisionLog
-from harness.record import Decision, DecisionRecord
+from harness.record import Begun, Decision, DecisionRecord
+from harness.runtime.permit import PermitError
 from tests.harness.console import Critic
 from tests.support.guarding import (
     ASKS,
@@ -82,6 +83,23 @@ LOG_FAILURES = {
     "it is asynchronous": later,
     "it returns nothing": lambda: None,
 }
+
+
+class LogWithoutBeginnings(FailingLog):
+    """Keeps decisions, and fails where an execution begins."""
+
+    def append(self, _decision: Decision) -> Any:
+        self.kept += 1
+        return DecisionStandIn(self.kept)
+
+    def begin(self, _begun: Begun) -> Any:
+        return self.failure() if self.fails else BegunStandIn()
+
+
+class BegunStandIn:
+    hash = "0" * 64
+
+
 CLOCK_FAILURES = {
     "it raises": raises(OSError("no clock")),
     "it has no zone": lambda: datetime(2026, 5, 9, 12),
@@ -130,6 +148,29 @@ def test_a_log_that_fails_allows_nothing_and_changes_nothing(event: str, failure
     log.fails = False
     again = given_to(guard, EVENTS[event], answers)
     assert again == given_to(*_fresh(event))
+
+
+@pytest.mark.parametrize("event", ["calls", "answer"])
+@pytest.mark.parametrize("failure", LOG_FAILURES)
+def test_what_cannot_begin_on_record_is_not_allowed(event: str, failure: str) -> None:
+    log = LogWithoutBeginnings(LOG_FAILURES[failure])
+    guard, answers = prepared(log=log)
+    log.fails = True
+    assert allows_nothing(given_to(guard, EVENTS[event], answers))
+    with pytest.raises(PermitError):
+        guard.permit("s", "m" if event == "calls" else "c")
+    log.fails = False
+    assert given_to(guard, EVENTS[event], answers).action == "allow"
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_who_is_shown_decisions_and_fails_lets_nothing_through(event: str) -> None:
+    watch = Failing(raises(OSError()))
+    guard, answers = prepared(on_decision=lambda _: watch.failure() if watch.fails else None)
+    watch.fails = True
+    assert allows_nothing(given_to(guard, EVENTS[event], answers))
+    watch.fails = False
+    assert given_to(guard, EVENTS[event], answers) == given_to(*_fresh(event))
 
 
 def _fresh(event: str) -> tuple[Guard, Any, dict[int, Any]]:

@@ -1,5 +1,6 @@
 """Each ruling is on record before it is answered, and replay derives it again."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from critic import verify_proposal
 from harness.guard import Guard
 from harness.log import SqlDecisionLog
-from harness.record import Decision, DecisionRecord
+from harness.record import BegunRecord, CriticErrorRecord, Decision, DecisionRecord, LogRecord
 from harness.replay import replay
 from tests.support.guarding import (
     ASKS,
@@ -61,8 +62,38 @@ def _plan_digest(decision: Decision) -> str:
 def test_replay_derives_every_ruling_again(case: Any, tmp_path: Path) -> None:
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         with_log = answers_to(guard_of(case["policy"], log=log), case["events"])
-        assert [one.status for one in replay(log)] == ["same"] * log.head().seq
+        assert [one.status for one in replay(log)] == expected_of([*log.entries()])
     assert with_log == answers_to(guard_of(case["policy"]), case["events"])
+
+
+def expected_of(records: list[LogRecord]) -> list[str]:
+    """Return what replay says of records of which only the last beginnings may have no end."""
+    ended = {record.begun for record in records if isinstance(record, DecisionRecord)}
+    return [
+        "open" if isinstance(one, BegunRecord) and one.hash not in ended else "same"
+        for one in records
+    ]
+
+
+@pytest.mark.parametrize("case", STREAMS, ids=lambda case: case["name"])
+def test_each_batch_that_may_run_begins_on_record_and_its_end_names_it(
+    case: Any, tmp_path: Path
+) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers = answers_to(guard_of(case["policy"], log=log), case["events"])
+        records = [*log.entries()]
+    begun = [one for one in records if isinstance(one, BegunRecord)]
+    rulings = [one for one in records if isinstance(one, DecisionRecord) and one.run is None]
+    ended = [one for one in records if isinstance(one, DecisionRecord) and one.run is not None]
+    allowed = [one for one in answers.values() if one.get("action") == "allow"]
+    verified = [one["plan_digest"] for one in allowed if one["verdict"]["ok"]]
+    assert [one.inputs.plan for one in begun] == verified
+    for one in begun:
+        (before,) = (ruling for ruling in rulings if ruling.seq == one.seq - 1)
+        assert before.inputs == one.inputs
+    assert {one.inputs.plan: one.hash for one in begun}.items() >= {
+        (one.inputs.plan, one.begun) for one in ended if one.report.verify.ok
+    }
 
 
 def test_the_records_of_a_session_have_one_trace(tmp_path: Path) -> None:
@@ -70,6 +101,7 @@ def test_the_records_of_a_session_have_one_trace(tmp_path: Path) -> None:
         guard = guard_of(desk(), log=log)
         answers_to(guard, [*ASKS, open_("a session\n"), call("list_mail", "a session\n"), yes()])
         traces = [record.report.trace_id for record in log.records()]
+        assert {one.trace_id for one in log.entries() if isinstance(one, BegunRecord)} == {*traces}
     assert traces[:3] == ["s", "s", "s"]
     assert traces[3].startswith("session:")
     assert traces[4] == "s"
@@ -111,3 +143,89 @@ def test_it_is_recorded_before_it_is_answered() -> None:
     guard = Guard(policy_of(desk()), log=Watching())
     answers_to(guard, [open_(), call("list_mail")])
     assert seen == [True]
+
+
+def test_an_approval_is_used_up_by_the_beginning_that_relies_on_it(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers = answers_to(guard_of(desk(), log=log), [*ASKS, yes()])
+        (*_, begun) = [one for one in log.entries() if isinstance(one, BegunRecord)]
+        assert begun.approvals
+        (used,) = begun.approvals
+        assert used.plan_digest == answers[4]["plan_digest"]
+        assert log.claims([used.claim]) == {used.claim: begun.seq}
+
+
+def test_sessions_of_one_id_one_after_the_other_have_approvals_of_their_own(
+    tmp_path: Path,
+) -> None:
+    events = [*ASKS, yes(), result({}), close()]
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        first, second = answers_to(guard, events), answers_to(guard, events)
+        third = answers_to(guard_of(desk(), log=log), events)
+        assert {one.status for one in replay(log)} == {"same"}
+    assert first == second == third
+    assert first[4]["action"] == "allow"
+
+
+def test_what_only_a_shadow_lets_run_has_no_permit_on_record(tmp_path: Path) -> None:
+    events = [open_(), call("transfer", iban="iban-9", reason=""), call("list_mail", id="m")]
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers_to(guard_of(desk(shadow=True), log=log), events)
+        entries = [*log.entries()]
+        assert [one.status for one in replay(log)] == ["same", "same", "open"]
+    assert isinstance(entries[0], DecisionRecord)
+    assert entries[0].error == "shadow: this was not enforced"
+    assert isinstance(entries[2], BegunRecord)
+
+
+FAILING = [call("list_mail"), result("x"), close(), open_("t")]
+
+
+@pytest.mark.parametrize("event", FAILING, ids=lambda event: str(event["event"]))
+def test_a_failure_of_the_guard_is_on_record(
+    event: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> Any:
+        raise ZeroDivisionError("oh\n")
+
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        answers_to(guard, [open_(), call("list_mail")])
+        for name in ("propose", "ran", "closed", "opened"):
+            monkeypatch.setattr(f"critic.session.Session.{name}", fail)
+        (answer,) = answers_to(guard, [event]).values()
+        (*_, record) = log.entries()
+        assert [one.status for one in replay(log)] == ["same", "open", "same"]
+    assert "ZeroDivisionError: oh" in str(answer)
+    assert isinstance(record, CriticErrorRecord)
+    assert record.asked == event
+    assert record.where.startswith("ZeroDivisionError: oh")
+    assert record.trace_id == ("s" if event["session"] == "s" else None)
+
+
+def test_a_failure_over_an_event_that_is_too_large_is_on_record_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.log.appending.MAX_DOCUMENT_BYTES", 5000)
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("critic.session.Session.opened", None)
+            answers_to(guard, [open_(request="x" * 5000)])
+        (record,) = log.entries()
+    assert isinstance(record, CriticErrorRecord)
+    assert record.asked == {"event": "open", "session": "s"}
+
+
+@pytest.mark.parametrize("now", [None, datetime(2026, 5, 9, 12), 1.5])
+def test_a_failure_of_the_clock_is_on_record(now: Any, tmp_path: Path) -> None:
+    class Clock:
+        def now(self) -> Any:
+            return now
+
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log, clock=Clock())
+        answers_to(guard, [open_(), call("list_mail")])
+        (record,) = log.entries()
+    assert isinstance(record, CriticErrorRecord)

@@ -11,6 +11,8 @@ from evals.envelope import Envelope
 from harness.errors import HarnessError
 from harness.guard import EventError, Guard, OutOfPlace, Ruling, WentOnElsewhere
 from harness.log import SqlDecisionLog
+from harness.record import CriticErrorRecord
+from harness.replay import replay
 from harness.runtime.permit import PermitError
 from harness.wire import InvalidInput
 from tests.support.guarding import (
@@ -72,6 +74,7 @@ def test_a_state_has_one_form(case: Any) -> None:
         other = guard_of(case["policy"])
         other.resume(first)
         again = json.loads(other.export("d1"))
+        # Nothing is claimed where there is no log.
         assert again == {**json.loads(first), "revision": 2}
 
 
@@ -130,6 +133,36 @@ def test_of_two_that_go_on_from_one_state_the_log_refuses_the_second(tmp_path: P
         again = two.handle_line(_line(call("list_mail")))
         assert isinstance(again, Ruling)
         assert again.critic_error
+        three = guard_of(desk(), log=log)
+        with pytest.raises(WentOnElsewhere, match="at record"):
+            three.resume(state)
+        errors = [one for one in log.entries() if isinstance(one, CriticErrorRecord)]
+        assert len(errors) == 2
+
+
+def test_a_state_is_claimed_with_those_that_it_came_from(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        first = begun(log=log).export("s")
+        one, two = guard_of(desk(), log=log), guard_of(desk(), log=log)
+        one.resume(first)
+        second = one.export("s")
+        two.resume(second)
+        other = guard_of(desk(), log=log)
+        other.resume(first)
+        assert other.handle_line(_line(call("list_mail")))
+        ruling = two.handle_line(_line(call("list_mail")))
+        assert isinstance(ruling, Ruling)
+        assert ruling.critic_error
+
+
+def test_a_batch_that_began_in_one_process_ends_in_another(tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        guard = guard_of(desk(), log=log)
+        answers_to(guard, [open_(), call("list_mail")])
+        other = guard_of(desk(), log=log)
+        other.resume(guard.export("s"))
+        answers_to(other, [result("x"), close()])
+        assert {one.status for one in replay(log)} == {"same"}
 
 
 def _line(event: Any) -> bytes:
@@ -148,16 +181,17 @@ def test_a_log_that_cannot_be_read_lets_nobody_go_on() -> None:
 
 def test_a_failed_record_of_our_own_is_not_taken_for_another_process(tmp_path: Path) -> None:
     class Stumbling:
-        """Cannot be read the first time."""
+        """Cannot record a beginning the first time."""
 
         def __init__(self, log: SqlDecisionLog) -> None:
-            self.append, self.head, self.log, self.fails = log.append, log.head, log, 1
+            self.append, self.head, self.claims = log.append, log.head, log.claims
+            self.log, self.fails = log, 1
 
-        def raw(self, start: int | None = None) -> Any:
+        def begin(self, begun: Any) -> Any:
             if self.fails:
                 self.fails -= 1
                 raise OSError
-            return self.log.raw(start)
+            return self.log.begin(begun)
 
     with SqlDecisionLog.open(tmp_path / "log.db") as log:
         state = begun(log=log).export("s")
