@@ -24,6 +24,9 @@ from evals.timestamps import Time
 DEFAULT_MAX_STEPS = 12
 DEFAULT_BUCKET_TOKENS = 8000
 
+# An hour of work of one agent, roughly.
+DEFAULT_SESSION_STEPS = 100
+DEFAULT_SESSION_TOKENS = 1_000_000
 
 CallId = Annotated[Text, Field(min_length=1, max_length=256)]
 """The id of a call in a session: any text of 1 to 256 characters."""

@@ -1,6 +1,11 @@
 """cost: did the run stay within its tokens and its money?"""
 
-from evals.context import DEFAULT_BUCKET_TOKENS, RunBudget
+from evals.context import (
+    DEFAULT_BUCKET_TOKENS,
+    DEFAULT_SESSION_TOKENS,
+    RunBudget,
+    RunContext,
+)
 from evals.measure import Measured, against_budget, default_budget, no_budget
 from evals.run import Run
 from evals.verdict import EvaluatorVerdict, make_verdict
@@ -24,13 +29,20 @@ def _tokens(run: Run) -> Measured:
     before = (ctx.spent.tokens if ctx.spent else None) or 0
     used = _total(run.tokens, [call.tokens for call in run.calls], budget - before)
     total = None if used is None else before + used
-    if budget != DEFAULT_BUCKET_TOKENS:
+    if not _is_default(budget, ctx):
         return against_budget("tokens", total, budget)
     if ctx.run_budget is None and (total is None or total <= budget):
         return no_budget("tokens")
     if total is None:
         return default_budget("tokens", budget)
     return against_budget("tokens", total, budget, "default budget")
+
+
+def _is_default(tokens: int, ctx: RunContext) -> bool:
+    """Return whether nobody chose this budget. A session has a default of its own."""
+    if tokens == DEFAULT_BUCKET_TOKENS:
+        return True
+    return ctx.session is not None and tokens == DEFAULT_SESSION_TOKENS
 
 
 def _money(run: Run) -> Measured:

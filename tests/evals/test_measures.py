@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from critic import EvaluatorVerdict, Run
 from evals import cost, latency
-from evals.context import DEFAULT_BUCKET_TOKENS
+from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_SESSION_TOKENS
 from tests.support.agreement import ONE_FAILURE
 from tests.support.model.facts import Json
 
@@ -114,6 +114,15 @@ def test_the_default_budget_judges_as_the_same_budget_does_when_it_is_declared()
         declared = cost.evaluate(run_of([{}], {"run_budget": {}}, tokens=tokens))
         default = cost.evaluate(run_of([{}], {}, tokens=tokens))
         assert (declared.score, declared.status) == (default.score, default.status)
+
+
+def test_the_default_budget_of_a_session_asks_for_no_measure_in_a_session() -> None:
+    budget: Json = {"run_budget": {"bucket_tokens": DEFAULT_SESSION_TOKENS}}
+    facts = {"session": {"id": "s", "turn": 1}}
+    assert cost.evaluate(run_of([{}], {**budget, **facts})).status == "pass"
+    assert cost.evaluate(run_of([{}], budget)).status == "warn"
+    over = cost.evaluate(run_of([{}], {**budget, **facts}, tokens=DEFAULT_SESSION_TOKENS + 1))
+    assert over.findings[0].message == "tokens is 1000001, over the default budget of 1000000"
 
 
 def test_what_was_not_measured_warns_where_a_budget_asks_and_is_quiet_where_none_does() -> None:

@@ -18,6 +18,7 @@ from tests.support.model.facts import (
 WORST = ["pass", "warn", "fail"]
 MOST_ATTEMPTS = 11
 DEFAULT_TOKENS = 8000
+SESSION_TOKENS = 1_000_000
 
 
 def judged(status: str, score: float) -> Json:
@@ -163,7 +164,8 @@ def cost(run: Json) -> Json:
     budget = ctx.get("run_budget", {})
     tokens = budget.get("bucket_tokens", DEFAULT_TOKENS)
     measured = used(run, "tokens", ctx.get("spent", {}).get("tokens", 0), tokens)
-    nobody_asks = tokens == DEFAULT_TOKENS and measured is None
+    defaults = (DEFAULT_TOKENS, SESSION_TOKENS) if "session" in ctx else (DEFAULT_TOKENS,)
+    nobody_asks = tokens in defaults and measured is None
     found = [judged("pass", 1) if nobody_asks else against(tokens, measured)]
     if "cost_micros" in budget:
         micros = budget["cost_micros"]
