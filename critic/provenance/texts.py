@@ -56,7 +56,9 @@ _GENEROUS: Final = _reading(rf"{WORD}++", rf"(?<!{WORD})", rf"(?!{WORD})")
 def hosts_in(text: str) -> Iterator[str]:
     """Yield the hosts that a canonical text names, those of e-mail addresses not among them."""
     for match in _STRICT.token.finditer(text):
-        host = host_of(match[0])
+        # A slash at its end tells a host from the name of a file.
+        slash = "/" if text.startswith("/", match.end()) else ""
+        host = host_of(match[0] + slash)
         if host is not None and text[match.start() - 1 : match.start()] != "@":
             yield host
 

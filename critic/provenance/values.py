@@ -40,6 +40,17 @@ _LINE_BREAK: Final = re.compile("[\n-\r\x1c-\x1e\x85\u2028\u2029]")
 _SCHEME: Final = re.compile("https?://")
 _QUOTES: Final = " '\"`\u2018\u2019\u201c\u201d\xab\xbb"
 _HOST: Final = re.compile(rf"((?:{_IN_HOST}++\.)++[a-z]{{2,}}+)(?=$|[/:?#])")
+# How names of files end that are no common ends of hosts. Some are top-level domains, which an
+# attacker may register: a file that the request names must not stand for a host.
+_FILE_ENDINGS: Final = frozenset(
+    (
+        *("bat", "cfg", "conf", "css", "csv", "dat", "db", "doc", "docx", "eml", "exe", "gif"),
+        *("gz", "htm", "html", "ics", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
+        *("log", "md", "mov", "odt", "pdf", "php", "png", "ppt", "pptx", "py", "rar", "rb", "rs"),
+        *("rst", "rtf", "sh", "sql", "svg", "tar", "tex", "tmp", "toml", "tsv", "tsx", "txt"),
+        *("wav", "xls", "xlsx", "xml", "yaml", "yml", "zip"),
+    )
+)
 _A_QUOTE: Final = "22"
 _SURROGATES: Final = range(0xD800, 0xE000)
 _LAST_CODE: Final = 0x10FFFF
@@ -233,11 +244,18 @@ def is_short_number(value: str) -> bool:
 
 
 def host_of(value: str) -> str | None:
-    """Return the host that a spelling begins with. An e-mail address has none."""
+    """Return the host that a spelling begins with. An e-mail address or a file name has none."""
     if "@" in value or " " in value:
         return None
     match = _HOST.match(value)
-    return match[1] if match else None
+    if match is None or (match[1] == value and _is_file_name(value)):
+        return None
+    return match[1]
+
+
+def _is_file_name(host: str) -> bool:
+    """Return whether what looks like a host by itself is rather the name of a file."""
+    return host.rpartition(".")[2] in _FILE_ENDINGS and not host.startswith("www.")
 
 
 def addresses_in(text: str) -> Iterator[str]:

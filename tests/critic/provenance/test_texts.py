@@ -174,6 +174,9 @@ def test_nothing_stands_in_nothing() -> None:
         ("mia@shop.example or mia!@shop.example", []),
         ("user:pass@shop.example", []),
         ("nothing here", []),
+        ("read plan.md, plan.md?", []),
+        ("read https://plan.md/", ["plan.md"]),
+        ("read https://plan.md/x or www.plan.md", ["plan.md", "www.plan.md"]),
     ],
 )
 def test_hosts_that_a_text_names(text: str, hosts: list[str]) -> None:

@@ -179,6 +179,15 @@ def test_leaves_come_in_order() -> None:
         ("shop", None),
         ("10.0.0.1", None),
         (".example", None),
+        ("plan.md", None),
+        ("report.final.PDF", None),
+        ("https://plan.md/", None),
+        ("https://plan.md/x", "plan.md"),
+        ("plan.md:80", "plan.md"),
+        ("plan.md?x=a.md", "plan.md"),
+        ("shop.example?x=a.md", "shop.example"),
+        ("www.plan.md", "www.plan.md"),
+        ("md.example", "md.example"),
     ],
 )
 def test_the_host_of_a_value(value: str, host: str | None) -> None:

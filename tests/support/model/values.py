@@ -27,6 +27,12 @@ NFKC = unicodedata.ucd_3_2_0.normalize
 LONGEST_FIELD = 80
 
 HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?=$|[/:?#])")
+FILE_ENDINGS = (
+    "bat|cfg|conf|css|csv|dat|db|docx?|eml|exe|gif|gz|html?|ics|ini|ipynb|jar|java|jpe?g|json|js"
+    "|log|md|mov|odt|pdf|php|png|pptx?|py|rar|rb|rst|rs|rtf|sh|sql|svg|tar|tex|tmp|toml|tsv|tsx"
+    "|txt|wav|xlsx?|xml|ya?ml|zip"
+)
+FILE_NAME = re.compile(rf"(?!www\.)[\w.-]*\.(?:{FILE_ENDINGS})")
 ADDRESSES = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
     r"|(?:[hH][tT]{2}[pP][sS]?://|\b[wW]{3}\.)[^\s<>\"'`|\\^{}()\[\]]*\w"
@@ -53,13 +59,15 @@ def spelling(value: Any) -> str:
 def host_of(value: str) -> str | None:
     """Return the host that a spelling begins with. E-mail addresses and phrases have none."""
     found = HOST.match(value)
-    return found.group() if found and "@" not in value and " " not in value else None
+    if not found or "@" in value or " " in value or FILE_NAME.fullmatch(value):
+        return None
+    return found.group()
 
 
 def hosts_in(text: str) -> list[str]:
     """Return the hosts that a text names, as words of their own."""
-    words = re.split(r"[^\w.@:/?#-]+", spelling(text))
-    return [host for word in words if (host := host_of(word.strip(".:/?#-")))]
+    words = re.findall(r"[.:/-]*([\w@](?:[\w.@:/-]*[\w@])?/?)", spelling(f"{text} x"))
+    return [host for word in words if (host := host_of(word))]
 
 
 def occurs_in(value: str, text: str, *, longer: bool = False) -> bool:
