@@ -190,6 +190,7 @@ def _add_log(commands: Commands) -> None:
     for action in (listing, show, check):
         action.add_argument("log", metavar="LOG")
     show.add_argument("seq", type=int, metavar="SEQ")
+    listing.add_argument("--trace", metavar="ID", help="only its records: a session has one trace")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

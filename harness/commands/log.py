@@ -38,7 +38,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
-    del args
     gaps = list(log.gaps())
     waiting = iter([*gaps, None])
     gap = next(waiting)
@@ -46,8 +45,13 @@ def _list(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         while gap is not None and gap.last < record.seq:
             sys.stdout.write(f"{gap.first:>6}  {gap.text()}\n")
             gap = next(waiting)
-        sys.stdout.write(f"{record.seq:>6}  {_line(record, log)}\n")
+        if args.trace in (None, _trace_of(record)):
+            sys.stdout.write(f"{record.seq:>6}  {_line(record, log)}\n")
     return _warn([], log.problems) or (_EXIT_NOT_SOUND if gaps else 0)
+
+
+def _trace_of(record: LogRecord) -> str | None:
+    return record.report.trace_id if isinstance(record, DecisionRecord) else record.trace_id
 
 
 def _line(record: LogRecord, log: SqlDecisionLog) -> str:

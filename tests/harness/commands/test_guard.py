@@ -107,6 +107,18 @@ def test_a_log_is_made_for_the_first_event_and_replays(
     )
 
 
+def test_the_turns_of_a_session_are_found_together(
+    critic: Critic, policy: Path, tmp_path: Path
+) -> None:
+    log = tmp_path / "audit.db"
+    events = [*ASKS[:2], open_("t"), call("list_mail", "t"), *ASKS[2:], close(), close("t")]
+    critic("guard", "--policy", policy, "--log", log, stdin=lines(*events))
+    every, own = critic("log", "list", log), critic("log", "list", log, "--trace", "s")
+    assert own.lines == [line for line in every.lines if "  s  " in line]
+    assert [line.split()[0] for line in own.lines] == ["1", "2", "5", "6"]
+    assert critic("log", "list", log, "--trace", "u").lines == []
+
+
 def test_a_log_that_cannot_be_opened_answers_nothing(
     critic: Critic, policy: Path, tmp_path: Path
 ) -> None:
