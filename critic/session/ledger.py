@@ -10,6 +10,7 @@ from critic.session.rules import SessionRules, SessionTool
 from critic.session.values import call_hosts, files_made, values_made
 from evals.capability import ToolName
 from evals.context import ApprovedValue, SessionFacts, Spent, SpentCall
+from evals.json_value import SAFE_INTEGER
 
 _T = TypeVar("_T")
 
@@ -36,7 +37,12 @@ class Measures(NamedTuple):
 
 
 def _sum(whole: int | None, part: int | None) -> int | None:
-    return None if whole is None or part is None else whole + part
+    return None if whole is None or part is None else _count(whole + part)
+
+
+def _count(total: int) -> int:
+    """Return a sum as a count of the wire. What is above it is above any budget as well."""
+    return min(total, SAFE_INTEGER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,7 @@ class Ledger:
         return replace(
             self,
             steps=self.steps + len(batch.calls),
-            tokens=self.tokens + tokens,
+            tokens=_count(self.tokens + tokens),
             made=(*self.made, *made) if made else self.made,
             hosts=with_new(self.hosts, hosts),
             own=with_new(self.own, own),
@@ -116,7 +122,7 @@ class Ledger:
         tokens = self.tokens
         if result.tokens is not None:
             tokens += result.tokens - expected_tokens(rules, call)
-        changed = replace(self, tokens=tokens, measures=self.measures.plus(result))
+        changed = replace(self, tokens=_count(tokens), measures=self.measures.plus(result))
         if result.status == "failed":
             made = (one for one in self.made if (one.turn, one.step) != (running.turn, step))
             changed = replace(changed, made=tuple(made))
@@ -137,11 +143,13 @@ def with_new(known: tuple[_T, ...], more: Iterable[_T]) -> tuple[_T, ...]:
 
 
 def expected_tokens(rules: SessionRules, call: Call) -> int:
-    """Return what a call counts until its result says what it took."""
-    if call.estimated_tokens is not None:
-        return call.estimated_tokens
+    """Return what a call counts until its result says what it took.
+
+    An agent that estimates less than the least of the tool cannot spend less by it.
+    """
     tool = rules.tools.get(call.tool)
-    return 0 if tool is None else tool.capability.min_tokens or 0
+    least = 0 if tool is None else tool.capability.min_tokens or 0
+    return max(call.estimated_tokens or 0, least)
 
 
 def _destructive(tool: SessionTool | None, call: Call, turn: int, step: int) -> Iterable[MadeCall]:

@@ -277,13 +277,16 @@ class Session:
         """Return a run without calls that has the outputs of the session and its measures."""
         rules, spec = self.rules, self.rules.spec
         measured = self.ledger.measures if is_measured and self.ledger.steps else None
+        limits = rules.budget
+        if limits is None and measured and measured.tokens is not None:
+            limits = rules.default_budget  # nobody's demand for a measure, but a limit
+        budget: dict[str, Any] = {} if limits is None else {"run_budget": limits}
         names = dict.fromkeys((*spec.required_outputs, *outputs))
         proposal = Proposal(
             ctx=RunContext(
                 trace_id=self.trace_id,
                 safety_mode=rules.safety_mode,
-                run_budget=rules.budget or rules.default_budget,
-                session=self.ledger.facts(self.id, self.turn),
+                **budget,
             ),
             compiled=compiled_for(rules, (), self.trail.items),
             spec=spec,

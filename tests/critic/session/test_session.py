@@ -396,6 +396,16 @@ def test_a_batch_that_failed_policy_refuses_the_session() -> None:
     assert "turn 1: call 0" in report.rationale
 
 
+@pytest.mark.parametrize(("estimate", "spent"), [(None, 5), (0, 5), (4, 5), (6, 6)])
+def test_an_estimate_below_the_least_of_a_tool_does_not_save_tokens(
+    estimate: int | None, spent: int
+) -> None:
+    session = allowed(opened(), Call("o", "order", {}, estimate))
+    assert session.ledger.tokens == spent
+    ended = session.ran("o", CallResult("completed", "x", tokens=1), NOW).session
+    assert ended.ledger.tokens == 1
+
+
 def test_measures_are_over_the_whole_and_of_every_call() -> None:
     budget = RunBudget(max_steps=9, bucket_tokens=100, wall_ms=10, cost_micros=5)
     measured = {"tokens": 60, "duration_ms": 8, "cost_micros": 2}
