@@ -25,9 +25,12 @@ class OpenSession:
     def commit(self, event: SessionEvent, answered: Answered) -> None:
         """Go on after an event: the permits of the calls that were allowed are made.
 
-        A call that is asked for again, or has ended, cannot be made by an earlier permit.
+        A call that is asked for again, or has ended, cannot be made by an earlier permit. Where the
+        session halts, no call can be made any more.
         """
         self.course = answered.course
+        if answered.course.has_halted:
+            self._withdraw_all()
         if isinstance(event, ResultEvent):
             self._withdraw(event.id)
         if isinstance(event, CallsEvent):
@@ -40,6 +43,9 @@ class OpenSession:
     def end(self) -> None:
         """Withdraw all permits: the session is over here."""
         self.is_over = True
+        self._withdraw_all()
+
+    def _withdraw_all(self) -> None:
         for call in list(self.permits):
             self._withdraw(call)
 

@@ -69,8 +69,8 @@ class Guard:
         Args:
             log: where each ruling is recorded before it is answered.
             clock: tells the time where events do not. By default, that of this machine.
-            on_decision: is given each decision after it was recorded, and before it is answered. If
-                it raises, nothing is allowed.
+            on_decision: is given a copy of each decision after it was recorded, and before it is
+                answered. If it raises, nothing is allowed. It must not call the guard.
 
         Raises:
             ValueError: the policy has evidence with an id that sessions make themselves.

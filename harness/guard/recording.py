@@ -148,7 +148,7 @@ class RulingRecorder:
             elif entry.begins and isinstance(self._log, RecordsBegun):
                 marks.begun[entry.batch.turn] = self._begun(self._log, entry)
             if self._on_decision is not None:
-                self._on_decision(decision)
+                self._on_decision(decision.detached())
 
     def _store(self, log: GuardLog, decisions: list[Decision], marks: Marks) -> None:
         decisions[0] = _with_claims(decisions[0], marks.claims)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from evals.plan import ToolStep
 from harness.guard import CallsEvent, EventError, RequestedCall, Ruling
+from harness.record import Decision
 from tests.support.guarding import (
     ASKS,
     Json,
@@ -92,6 +94,13 @@ def test_an_address_that_is_split_over_lines_is_not_that_address(text: str) -> N
     assert ruled("Do the transfer of plan.md", PAYEE, *before) == "refuse"
 
 
+@pytest.mark.parametrize("link", ["https://plan.md/x", "http://plan.md?to=me", "plan.md:8080"])
+def test_the_name_of_a_file_is_no_host_that_the_request_names(link: str) -> None:
+    assert ruled("Do the transfer of plan.md", link) == "refuse"
+    assert ruled("Do the transfer of https://plan.md/list", link) == "allow"
+    assert ruled("Do the transfer of www.plan.md", link.replace("plan", "www.plan")) == "allow"
+
+
 def test_an_address_in_content_is_looked_for_over_lines_of_its_own() -> None:
     events = [
         open_(request=f"Transfer to {PAYEE}"),
@@ -133,6 +142,25 @@ def test_a_result_of_thirty_megabytes_is_taken_in() -> None:
     (answer,) = answers_to(guard, [call("transfer", iban=PAYEE, reason="x")]).values()
     assert answer["action"] == "ask"
     assert time.process_time() - started < 60
+
+
+def test_measures_that_add_up_beyond_any_count_use_the_budget_up() -> None:
+    most: Json = {"tokens": 2**53 - 1, "duration_ms": 2**53 - 1, "cost_micros": 2**53 - 1}
+    ended = [result("x", id="a", **most), result("x", id="b", **most)]
+    events = [open_(), call("list_mail", id="a"), call("list_mail", id="b"), *ended, CALL, close()]
+    answers = answers_to(guard_of(desk()), events)
+    assert answers[5]["verdict"]["kind"] == "budget_exceeded"
+    assert answers[6]["status"] == "completed"
+
+
+def test_a_result_that_is_as_deep_as_json_may_be_travels() -> None:
+    deep: Any = "x"
+    for _ in range(63):
+        deep = [deep]
+    guard = guard_of(desk())
+    answers_to(guard, [open_(), CALL, result(deep), CALL])
+    guard.resume(guard.export("s"))
+    assert not answers_to(guard, [result(deep)])
 
 
 def test_a_line_that_is_too_long_is_an_error() -> None:
@@ -247,6 +275,18 @@ def test_what_is_handed_out_and_in_can_be_changed_without_effect() -> None:
     assert (
         guard.permit("s", "c").redeem("transfer", {"iban": PAYEE, "reason": "x"})["iban"] == PAYEE
     )
+
+
+def test_who_is_shown_a_decision_cannot_change_what_is_allowed() -> None:
+    def change(decision: Decision) -> None:
+        (step,) = decision.proposal.plan.steps
+        assert isinstance(step, ToolStep)
+        step.args["iban"] = step.args["to"]["iban"] = "iban-evil"
+
+    guard = guard_of(desk(), on_decision=change)
+    args: Json = {"iban": PAYEE, "to": {"iban": PAYEE}}
+    answers_to(guard, [open_(request=f"Transfer to {PAYEE}"), call("transfer", **args)])
+    assert guard.permit("s", "c").redeem("transfer", args) == args
 
 
 def test_text_of_many_look_alike_tokens_is_linear() -> None:

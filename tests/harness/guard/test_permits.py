@@ -74,6 +74,20 @@ def test_a_permit_is_withdrawn_when(then: list[Any]) -> None:
         permit.redeem("read_note", {"name": "plan.md"})
 
 
+@pytest.mark.parametrize("halts_at", ["a refusal", "a denial"])
+def test_where_a_session_halts_no_call_can_be_made_any_more(halts_at: str) -> None:
+    guard = guard_of(desk(on_refusal="halt"))
+    answers_to(guard, [open_(), call("read_note", name="plan.md"), result("iban-4711-22")])
+    answers_to(guard, [call("list_mail", id="m")])
+    permit = guard.permit("s", "m")
+    iban = "iban-9" if halts_at == "a refusal" else "iban-4711-22"
+    answers_to(guard, [call("transfer", iban=iban, reason="x"), {**yes(), "yes": False}])
+    with pytest.raises(PermitError, match="used before"):
+        permit.redeem("list_mail", {})
+    with pytest.raises(PermitError, match="not allowed"):
+        guard.permit("s", "m")
+
+
 @pytest.mark.parametrize("session", ["s", "t"])
 def test_there_is_no_permit_for_what_was_not_allowed(session: str) -> None:
     with pytest.raises(PermitError, match="not allowed"):
