@@ -15,6 +15,7 @@ from harness.replay.integrity import START, Link, StoredDocument, is_digest, rea
 from harness.replay.page import Bodies, InputReader, Page
 from harness.replay.recheck import missing, recheck
 from harness.replay.result import ReplayResult
+from harness.replay.sessions import SessionHistory
 
 _PAGE: Final = 32  # records whose inputs are fetched together, where they are not too large
 _UNBOUNDED: Final = 2**63
@@ -78,12 +79,12 @@ def _possible(head: Head) -> bool:
 
 
 def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[ReplayResult]:
-    before = START
+    before, sessions = START, SessionHistory()
     for document, page in _documents(log):
         if document.raw.seq > before.seq + 1:
             gap, before = missing(before, document.raw.seq - 1)
             yield gap
-        answer, before = recheck(document, page, before, expected, judge=judge)
+        answer, before = recheck(document, page, before, expected, judge=judge, sessions=sessions)
         yield answer
     if expected is not None:
         yield from _cut_off(before, expected)

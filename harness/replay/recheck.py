@@ -29,6 +29,7 @@ from harness.replay.integrity import Link, StoredDocument, document_errors, link
 from harness.replay.page import Page
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult, ReplayStatus
+from harness.replay.sessions import SessionHistory
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
 
@@ -47,6 +48,7 @@ def recheck(
     expected: Head | None = None,
     *,
     judge: bool = True,
+    sessions: SessionHistory | None = None,
 ) -> Rechecked:
     """Check one record and return the answer. Never raises.
 
@@ -58,6 +60,7 @@ def recheck(
         expected: a head known from elsewhere; its record is compared with it.
         judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
             hashes, inputs, claims and link are as recorded, for any versions.
+        sessions: what the records before say of each session.
     """
     page = inputs if isinstance(inputs, Page) else Page(inputs)
     problems = _stored_problems(document, before, expected)
@@ -76,7 +79,19 @@ def recheck(
         check_begun(document, record, proposal if judge else None, page, problems)
     if isinstance(record, DecisionRecord) and judge and proposal is not None:
         _compare(document, record, proposal, problems)
+    if record is not None and judge and proposal is not None and sessions is not None:
+        _check_session(sessions, record, proposal, problems)
     return Rechecked(_answer(document, record, problems), _next_link(document, record, before))
+
+
+def _check_session(
+    sessions: SessionHistory, record: LogRecord, proposal: Proposal, problems: Problems
+) -> None:
+    try:
+        sessions.check(record, proposal, problems)
+    except Exception as error:
+        # If this code fails, the log is not to blame.
+        problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
 
 
 def _stored_problems(document: StoredDocument, before: Link, expected: Head | None) -> Problems:
