@@ -58,8 +58,7 @@ def recheck(
             than needed is fine.
         before: the link that the record before returned, or `START`.
         expected: a head known from elsewhere; its record is compared with it.
-        judge: whether to derive the verdicts and the report. Without, `same` means that bytes,
-            hashes, inputs, claims and link are as recorded, for any versions.
+        judge: whether to derive verdicts and report. Without, `same` is of bytes, links and claims.
         sessions: what the records before say of each session.
     """
     page = inputs if isinstance(inputs, Page) else Page(inputs)
@@ -79,16 +78,19 @@ def recheck(
         check_begun(document, record, proposal if judge else None, page, problems)
     if isinstance(record, DecisionRecord) and judge and proposal is not None:
         _compare(document, record, proposal, problems)
-    if record is not None and judge and proposal is not None and sessions is not None:
-        _check_session(sessions, record, proposal, problems)
+    _check_session(sessions if judge else None, record, proposal, problems)
     return Rechecked(_answer(document, record, problems), _next_link(document, record, before))
 
 
 def _check_session(
-    sessions: SessionHistory, record: LogRecord, proposal: Proposal, problems: Problems
+    sessions: SessionHistory | None,
+    record: LogRecord | None,
+    proposal: Proposal | None,
+    problems: Problems,
 ) -> None:
     try:
-        sessions.check(record, proposal, problems)
+        if sessions is not None and record is not None and proposal is not None:
+            sessions.check(record, proposal, problems)
     except Exception as error:
         # If this code fails, the log is not to blame.
         problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")

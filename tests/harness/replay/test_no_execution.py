@@ -23,7 +23,7 @@ REACHED = (
 )
 OWN = (
     *("begun", "beside", "diff", "engine", "integrity", "log_check", "page", "problems"),
-    *("recheck", "result"),
+    *("recheck", "result", "sessions"),
 )
 OUTSIDE = {
     "collections.abc",
@@ -89,6 +89,7 @@ def test_nothing_callable_is_taken() -> None:
         "before",
         "expected",
         "judge",
+        "sessions",
     ]
     for function in (replaying.replay, rechecking.recheck):
         for parameter in inspect.signature(function).parameters.values():
