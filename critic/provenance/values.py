@@ -40,17 +40,8 @@ _LINE_BREAK: Final = re.compile("[\n-\r\x1c-\x1e\x85\u2028\u2029]")
 _SCHEME: Final = re.compile("https?://")
 _QUOTES: Final = " '\"`\u2018\u2019\u201c\u201d\xab\xbb"
 _HOST: Final = re.compile(rf"((?:{_IN_HOST}++\.)++[a-z]{{2,}}+)(?=$|[/:?#])")
-# How names of files end that are no common ends of hosts. Some are top-level domains, which an
-# attacker may register: a file that the request names must not stand for a host.
-_FILE_ENDINGS: Final = frozenset(
-    (
-        *("bat", "cfg", "conf", "css", "csv", "dat", "db", "doc", "docx", "eml", "exe", "gif"),
-        *("gz", "htm", "html", "ics", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
-        *("log", "md", "mov", "odt", "pdf", "php", "png", "ppt", "pptx", "py", "rar", "rb", "rs"),
-        *("rst", "rtf", "sh", "sql", "svg", "tar", "tex", "tmp", "toml", "tsv", "tsx", "txt"),
-        *("wav", "xls", "xlsx", "xml", "yaml", "yml", "zip"),
-    )
-)
+# Endings of files that are top-level domains too, and seldom end a host that people name bare.
+_FILE_ENDINGS: Final = frozenset({"md", "mov", "py", "zip"})
 _A_QUOTE: Final = "22"
 _SURROGATES: Final = range(0xD800, 0xE000)
 _LAST_CODE: Final = 0x10FFFF

@@ -27,11 +27,7 @@ NFKC = unicodedata.ucd_3_2_0.normalize
 LONGEST_FIELD = 80
 
 HOST = re.compile(r"(?:[\w-]+\.)+[a-z]{2,}(?=$|[/:?#])")
-FILE_ENDINGS = (
-    "bat|cfg|conf|css|csv|dat|db|docx?|eml|exe|gif|gz|html?|ics|ini|ipynb|jar|java|jpe?g|json|js"
-    "|log|md|mov|odt|pdf|php|png|pptx?|py|rar|rb|rst|rs|rtf|sh|sql|svg|tar|tex|tmp|toml|tsv|tsx"
-    "|txt|wav|xlsx?|xml|ya?ml|zip"
-)
+FILE_ENDINGS = "md|mov|py|zip"
 FILE_NAME = re.compile(rf"(?!www\.)[\w.-]*\.(?:{FILE_ENDINGS})")
 ADDRESSES = re.compile(
     r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
