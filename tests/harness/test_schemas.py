@@ -61,7 +61,7 @@ def test_only_standard_keywords_and_no_null(schema: Schema) -> None:
 def test_the_schema_of_a_policy_takes_the_policies_of_the_examples() -> None:
     files = (*FIXTURES.glob("refund/*.toml"), *FIXTURES.glob("examples/*/*.toml"))
     policies = [path for path in files if path.name == "critic.toml"]
-    assert len(policies) == 2
+    assert len(policies) == 3
     for path in policies:
         wire = tomllib.loads(path.read_text(encoding="utf-8"))
         assert validator("Policy").is_valid(wire)
