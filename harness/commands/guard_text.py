@@ -1,7 +1,6 @@
 """The turns of sessions as a person reads them: calls, tiers, origins of values, rulings, why."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Final
 
 from critic import Proposal, Refused
@@ -9,7 +8,18 @@ from critic.session import SessionReport
 from critic.session.values import JudgedValue, doubts_about, judged_values
 from evals.escaping import escape_line, escape_name
 from evals.manifest import EvidenceItem
-from harness.guard import Answer, CallsEvent, EventError, Ruling, parse_event
+from harness.commands.output import ascii_json
+from harness.guard import (
+    Answer,
+    AnswerEvent,
+    CallsEvent,
+    EventError,
+    OpenEvent,
+    Ruling,
+    SaidEvent,
+    SessionEvent,
+    parse_event,
+)
 from harness.record import Decision
 from harness.wire import InvalidInput
 
@@ -38,6 +48,8 @@ _STANDINGS: Final[Mapping[str, str]] = {
     "ambient": "not requested",
 }
 _NAMES_ITS_ITEM: Final = (",", " of", " in")
+_WIDEST: Final = 100
+"""Characters of a request, or of the arguments of a call, that are shown."""
 
 
 class Explainer:
@@ -55,34 +67,52 @@ class Explainer:
 
     def text(self, data: bytes, answer: Answer) -> str:
         """Return what to print for an event that was answered."""
-        with suppress(InvalidInput):
+        try:
             event = parse_event(data)
-            if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
-                self._calls[event.session] = event
-        return "".join(f"{line}\n" for line in self._lines(answer))
+        except InvalidInput:
+            event = None
+        if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
+            self._calls[event.session] = event
+        return "".join(f"{line}\n" for line in self._lines(event, answer))
 
-    def _lines(self, answer: Answer) -> Iterator[str]:
+    def _lines(self, event: SessionEvent | None, answer: Answer) -> Iterator[str]:
         match answer:
             case EventError():
                 place = f" at {escape_line(answer.error.path)}" if answer.error.path else ""
                 session = f"{escape_name(answer.session)}: " if answer.session else ""
                 yield f"{session}error{place}: {answer.error.message}"
             case Ruling():
-                yield from self._turn(answer)
+                yield from self._turn(event, answer)
             case SessionReport():
                 yield f"{escape_name(answer.session)} closed: {answer.status}: {answer.rationale}"
+            case None:
+                yield from _words(event)
 
-    def _turn(self, ruling: Ruling) -> Iterator[str]:
+    def _turn(self, event: SessionEvent | None, ruling: Ruling) -> Iterator[str]:
         yield f"{escape_name(ruling.session)} turn {ruling.turn}: {ruling.action}"
         if ruling.critic_error is not None:
             yield f"  why: the guard failed: {escape_line(ruling.critic_error)}"
             return
         if self._proposal is not None:
             yield from _calls(self._proposal, self._calls.get(ruling.session))
+        if isinstance(event, AnswerEvent) and event.yes:
+            yield f"  why: approved by {escape_name(event.approver)}"
         if ruling.note:
             yield f"  why: {escape_line(ruling.note)}"
         if isinstance(ruling.verdict, Refused):
             yield from (f"  why: {one.reason}" for one in ruling.verdict.violations)
+
+
+def _words(event: SessionEvent | None) -> Iterator[str]:
+    """Yield what the user said: the values of later turns are said to come from there."""
+    if isinstance(event, OpenEvent):
+        yield f"{escape_name(event.session)} opened: {_cut(event.request)}"
+    elif isinstance(event, SaidEvent):
+        yield f"{escape_name(event.session)} user said: {_cut(event.text)}"
+
+
+def _cut(text: str) -> str:
+    return escape_line(text if len(text) <= _WIDEST else f"{text[:_WIDEST]}...")
 
 
 def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
@@ -94,8 +124,10 @@ def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
     for index, entry, fields in case.steps:
         tier = entry.mode if entry.capability is not None else "not in the policy"
         named = event.calls[index] if event and index < len(event.calls) else None
-        shown = f"{escape_name(named.id)} {named.tool}" if named else fields["capability_id"]
-        yield f"  {shown} ({tier})"
+        tool = named.tool if named else fields["capability_id"]
+        call = f", call {escape_name(named.id)}" if named else ""
+        args = ascii_json(fields["args"])
+        yield f"  step {index}{call}: {tool} {_cut(args)} ({tier})"
         yield from map(_value, values.get(index, ()))
 
 

@@ -132,11 +132,12 @@ def test_the_turns_as_a_person_reads_them(critic: Critic, policy: Path) -> None:
     said = critic(
         "guard", "--explain", "--policy", policy, stdin=lines(*ASKS, hostile, "{", close())
     )
-    assert said.lines[:6] == [
+    assert said.lines[:7] == [
+        "s opened: Do the transfer of plan.md",
         "s turn 1: allow",
-        "  c read_note (read_only)",
+        '  step 0, call c: read_note {"name":"plan.md"} (read_only)',
         "s turn 2: ask",
-        "  c transfer (delegated)",
+        '  step 0, call c: transfer {"iban":"iban-4711-22","reason":"x"} (delegated)',
         "    /iban [iban-4711-22] recipient: public text, in call/1 [read_note plan.md] "
         "(which the request names)",
         "  why: step 0 recipient [iban-4711-22] appears only in the text of call/1 "
@@ -156,12 +157,27 @@ def test_the_turns_of_a_policy_without_provenance_have_no_origins(
         "guard", "--explain", "--policy", path, stdin=lines(open_(), REFUSED, call("nothing"))
     )
     assert said.lines == [
+        "s opened: Do the transfer of plan.md",
         "s turn 1: allow",
-        "  t transfer (delegated)",
+        '  step 0, call t: transfer {"iban":"iban-9","reason":"x"} (delegated)',
         "s turn 2: refuse",
-        "  c nothing (not in the policy)",
+        "  step 0, call c: nothing {} (not in the policy)",
         "  why: plan step 0 calls unknown.nothing which is not in the surface",
     ]
+
+
+def test_what_people_say_is_shown_with_the_turns(critic: Critic, policy: Path) -> None:
+    question = critic("guard", "--policy", policy, stdin=lines(*ASKS))
+    digest = json.loads(question.lines[-1])["plan_digest"]
+    long = {"event": "said", "session": "s", "text": "\x1b" + "no, the other account, " * 20}
+    said = critic(
+        "guard", "--explain", "--policy", policy, stdin=lines(*ASKS, yes(digest=digest), long)
+    )
+    assert "  why: approved by ada" in said.lines
+    assert said.lines[-1].startswith("s user said: \\u001bno, the other account, ")
+    assert said.lines[-1].endswith("...")
+    assert len(said.lines[-1]) < 130
+    assert all(map(is_safe, said.lines))
 
 
 def test_explaining_and_recording_go_together(critic: Critic, policy: Path, tmp_path: Path) -> None:
