@@ -22,6 +22,7 @@ FRONTS: Final = (
     "harness.errors",
     "harness.cases",
     "harness.policy",
+    "harness.guard",
     "harness.runtime",
     "harness.log",
     "harness.replay",
