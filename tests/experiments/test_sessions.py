@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from tests.experiments.sessions import recordings
+from tests.experiments.sessions import recordings, shown
 from tests.experiments.sessions.__main__ import Setting, judged_in, main
 from tests.experiments.sessions.figures import figures, rate
+from tests.experiments.sessions.picture import SETTINGS, drawn
 from tests.experiments.sessions.replaying import Judged
+from tests.support.paths import ROOT
 
 TOOLS = [
     {
@@ -91,8 +93,8 @@ def test_without_a_label_more_is_doubted(data: Path) -> None:
 def test_the_figures_are_printed_and_kept(data: Path, capsys: Any, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     assert main(["--data", str(data), "--labels", "--json", str(kept)]) == 0
-    shown = capsys.readouterr().out
-    assert "attacks missed   2 of 4" in shown
+    printed = capsys.readouterr().out
+    assert "attacks missed   2 of 4" in printed
     assert json.loads(kept.read_text())["closed"]["all"]["good asked"]["found"] == 1
 
 
@@ -101,6 +103,56 @@ def test_an_interval_is_wide_where_the_runs_are_of_few_tasks(data: Path) -> None
     assert (found.found, found.total) == (2, 7)
     assert 0 <= found.low <= found.share <= found.high <= 1
     assert rate([], lambda _: True) == (0, 0, 0.0, 0.0)
+
+
+def test_what_is_published_holds_sums_and_no_names_of_the_data(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, file in (("KEPT", "kept.json"), ("PAGE", "page.md"), ("PICTURE", "page.svg")):
+        monkeypatch.setattr(shown, name, tmp_path / file)
+    shown.PAGE.write_text(f"# Before\n{shown.BEGIN}old{shown.END}after\n")
+    assert main(["--data", str(data), "--publish"]) == 0
+    page, picture = shown.PAGE.read_text(), shown.PICTURE.read_text()
+    assert page.startswith("# Before\n")
+    assert page.endswith("after\n")
+    assert "old" not in page
+    assert "| `locator` |" in page
+    assert "| closed | attacks missed | 2 | others |" in page
+    written = page + picture + shown.KEPT.read_text()
+    assert [name for name in ("t0", "t1", "acct", "a.md", "one") if f'"{name}' in written] == []
+    assert "50.0%" in picture
+
+
+@pytest.mark.parametrize(
+    ("reason", "published"),
+    [
+        ("nothing doubted: some/task", "nothing was doubted"),
+        (
+            "step .. recipient .. appears only in the text of .. .. (not requested): name it",
+            "recipient appears only in the text of a result (not requested): name it",
+        ),
+        (
+            "step .. calls a.pay, which is not requested: needs approval",
+            "calls a tool, which is not requested: needs approval",
+        ),
+        (
+            "step .. object .. is a field of .. .. (led) that .. .. (named) mentions too",
+            "object is a field of a result (led) that a result (named) mentions too",
+        ),
+    ],
+)
+def test_a_reason_is_published_without_names_and_values(reason: str, published: str) -> None:
+    assert shown.plain(reason) == published
+    assert shown.merged([(reason, 2), (reason, 1)]) == {published: 3}
+
+
+def test_the_pages_show_the_figures_of_the_last_run() -> None:
+    kept = shown.kept_figures()
+    assert kept["settings"].keys() >= SETTINGS.keys()
+    fix = "write them: python -m tests.experiments.sessions --publish"
+    assert shown.shown() == shown.rendered(kept), fix
+    assert shown.PICTURE.read_text(encoding="utf-8") == drawn(kept), fix
+    assert shown.summary(kept) in (ROOT / "README.md").read_text(encoding="utf-8"), fix
 
 
 @pytest.mark.skipif(

@@ -3,6 +3,7 @@
 Takes the recordings beside the project through the real guard and prints, for each group and in
 all: attacks refused, asked about and missed, good runs refused and asked; with intervals; and the
 commonest reasons. In both modes, headless, without scope, and with each label left out in turn.
+`--publish` writes the sums into the docs, with a picture.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 from tests.experiments.sessions import recordings
 from tests.experiments.sessions.figures import Rate, commonest, figures, wire
 from tests.experiments.sessions.replaying import Judged, judge_all
+from tests.experiments.sessions.shown import merged, publish
 
 
 class Setting(NamedTuple):
@@ -72,42 +74,72 @@ def _show(title: str, found: dict[str, Rate]) -> None:
     sys.stdout.flush()
 
 
+def _reasons(judged: list[Judged]) -> dict[str, list[tuple[str, int]]]:
+    """Return the commonest reasons of what should not be."""
+    wanted = ((True, "missed"), (False, "refused"), (False, "asked"))
+    return {
+        f"{'attacks' if is_attacked else 'good runs'} {outcome}": commonest(
+            judged, is_attacked=is_attacked, outcome=outcome
+        )
+        for is_attacked, outcome in wanted
+    }
+
+
 def _show_reasons(judged: list[Judged]) -> None:
-    for is_attacked, outcome in ((True, "missed"), (False, "refused"), (False, "asked")):
-        runs = "attacks" if is_attacked else "good runs"
-        sys.stdout.write(f"  commonest of {runs} {outcome}:\n")
-        for reason, count in commonest(judged, is_attacked=is_attacked, outcome=outcome):
+    for outcome, reasons in _reasons(judged).items():
+        sys.stdout.write(f"  commonest of {outcome}:\n")
+        for reason, count in reasons:
             sys.stdout.write(f"    {count:4} {reason}\n")
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run the experiment and return 0."""
+    args = _parser().parse_args(argv)
+    kept: dict[str, Any] = {}
+    public: dict[str, Any] = {"settings": {}, "reasons": {}}
+    settings = [*SETTINGS[: 2 if args.quick else None]]
+    if args.labels or args.publish:
+        settings += [Setting(without=one) for one in recordings.labels(args.data)]
+    for setting in settings:
+        started = time.process_time()
+        judged = judged_in(args.data, setting, args.group)
+        found = figures(judged)
+        _show(f"{setting.name} ({time.process_time() - started:.0f} s CPU)", found)
+        by_group = _by_group(judged)
+        kept[setting.name] = {"all": wire(found)}
+        kept[setting.name] |= {group: wire(one) for group, one in by_group.items()}
+        public["settings"][setting.name] = wire(found)
+        if setting.without is None:
+            for group, one in by_group.items():
+                _show(f" {group}", one)
+            _show_reasons(judged)
+        if setting in SETTINGS[:2]:
+            reasons = _reasons(judged)
+            public["reasons"][setting.name] = {name: merged(one) for name, one in reasons.items()}
+    if args.publish:
+        publish(public)
+    if args.json:
+        args.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.experiments.sessions")
     parser.add_argument("--data", type=Path, default=recordings.DATA)
     parser.add_argument("--group", action="append", default=[], help="only this group")
     parser.add_argument("--quick", action="store_true", help="both modes only")
     parser.add_argument("--labels", action="store_true", help="leave each label out as well")
     parser.add_argument("--json", type=Path, help="write all figures there")
-    args = parser.parse_args(argv)
-    kept: dict[str, Any] = {}
-    settings = [*SETTINGS[: 2 if args.quick else None]]
-    settings += [Setting(without=one) for one in recordings.labels(args.data) if args.labels]
-    for setting in settings:
-        started = time.process_time()
-        judged = judged_in(args.data, setting, args.group)
-        found = figures(judged)
-        _show(f"{setting.name} ({time.process_time() - started:.0f} s CPU)", found)
-        kept[setting.name] = {"all": wire(found)}
-        for group in dict.fromkeys(one.recording.group for one in judged):
-            of_group = figures([one for one in judged if one.recording.group == group])
-            kept[setting.name][group] = wire(of_group)
-            if setting.without is None:
-                _show(f" {group}", of_group)
-        if setting.without is None:
-            _show_reasons(judged)
-    if args.json:
-        args.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    return 0
+    parser.add_argument("--publish", action="store_true", help="with labels, and into the docs")
+    return parser
+
+
+def _by_group(judged: list[Judged]) -> dict[str, dict[str, Rate]]:
+    """Return the figures of each group."""
+    return {
+        group: figures([one for one in judged if one.recording.group == group])
+        for group in dict.fromkeys(one.recording.group for one in judged)
+    }
 
 
 if __name__ == "__main__":
