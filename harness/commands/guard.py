@@ -33,7 +33,8 @@ def run(args: argparse.Namespace) -> int:
                 log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
                 guard = Guard(policy, log=log, on_decision=explainer.note if explainer else None)
             answer = _answer(guard, document, size_limit(args))
-            text = explainer.text(document.data, answer) if explainer else _line(answer)
+            explained = explainer and explainer.text(document.data, answer, document.source)
+            text = _line(answer) if explained is None else explained
             if text:
                 sys.stdout.write(text)
                 sys.stdout.flush()

@@ -65,22 +65,26 @@ class Explainer:
         if decision.run is None:
             self._proposal = decision.proposal
 
-    def text(self, data: bytes, answer: Answer) -> str:
-        """Return what to print for an event that was answered."""
+    def text(self, data: bytes, answer: Answer, source: str) -> str:
+        """Return what to print for an event that was answered.
+
+        Args:
+            source: where the event stands, safe to print.
+        """
         try:
             event = parse_event(data)
         except InvalidInput:
             event = None
         if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
             self._calls[event.session] = event
+        if isinstance(answer, EventError):
+            return f"{_error(answer, source)}\n"
         return "".join(f"{line}\n" for line in self._lines(event, answer))
 
-    def _lines(self, event: SessionEvent | None, answer: Answer) -> Iterator[str]:
+    def _lines(
+        self, event: SessionEvent | None, answer: Ruling | SessionReport | None
+    ) -> Iterator[str]:
         match answer:
-            case EventError():
-                place = f" at {escape_line(answer.error.path)}" if answer.error.path else ""
-                session = f"{escape_name(answer.session)}: " if answer.session else ""
-                yield f"{session}error{place}: {answer.error.message}"
             case Ruling():
                 yield from self._turn(event, answer)
             case SessionReport():
@@ -101,6 +105,12 @@ class Explainer:
             yield f"  why: {escape_line(ruling.note)}"
         if isinstance(ruling.verdict, Refused):
             yield from (f"  why: {one.reason}" for one in ruling.verdict.violations)
+
+
+def _error(answer: EventError, source: str) -> str:
+    place = f" at {escape_line(answer.error.path)}" if answer.error.path else ""
+    session = f"{escape_name(answer.session)}: " if answer.session else ""
+    return f"{session}error in {source}{place}: {answer.error.message}"
 
 
 def _words(event: SessionEvent | None) -> Iterator[str]:

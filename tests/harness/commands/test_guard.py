@@ -143,6 +143,7 @@ def test_the_turns_as_a_person_reads_them(critic: Critic, policy: Path) -> None:
         "  why: step 0 recipient [iban-4711-22] appears only in the text of call/1 "
         "[read_note plan.md] (which the request names): needs approval",
     ]
+    assert said.lines[-2].startswith("error in standard input line 6: ")
     assert said.lines[-1].startswith("s closed: completed: ")
     assert all(map(is_safe, said.lines))
 
