@@ -1,52 +1,86 @@
-"""Measure everything, print the table, write the figures. The exit status is always 0."""
+"""Measure everything, print the table, keep the figures and show them. The exit status is 0."""
 
 import argparse
 import gc
-from collections.abc import Iterable
+import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tqdm import tqdm
 
+from tests.benchmarks.batches import Batches
 from tests.benchmarks.doubled import doubled_rows
 from tests.benchmarks.field import field_rows
-from tests.benchmarks.report import document, table
+from tests.benchmarks.kept import code_digest, keep, machine
+from tests.benchmarks.logs import log_rows
+from tests.benchmarks.memory import memory_rows
+from tests.benchmarks.refusals import refusal_rows
+from tests.benchmarks.report import entries, table, unexplained
 from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
+from tests.benchmarks.shown import write
 from tests.benchmarks.startup import startup_rows
-from tests.benchmarks.timing import Effort, measure
-from tests.support.paths import ROOT
+from tests.benchmarks.timing import Effort, Row, Unbuilt, measure
+from tests.benchmarks.whole import whole_rows
 
-THOROUGH = Effort(rounds=31, milliseconds=10)
-QUICK = Effort(rounds=7, milliseconds=4)
+THOROUGH = Effort(rounds=31, milliseconds=10, most_seconds=20)
+QUICK = Effort(rounds=7, milliseconds=4, most_seconds=2)
 
 
 def _progress(rounds: Iterable[int]) -> Iterable[int]:
     return tqdm(rounds, desc="rounds", disable=None, leave=False)
 
 
+Groups = dict[str, Callable[[], Iterable[Row | Unbuilt]]]
+
+
+def groups(folder: Path, records: int, missing: list[str]) -> Groups:
+    """Return what makes the rows of each group. Files are kept in the folder.
+
+    The names of peers that are not installed are added to `missing`.
+    """
+    return {
+        "verify": refund_rows,
+        "wire": wire_rows,
+        "whole": whole_rows,
+        "log": lambda: log_rows(folder),
+        "batch": lambda: Batches(folder).rows(),
+        "startup": lambda: startup_rows(folder),
+        "refusal": refusal_rows,
+        "memory": lambda: memory_rows(folder, records),
+        "crafted": crafted_rows,
+        "doubled": doubled_rows,
+        "peers": lambda: field_rows(missing),
+    }
+
+
 def main() -> None:
     """Run the benchmark as the command line asks."""
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, under 15 seconds")
+    parser.add_argument("--quick", action="store_true", help="fewer rounds")
+    parser.add_argument("--only", nargs="+", default=(), help="groups of rows; keeps nothing")
     parser.add_argument(
-        "--output",
-        type=Path,
-        default=ROOT / "fixtures" / "benchmarks.json",
-        help="where the figures go (default: fixtures/benchmarks.json)",
+        "--records", type=int, default=0, help="measure the memory of replaying so many records"
     )
     args = parser.parse_args()
-    effort = QUICK if args.quick else THOROUGH
-    others, skipped = field_rows()
-    startup = startup_rows()
-    if not startup:
-        skipped.append("critic --help: this system does not count the CPU time of children")
-    rows = [*refund_rows(), *wire_rows(), *startup, *crafted_rows(), *doubled_rows(), *others]
-    gc.collect()
-    gc.freeze()
-    figures = measure(rows, effort, _progress)
-    print(table(figures))
-    for line in skipped:
-        print(f"skipped: {line}")
-    args.output.write_bytes(document(figures, skipped, effort))
+    effort, code = QUICK if args.quick else THOROUGH, code_digest()
+    missing: list[str] = []
+    with tempfile.TemporaryDirectory() as name:
+        made = groups(Path(name), args.records, missing)
+        rows = [row for group in args.only or made for row in made[group]()]
+        unbuilt = [row for row in rows if isinstance(row, Unbuilt)]
+        gc.collect()
+        gc.freeze()
+        figures = measure([row for row in rows if isinstance(row, Row)], effort, _progress)
+    print(table(figures, unbuilt))
+    for peer in missing:
+        print(f"not installed: {peer}: pip install 'plan-critic[bench]'")
+    if args.only:
+        return
+    found = entries(figures, unbuilt)
+    keep(machine=machine(), code=code, rows=found, not_installed=missing)
+    write()
+    for row in unexplained(found):
+        print(f"needs its reason in tests/benchmarks/reasons.py: {row}")
 
 
 if __name__ == "__main__":

@@ -170,11 +170,8 @@ def doubled_rows() -> list[Row]:
 
 def _row(one: Doubled) -> Row:
     name = f"{SIZE:,} {one.name}"
-    return Row(name, "the same of half the size", MOST, *map(_cost, _sizes(one)))
-
-
-def _sizes(one: Doubled) -> tuple[Crafted, Crafted]:
-    return one.make(SIZE), one.make(SIZE // 2)
+    whole, half = (_cost(one.make(size)) for size in (SIZE, SIZE // 2))
+    return Row(name, "the same of half the size", MOST, whole, half)
 
 
 def _cost(case: Crafted) -> Cost:

@@ -1,20 +1,22 @@
 """The workloads match their labels in the table, and the figures what was measured."""
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import orjson
 import pytest
 
-from critic import CompiledContext, Plan, Refused, Verified, verify
+from critic import CompiledContext, Plan, Refused, Verified, advise, verify
 from critic.verdicts import MOST_LISTED
 from harness.wire import parse, verify_bytes
 from tests.benchmarks import crafted, field, plans
 from tests.benchmarks.crafted import CLASSES, TINY_STEPS, Crafted
 from tests.benchmarks.doubled import DOUBLED, Doubled
-from tests.benchmarks.report import document, table
+from tests.benchmarks.refusals import INVALID, refuse
 from tests.benchmarks.rows import CRAFTED, STEPS
-from tests.benchmarks.timing import Effort, Figure, Row, measure, of_thread
+from tests.benchmarks.timing import Effort, Figure, Row, measure, of_thread, shared
+from tests.benchmarks.whole import unpinned_plan
 
 FIELDS = {
     *("kind", "adapter_id", "capability_id", "args", "id", "depends_on"),
@@ -171,6 +173,41 @@ def test_json_schema_accepts_the_plan() -> None:
     assert ask({**wire, "steps": [{"kind": "tool"}]}) == [False]
 
 
+def test_json_schema_in_rust_accepts_the_plan() -> None:
+    ask = field.json_schema_rs()
+    wire = plans.plan_wire(STEPS, 3)
+    assert ask(wire) == [True]
+    assert ask({**wire, "steps": [{"kind": "tool"}]}) == [False]
+
+
+def test_msgspec_decodes_the_plan() -> None:
+    msgspec = pytest.importorskip("msgspec")
+    decode = field.msgspec_plan()
+    (plan,) = decode(plans.plan_bytes(STEPS, 3))
+    assert len(plan.steps) == STEPS
+    with pytest.raises(msgspec.ValidationError):
+        decode(b'{"steps":[{"kind":"tool"}],"declared_outputs":[]}')
+
+
+def test_peers_that_are_not_installed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(field, "FIELD", (("no-such-peer", list),))
+    missing: list[str] = []
+    assert field.field_rows(missing) == []
+    assert missing == ["no-such-peer"]
+
+
+@pytest.mark.parametrize("make", [make for _, make in INVALID])
+def test_invalid_documents_are_refused(make: Callable[[int], bytes]) -> None:
+    assert refuse(make(3)).problems
+
+
+def test_the_plan_that_is_advised_about_is_refused_and_can_be_repaired() -> None:
+    ctx, compiled, spec = plans.context(STEPS), plans.compiled(100), plans.spec()
+    plan = unpinned_plan(3, 100)
+    assert not verify(ctx, compiled, spec, plan).ok
+    assert advise(ctx, compiled, spec, plan) is not None
+
+
 def a_row(limit: float | None, *costs: float) -> Row:
     """Return a row whose work costs these nanoseconds in turn, over a base of 100."""
     return Row("a row", "a unit", limit, lambda batch: costs[batch % len(costs)], lambda _: 100.0)
@@ -182,12 +219,12 @@ def test_the_figure_is_the_median_of_the_ratios_of_the_rounds(
     monkeypatch.setattr("tests.benchmarks.timing._MOST_BATCHES", 1)
     (figure,) = measure([a_row(2.0, 100, 500, 150)], Effort(rounds=3, milliseconds=1))
     assert (figure.median, figure.low, figure.high, figure.met) == (1.5, 1.0, 5.0, True)
-    assert figure.microseconds == 0.15
+    assert (figure.cost, figure.rounds) == (150.0, 3)
 
 
 @pytest.mark.parametrize(("limit", "met"), [(None, None), (1.5, True), (1.4, False)])
 def test_a_limit_is_met_by_the_median(limit: float | None, met: bool | None) -> None:
-    assert Figure(a_row(limit, 1.0), 1.5, 1.0, 9.0, 1.0).met is met
+    assert Figure(a_row(limit, 1.0), 1.5, 1.0, 9.0, 1.0, 7).met is met
 
 
 def test_inputs_are_made_for_every_batch_and_not_timed() -> None:
@@ -202,23 +239,18 @@ def test_inputs_are_made_for_every_batch_and_not_timed() -> None:
     assert (made, seen) == ([7], [7, 7, 7])
 
 
-def test_the_report_says_what_was_measured() -> None:
-    figures = [
-        Figure(a_row(2.0, 1.0), 2.5, 1.0, 3.25, 14.0),
-        Figure(a_row(None, 1.0), 0.5, 0.25, 1.0, 7.0),
-    ]
-    lines = table(figures).splitlines()
-    assert len(lines) == 3
-    assert " ".join(lines[1].split()) == "a row 2x 2.50x (1.00..3.25) MISSED 14.00 a unit"
-    content = orjson.loads(document(figures, ["something"], Effort(5, 1.0)))
-    assert list(content) == ["environment", "rounds", "rows", "skipped"]
-    assert content["rows"][1] == {
-        "name": "a row",
-        "unit": "a unit",
-        "limit": None,
-        "median": 0.5,
-        "min": 0.25,
-        "max": 1.0,
-        "met": None,
-        "microseconds": 7.0,
-    }
+def test_a_row_that_takes_long_has_fewer_rounds() -> None:
+    seen: list[int] = []
+
+    def slow(batch: int) -> float:
+        seen.append(batch)
+        time.sleep(0.02)
+        return 1.0
+
+    row = Row("slow", "a unit", None, slow, lambda _: 1.0)
+    (figure,) = measure([row], Effort(rounds=100, milliseconds=1, most_seconds=0.1))
+    assert 3 <= figure.rounds == len(seen) - 2 < 10
+
+
+def test_the_cost_of_many_things_at_once_is_shared() -> None:
+    assert shared(lambda _batch: 600.0, 300)(0) == 2.0

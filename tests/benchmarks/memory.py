@@ -1,0 +1,68 @@
+"""How much memory a process takes at most, each measured in a process of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.benchmarks.logs import filled
+from tests.benchmarks.refusals import LARGE
+from tests.benchmarks.timing import Cost, Row, Unbuilt
+from tests.benchmarks.works import empty_steps
+from tests.support.paths import ROOT
+
+FEWER: Final = 10_000
+"""Records of the smaller log: enough to fill what replay keeps at hand."""
+
+FLAT: Final = 1.1
+
+_PRINT: Final = """
+import sys
+from resource import RUSAGE_SELF, getrusage
+print(getrusage(RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+"""
+_READ: Final = """
+from tests.benchmarks.refusals import LARGE, refuse
+from tests.benchmarks.works import empty_steps
+data = empty_steps(LARGE)
+"""
+_REPLAY: Final = """
+from harness.log import SqlDecisionLog
+from harness.replay import replay
+with SqlDecisionLog.open_for_reading({!r}) as log:
+    assert all(answer.status == "same" for answer in replay(log))
+"""
+
+
+def memory_rows(folder: Path, records: int) -> list[Row | Unbuilt]:
+    """Return the rows; that of replay only for a log of so many records, which take a while."""
+    size = len(empty_steps(LARGE))
+    name = f"invalid: {LARGE:,} steps, empty, memory"
+    refused = Row(name, "bytes of the document", 60.0, _refusing, lambda _: size, "bytes")
+    return [refused, _replay_row(folder, records)]
+
+
+def _refusing(_batch: int) -> float:
+    """Return how many bytes more it takes to refuse the document than to hold it."""
+    return _highest(f"{_READ}refuse(data)\n") - _highest(_READ)
+
+
+def _replay_row(folder: Path, records: int) -> Row | Unbuilt:
+    unit = f"the same with {FEWER:,}"
+    if records <= FEWER:
+        name = "memory of replay, 1,000,000 records"
+        return Unbuilt(name, unit, FLAT, "measured with --records 1000000 only")
+    many, few = _replaying(folder, records), _replaying(folder, FEWER)
+    return Row(f"memory of replay, {records:,} records", unit, FLAT, many, few, "bytes")
+
+
+def _replaying(folder: Path, records: int) -> Cost:
+    path = folder / f"records_{records}.db"
+    filled(path, records)
+    program = _REPLAY.format(str(path))
+    return lambda _batch: _highest(program)
+
+
+def _highest(program: str) -> int:
+    command = [sys.executable, "-c", program + _PRINT]
+    return int(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
