@@ -97,7 +97,7 @@ class Batches:
 
     def _line(self, name: str, given: list[str], lines: str) -> Row | Unbuilt:
         if not understood(["verify", *given, "plans.jsonl"]):
-            return Unbuilt(name, UNIT, 7.0, f"critic verify has no {given[0]}")
+            return Unbuilt(name, UNIT, 7.0, f"not built: critic verify has no {given[0]}")
         return Row(name, UNIT, 7.0, self._cost_of_line(given, lines), loads_plans())
 
     def _cost_of_line(self, given: list[str], lines: str) -> Cost:
@@ -115,7 +115,7 @@ class Batches:
         name = "critic replay --jobs 2"
         cpu, wall = "the same with one job", "the same with one job, by the clock"
         if not understood(["replay", "log.db", "--jobs", "2"]):
-            missing = "critic replay has no --jobs"
+            missing = "not built: critic replay has no --jobs"
             return [Unbuilt(name, cpu, 1.1, missing), Unbuilt(name, wall, 0.625, missing)]
         log = self._path("replay.db")
         filled(Path(log), RECORDS)

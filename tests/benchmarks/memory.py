@@ -51,7 +51,7 @@ def _replay_row(folder: Path, records: int) -> Row | Unbuilt:
     unit = f"the same with {FEWER:,}"
     if records <= FEWER:
         name = "memory of replay, 1,000,000 records"
-        return Unbuilt(name, unit, FLAT, "measured with --records 1000000 only")
+        return Unbuilt(name, unit, FLAT, "not measured: needs --records 1000000")
     many, few = _replaying(folder, records), _replaying(folder, FEWER)
     return Row(f"memory of replay, {records:,} records", unit, FLAT, many, few, "bytes")
 

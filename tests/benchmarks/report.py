@@ -32,7 +32,7 @@ def _cells(figure: Figure) -> tuple[str, ...]:
 
 
 def _cells_without(row: Unbuilt) -> tuple[str, ...]:
-    return (row.name, _limit(row), "-", "", "not built", row.missing, row.unit)
+    return (row.name, _limit(row), "-", "", "", row.missing, row.unit)
 
 
 def _limit(row: Row | Unbuilt) -> str:

@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 
 class Unbuilt(NamedTuple):
-    """A line of the table whose work cannot be done, with what is missing."""
+    """A line of the table without a figure. `missing` says why: not built, or not measured."""
 
     name: str
     unit: str

@@ -67,7 +67,10 @@ def test_every_import_of_the_doors_works() -> None:
 
 
 def test_the_readme_is_read_in_minutes() -> None:
-    assert len(README.split()) <= 1000
+    written_by_programs = r"<!-- (\w+): written by .*?<!-- end of \1 -->"
+    prose = re.sub(written_by_programs, "", README, flags=re.DOTALL)
+    assert prose != README
+    assert len(prose.split()) <= 1000
 
 
 def test_ci_runs_exactly_the_test_command() -> None:
