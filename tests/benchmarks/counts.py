@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.benchmarks.kept import code_digest, keep, kept, version_of
+from tests.benchmarks.shown import write
 from tests.support.paths import ROOT
 
 MOST: Final = 0.03
@@ -120,9 +121,10 @@ def _change(before: int, after: int) -> str:
 
 
 def record(counted: Mapping[str, int]) -> None:
-    """Put the counts on file, in place of those that are there."""
+    """Put the counts on file, in place of those that are there, and show them."""
     known = {"conditions": conditions(), "code": code_digest(), "instructions": dict(counted)}
     keep(counts=known)
+    write()
 
 
 def main() -> int:
