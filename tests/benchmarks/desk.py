@@ -103,9 +103,10 @@ class NoLog:
 NO_LOG: Final = NoLog()
 
 
-def turn(
-    number: int, size: int, steps: int = STEPS, log: Any = NO_LOG
-) -> Callable[[], Coroutine[Any, Any, Outcome]]:
+Turn = Callable[[], Coroutine[Any, Any, Outcome]]
+
+
+def turn(number: int, size: int, steps: int = STEPS, log: Any = NO_LOG) -> Turn:
     """Return one turn of the canonical loop, from plan `number` to its record."""
     proposed = proposal(number, size, steps)
     return partial(
