@@ -61,18 +61,22 @@ def test_outputs_share_the_call_that_one_of_them_needs_where_steps_are_few() -> 
         {"adapter_id": "a", "capability_id": "both", "produces": ["o", "p"]},
     ]
     listed = [{**tool, "approval_mode": "read_only"} for tool in tools]
-    proposal = Proposal(
-        ctx={
-            "trace_id": "t",
-            "safety_mode": "read_only",
-            "run_budget": {"max_steps": 1, "bucket_tokens": 9},
-        },
-        compiled={"manifests": {"tool_manifest": listed, "evidence_manifest": []}},
-        spec={"id": "s", "required_outputs": ["o", "p"]},
-        plan={
-            "steps": [{"kind": "tool", "adapter_id": "a", "capability_id": "first", "args": {}}],
-            "declared_outputs": ["o", "p"],
-        },
+    proposal = proposal_of(
+        {
+            "ctx": {
+                "trace_id": "t",
+                "safety_mode": "read_only",
+                "run_budget": {"max_steps": 1, "bucket_tokens": 9},
+            },
+            "compiled": {"manifests": {"tool_manifest": listed, "evidence_manifest": []}},
+            "spec": {"id": "s", "required_outputs": ["o", "p"]},
+            "plan": {
+                "steps": [
+                    {"kind": "tool", "adapter_id": "a", "capability_id": "first", "args": {}}
+                ],
+                "declared_outputs": ["o", "p"],
+            },
+        }
     )
     require_law(proposal)
     assert advice_on(proposal).disposition == "replan"
