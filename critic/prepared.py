@@ -3,10 +3,10 @@
 Steps are plain dicts: attribute access on a pydantic model costs more than most checks.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from critic.doubts import Doubts
 from critic.surface import NO_TOOL, Surface, ToolEntry, surface_of
@@ -18,13 +18,17 @@ from evals.spec import DecisionSpec
 
 _CALL: Final = itemgetter("adapter_id", "capability_id")
 
+MadeCall: TypeAlias = tuple[str, str, str]
+"""Adapter, capability and the SHA-256 of the canonical args. Pairs of names are never joined."""
+
 
 @dataclass(slots=True, eq=False)
 class PreparedPlan:
     """The inputs of `verify`. `steps` are triples: index, tool, and the step's fields by name.
 
     `traits` holds the bits (see `critic.surface`) of all the tools. `doubts` is what
-    `critic.provenance` found, once it was asked.
+    `critic.provenance` found, once it was asked. `made` are the destructive calls that earlier
+    plans made, and `confined` what must not leave: indexes of what the inputs say, once asked for.
     """
 
     ctx: RunContext
@@ -35,6 +39,7 @@ class PreparedPlan:
     traits: int
     approvals: Approvals | None
     doubts: Doubts | None = None
+    made: Container[MadeCall] | None = None
 
     def approved(self, index: int) -> bool:
         """Return whether a valid approval covers the step. Ask of steps that need one only."""

@@ -87,10 +87,10 @@ class _Tools(dict[tuple[str, str], ToolEntry]):
         return _UNKNOWN_TOOL
 
 
-_Pin = tuple[str | None, datetime | None]
+Pin = tuple[str | None, datetime | None]
 """What pinning a piece of evidence proves: its class, and until when."""
 
-NO_PIN: Final[_Pin] = (None, None)
+NO_PIN: Final[Pin] = (None, None)
 """The pin of a ref that is not in the manifest."""
 
 
@@ -104,7 +104,7 @@ class Surface(NamedTuple):
 
     tools: _Tools
     evidence: Mapping[str, EvidenceItem]
-    pins: dict[str, _Pin]
+    pins: Mapping[str, Pin]
     listed: frozenset[str]
     by_class: Mapping[str, list[EvidenceItem]]
     manifests: Manifests
@@ -127,7 +127,7 @@ def surface_of(compiled: CompiledContext) -> Surface:
 def _built(compiled: CompiledContext) -> Surface:
     manifests = compiled.manifests
     tools = _Tools({key: _tool(entry) for key, entry in manifests.tools.items()})
-    pins: dict[str, _Pin] = {
+    pins: dict[str, Pin] = {
         item.id: (item.classification, item.expires_at) for item in manifests.evidence_manifest
     }
     listed = frozenset[str]().union(*(tool.produces for tool in tools.values()))

@@ -35,13 +35,17 @@ def verify(
         raise _not_exact(spec, DecisionSpec)
     if type(plan) is not Plan:
         raise _not_exact(plan, Plan)
-    case = prepare_plan(ctx, compiled, spec, plan)
+    return verdict_on(prepare_plan(ctx, compiled, spec, plan))
+
+
+def verdict_on(case: PreparedPlan) -> Verified | Refused:
+    """Judge a plan that is prepared for the checks."""
     found = found_in(case)
     first = next(found, None)
     if first is not None:
         return _refusal(first, found)
     steps = _counted(len(case.steps), "step")
-    outputs = _counted(len(set(spec.required_outputs)), "required output")
+    outputs = _counted(len(set(case.spec.required_outputs)), "required output")
     # Never shared: whoever changes the verdict they hold must not change anybody else's. Validated
     # as the constructor does, without its step for None: it would be half of the cost.
     fields = {"reasons": (f"{steps}, {outputs} covered",), "caveats": caveats_of(case)}

@@ -6,6 +6,7 @@ Rule 3: an expired approval approves nothing.
 """
 
 import hashlib
+from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
@@ -33,12 +34,21 @@ class Approvals:
     """The approvals of one plan in one context. Nothing is computed until a step needs one."""
 
     def __init__(
-        self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+        self,
+        ctx: RunContext,
+        compiled: CompiledContext,
+        spec: DecisionSpec,
+        plan: Plan,
+        context: Callable[[], str] | None = None,
     ) -> None:
+        """Judge the approvals in a context.
+
+        Args:
+            context: gives the digest of the context, where there is a cheaper way to it.
+        """
         self._ctx = ctx
-        self._compiled = compiled
-        self._spec = spec
         self._plan = plan
+        self._context = context or (lambda: context_digest(ctx, compiled, spec))
         self._loosely_covered: set[int] = set()
 
     def cover(self, step: int) -> bool:
@@ -69,7 +79,7 @@ class Approvals:
         ]
         contexts: tuple[str, ...] = ()
         if any(one.context_digest is not None for one in valid):
-            contexts = _spellings(context_digest(self._ctx, self._compiled, self._spec))
+            contexts = _spellings(self._context())
         bound = [one for one in valid if one.context_digest in contexts]
         loose = [one for one in valid if one.context_digest is None]
         return self._covered(bound), self._covered(loose)

@@ -69,6 +69,19 @@ def _container_fault(value: dict[Any, Any] | list[Any], level: int) -> str | Non
     return None
 
 
+def detached(value: Any, level: int = 1) -> Any:
+    """Return a copy of a JSON value that shares no object or array with it.
+
+    What nests too deep to be a JSON value is returned as it is.
+    """
+    kind = type(value)
+    if level > MAX_DEPTH or (kind is not dict and kind is not list):
+        return value
+    if kind is list:
+        return [detached(item, level + 1) for item in value]
+    return {key: detached(item, level + 1) for key, item in value.items()}
+
+
 def _check(value: Any) -> Any:
     if error := _fault(value, 1):
         raise PydanticCustomError("json_value", "{fault}", {"fault": error})

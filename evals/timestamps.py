@@ -68,6 +68,8 @@ def unexpired(expires_at: datetime | None, as_of: datetime | None) -> bool:
 
 
 def _check(value: Any) -> datetime:
+    if type(value) is datetime and value.tzinfo is UTC and not value.fold:
+        return value
     spelled = value.isoformat() if type(value) is datetime else value
     try:
         return parse_time(spelled)

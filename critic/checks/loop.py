@@ -4,18 +4,15 @@ from collections.abc import Iterator
 from hashlib import sha256
 from heapq import merge
 from operator import attrgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 from critic.checks.violation import Found, violation_of
-from critic.prepared import PreparedPlan
+from critic.prepared import MadeCall, PreparedPlan
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
-
-_Call: TypeAlias = tuple[str, str, str]
-"""Adapter, capability and the SHA-256 of the canonical args. Pairs of names are never joined."""
 
 
 def check_loop(case: PreparedPlan) -> Iterator[Found]:
@@ -88,18 +85,19 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
     spent = case.ctx.spent.calls if case.ctx.spent else None
     if not calls or (len(calls) == 1 and not spent):
         return
-    made: set[_Call] = set()
-    made_before = {
-        (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
-        for call in spent or ()
-    }
+    made: set[MadeCall] = set()
+    if case.made is None:
+        case.made = {
+            (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
+            for call in spent or ()
+        }
     for index, tool, fields in calls:
         args_digest = sha256(canonical_json(fields["args"])).hexdigest()
         call = (fields["adapter_id"], fields["capability_id"], args_digest)
         what = f"repeats the destructive call {tool.name} of an earlier"
         if call in made:
             yield _loop_violation(index, f"{what} step with the same args", f"/steps/{index}")
-        elif call in made_before and not case.approved(index):
+        elif call in case.made and not case.approved(index):
             reason = f"{what} plan with the same args: needs approval"
             yield _loop_violation(index, reason, f"/steps/{index}", approvable=True)
         made.add(call)

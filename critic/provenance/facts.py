@@ -1,7 +1,7 @@
 """What one proposal knows about values: what was seen, what the session did, who approved what."""
 
-from collections.abc import Iterable
-from typing import Any, Final
+from collections.abc import Container, Iterable
+from typing import Any, Final, NamedTuple
 
 from critic.prepared import PreparedPlan
 from critic.provenance.sources import DaySighting, Seen, Sighting, seen_in
@@ -13,20 +13,48 @@ from evals.timestamps import unexpired
 _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
 
 
+class Known(NamedTuple):
+    """What is known of values, by their spelling.
+
+    Attributes:
+        fresh: what the evidence shows that has not expired.
+        every: what all of it shows.
+        approved: the values that a person approved, and that approval has not expired.
+        own: the values that this session made.
+        hosts: the hosts that it went to.
+    """
+
+    fresh: Seen
+    every: Seen
+    approved: Container[str]
+    own: Container[str]
+    hosts: Container[str]
+
+
+def known_of(case: PreparedPlan) -> Known:
+    """Return what the context of a plan says of values."""
+    session, as_of = case.ctx.session, case.ctx.as_of
+    fresh, every = seen_in(case.surface.manifests, as_of)
+    approved = (session.approved if session else None) or ()
+    unexpired_ones = (one.value for one in approved if unexpired(one.expires_at, as_of))
+    return Known(
+        fresh,
+        every,
+        approved=spellings(unexpired_ones),
+        own=spellings((session.own if session else None) or ()),
+        hosts=hosts_of((session.hosts if session else None) or ()),
+    )
+
+
 class ValueFacts:
     """Judges values by their spelling. What was asked before is remembered."""
 
-    def __init__(self, case: PreparedPlan) -> None:
-        session, as_of = case.ctx.session, case.ctx.as_of
+    def __init__(self, case: PreparedPlan, known: Known | None = None) -> None:
+        """Judge by what is known, or by what the context says."""
+        known = known_of(case) if known is None else known
         self._spec = case.spec
-        self.fresh, self._every = seen_in(case.surface.manifests, as_of)
-        approved = (session.approved if session else None) or ()
-        self._approved = _spellings(
-            one.value for one in approved if unexpired(one.expires_at, as_of)
-        )
-        self._own = _spellings((session.own if session else None) or ())
-        hosts = _spellings((session.hosts if session else None) or ())
-        self._hosts = frozenset(host_of(host) or host for host in hosts)
+        self.fresh, self._every = known.fresh, known.every
+        self._approved, self._own, self._hosts = known.approved, known.own, known.hosts
         self._judged: dict[tuple[Role, str], tuple[int, Sighting]] = {}
 
     def judged(self, role: Role, value: str) -> tuple[int, Sighting]:
@@ -78,7 +106,12 @@ def _day_worth(day: Day, seen: Seen) -> tuple[int, DaySighting]:
     return ASK if other or found.origin == "untrusted" else ALLOW, found
 
 
-def _spellings(values: Iterable[Any]) -> frozenset[str]:
+def spellings(values: Iterable[Any]) -> frozenset[str]:
     """Return the spellings of all values in JSON values."""
     scalars = (one for value in values for leaf in leaves(value) for one in elements(leaf))
     return frozenset(filter(None, map(spelling, scalars)))
+
+
+def hosts_of(values: Iterable[str]) -> frozenset[str]:
+    """Return the hosts that values begin with, or the values themselves."""
+    return frozenset(host_of(value) or value for value in spellings(values))

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
-from critic.provenance.facts import ValueFacts
+from critic.provenance.facts import Known, ValueFacts
 from critic.provenance.reasons import (
     NEEDS_APPROVAL,
     TWO_DOUBTS,
@@ -42,15 +42,21 @@ _ASKED_FOR: Final = frozenset({"approved", "request", "own"})
 """The origins that tie a call to the request by themselves."""
 
 
-def doubts_of(case: PreparedPlan) -> Doubts:
+def needs_judging(case: PreparedPlan) -> bool:
+    """Return whether the evidence is looked at: the spec has provenance, and a step has effects."""
+    return case.spec.provenance is not None and bool(case.traits & _EFFECTS)
+
+
+def doubts_of(case: PreparedPlan, known: Known | None = None) -> Doubts:
     """Return what provenance finds in the plan, judged once.
 
-    Where the spec has no provenance, or all steps only read, the evidence is not even looked at.
+    Args:
+        known: what is known of values, if it is at hand. It is what the context says.
     """
-    if case.spec.provenance is None or not case.traits & _EFFECTS:
+    if not needs_judging(case):
         return NO_DOUBTS
     if case.doubts is None:
-        case.doubts = _Judge(case).doubts()
+        case.doubts = _Judge(case, known).doubts()
     return case.doubts
 
 
@@ -76,9 +82,9 @@ _Target = tuple[Role, str]
 class _Judge:
     """Judges the steps of one plan, and collects the doubts."""
 
-    def __init__(self, case: PreparedPlan) -> None:
+    def __init__(self, case: PreparedPlan, known: Known | None) -> None:
         session = case.ctx.session
-        self._case, self._facts = case, ValueFacts(case)
+        self._case, self._facts = case, ValueFacts(case, known)
         self._closed = case.spec.provenance == "closed"
         self._waived = session is not None and session.scope_waived is True
         self._scope = _pairs(case.ctx.scope)

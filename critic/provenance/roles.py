@@ -34,13 +34,12 @@ class RoleTree:
     inner: dict[str, "RoleTree"] = field(default_factory=dict)
     any: "RoleTree | None" = None
 
-    def below(self, key: str | int) -> Iterator["RoleTree"]:
-        """Yield what applies to a member or element."""
+    def below(self, key: str | int) -> tuple["RoleTree", ...]:
+        """Return what applies to a member or element."""
         inner = self.inner.get(str(key))
-        if inner is not None:
-            yield inner
-        if self.any is not None:
-            yield self.any
+        if self.any is None:
+            return () if inner is None else (inner,)
+        return (self.any,) if inner is None else (inner, self.any)
 
 
 def role_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
@@ -81,10 +80,17 @@ def placed(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
             yield Placed(path, value, roles)
             continue
         for key, inner in reversed(members):
-            below = tuple(one for tree in trees for one in tree.below(key))
-            more = (role for one in below for role in one.roles)
-            given = tuple(sorted({*roles, *more}, key=_ORDER.index)) if below else roles
+            below = tuple([one for tree in trees for one in tree.below(key)])
+            given = _with_roles(roles, below) if below else roles
             open_values.append((Placed((*path, key), inner, given), below))
+
+
+def _with_roles(roles: tuple[Role, ...], trees: tuple[RoleTree, ...]) -> tuple[Role, ...]:
+    """Return roles and those of some trees, each once, in one order."""
+    more = trees[0].roles if len(trees) == 1 else tuple(one for tree in trees for one in tree.roles)
+    if not roles and len(more) <= 1:
+        return more
+    return tuple(sorted({*roles, *more}, key=_ORDER.index))
 
 
 def without_role(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[str]:

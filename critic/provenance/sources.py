@@ -3,19 +3,28 @@
 Rule 1: only items with a source and content count, pinned or not.
 Rule 2: of several origins of a value the first in the order of `Origin` counts, so that more
         evidence gives more authority; but untrusted text contests a field that says the same.
+Rule 3: of several items the one with the lowest number is named, whatever the order of the
+        manifest.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
-from critic.provenance.texts import Place, hosts_in
-from critic.provenance.values import Content, Day, content_of, days_in, leaves, spelling
-from critic.provenance.words import stems_of
-from evals.manifest import EvidenceItem, Manifests, Source
-from evals.timestamps import unexpired
+from critic.provenance.holders import Entry, Shown
+from critic.provenance.seen_items import (
+    AMBIENT,
+    LED,
+    OF_RECORD,
+    OPERATOR,
+    REQUEST,
+    SeenItems,
+)
+from critic.provenance.texts import Place
+from critic.provenance.values import Day
+from evals.manifest import EvidenceItem, Manifests
 
 Origin = Literal[
     "approved",
@@ -65,57 +74,53 @@ class DaySighting(NamedTuple):
 
 UNSEEN: Final = Sighting("unseen")
 
-_OF_RECORD: Final = ("named system", "other system")
 _NAMED: Final[tuple[Origin, ...]] = ("named_member", "named_public", "named_web")
 _REACHED: Final[tuple[Origin, ...]] = ("reached_member", "reached_public", "reached_web")
 _TRUSTED: Final = (*_NAMED, *_REACHED)
-_AMBIENT, _LED = "ambient", "led"
-_REQUEST, _OPERATOR = "request", "operator"
+
+_K = TypeVar("_K")
+_Look = Callable[[Place, _K, Shown | None], Entry | None]
+"""Looks for a value in a place, among the entries that count."""
 
 
-def _place_of(source: Source) -> str:
-    """Return the place that a source belongs to."""
-    asked_for = source.standing in ("named", "reached")
-    if source.author == "user":
-        return _REQUEST
-    if source.author == "operator":
-        return _OPERATOR
-    if source.author == "system":
-        return _OF_RECORD[0] if asked_for else _OF_RECORD[1]
-    if not asked_for:
-        return source.standing
-    return f"{source.standing}_{'web' if source.web else source.author}"
+def _anywhere(place: Place, value: str, shown: Shown | None) -> Entry | None:
+    return place.find(value, shown)
+
+
+def _field(place: Place, value: str, shown: Shown | None) -> Entry | None:
+    return place.fields.first(value, shown)
+
+
+def _text(place: Place, value: str, shown: Shown | None) -> Entry | None:
+    return place.texts.entry(value, shown)
 
 
 class Seen:
-    """What was seen, as far as it is added. Looking up a value does not depend on how much."""
+    """What was seen, as far as it counts. Looking up a value does not depend on how much.
 
-    def __init__(self, record_fields: Iterable[str] = ()) -> None:
-        """Start with nothing. `record_fields` are the keys of fields in structured results."""
-        names = (_OPERATOR, *_OF_RECORD, *_TRUSTED, _AMBIENT, _LED)
-        self._places = {_REQUEST: Place(generous=True), **{name: Place() for name in names}}
-        self._record_fields = frozenset(record_fields)
-        self._expired_request: list[str] = []
+    What has expired is no better than a source that only untrusted text led to, or does not count
+    at all.
+    """
 
-    def add(self, item: EvidenceItem, *, has_expired: bool = False) -> None:
-        """Add what an item says. One without a source or without content says nothing.
+    def __init__(
+        self,
+        items: SeenItems,
+        *,
+        with_expired: bool,
+        hidden: frozenset[str] = frozenset(),
+    ) -> None:
+        """Look at items as they are now.
 
-        What has expired is no better than a source that only untrusted text led to. A day that an
-        expired request names still contests other days.
+        Args:
+            with_expired: whether what has expired counts, as untrusted.
+            hidden: ids of items that do not count.
         """
-        if item.source is None:
-            return
-        place = _LED if has_expired else _place_of(item.source)
-        fields, texts = self._content(item, item.source)
-        self._places[place].add(item, fields, texts)
-        if has_expired and item.source.author == "user":
-            self._expired_request += map(spelling, texts)
-
-    def _content(self, item: EvidenceItem, source: Source) -> Content:
-        """Return fields and texts of a result; what user and operator say is text as a whole."""
-        if source.author in ("user", "operator"):
-            return Content([], list(leaves(item.content)))
-        return content_of(item.content, self._record_fields)
+        self._items, self._places = items, items.places
+        all_count = not hidden and not items.any_expired
+        self._shown = None if all_count else Shown(expired=False, hidden=hidden)
+        self._expired: Shown | None = None
+        if with_expired and items.any_expired:
+            self._expired = Shown(expired=True, hidden=hidden)
 
     def sighting(self, value: str) -> Sighting:
         """Return where a spelling was seen. `approved` and `own` are not known here."""
@@ -123,94 +128,104 @@ class Seen:
 
     def _sightings(self, value: str) -> Iterator[Sighting]:
         """Yield the sightings of a value, the one that counts first."""
-        places = self._places
-        if item := places[_REQUEST].find(value):
+        if item := self._first((REQUEST,), value, _anywhere):
             yield Sighting("request", item)
-        if item := places[_OPERATOR].find(value):
+        if item := self._first((OPERATOR,), value, _anywhere):
             yield Sighting("operator", item)
-        if item := self._first(_OF_RECORD, value):
+        if item := self._first(OF_RECORD, value, _anywhere):
             yield Sighting("system", item)
-        if item := self._field((*_TRUSTED, _AMBIENT), value):
-            rival = self._text((*_REACHED, _AMBIENT, _LED), value)
+        if item := self._first((*_TRUSTED, AMBIENT), value, _field):
+            rival = self._first((*_REACHED, AMBIENT, LED), value, _text)
             yield Sighting("contested" if rival else "field", item, rival)
         for origin in _TRUSTED:
-            if item := places[origin].texts.find(value):
+            if item := self._first((origin,), value, _text):
                 yield Sighting(origin, item)
-        if item := self._text((_AMBIENT, _LED), value):
+        if item := self._first((AMBIENT, LED), value, _text):
             yield Sighting("untrusted", item)
-        if item := places[_LED].fields.get(value):
+        if item := self._first((LED,), value, _field):
             yield Sighting("led_field", item)
 
     def is_linked(self, value: str) -> bool:
         """Return whether the request, or a source that it names or leads to, says a value."""
-        return self._places[_REQUEST].find(value) is not None or self.leads_to(value)
+        return self._says((REQUEST,), value) or self.leads_to(value)
 
     def leads_to(self, value: str) -> bool:
         """Return whether a source that the request names, or that one leads to, says a value."""
-        return self._first((_OF_RECORD[0], *_TRUSTED), value) is not None
+        return self._says((OF_RECORD[0], *_TRUSTED), value)
 
-    def _first(self, names: Iterable[str], value: str) -> EvidenceItem | None:
-        return next(filter(None, (self._places[name].find(value) for name in names)), None)
+    def _says(self, names: Iterable[str], value: str) -> bool:
+        return self._first(names, value, _anywhere) is not None
 
-    def _field(self, names: Iterable[str], value: str) -> EvidenceItem | None:
-        return next(filter(None, (self._places[name].fields.get(value) for name in names)), None)
+    def _first(self, names: Iterable[str], value: _K, look: _Look[_K]) -> EvidenceItem | None:
+        """Return what is found in the first of some places in which anything is."""
+        for name in names:
+            found = look(self._places[name], value, self._shown)
+            if name == LED and self._expired is not None:
+                found = self._earlier(found, value, look)
+            if found is not None:
+                return found.item
+        return None
 
-    def _text(self, names: Iterable[str], value: str) -> EvidenceItem | None:
-        return next(filter(None, (self._places[name].texts.find(value) for name in names)), None)
+    def _earlier(self, found: Entry | None, value: _K, look: _Look[_K]) -> Entry | None:
+        """Return the entry with the lowest number: the one found, or one that has expired."""
+        places = (place for name, place in self._places.items() if name != REQUEST)
+        others = filter(None, (look(place, value, self._expired) for place in places))
+        return min(chain(others, (found,) if found else ()), key=_number, default=None)
 
     def day(self, day: Day) -> DaySighting:
         """Return where a day was seen, in the order of `DayOrigin`."""
-        for origin, named in self._days.items():
-            if item := named.get(day) or named.get(day._replace(year=None)):
-                return DaySighting(origin, item)
+        for origin, parts in _DAY_ORIGINS:
+            for sought in (day, day._replace(year=None)):
+                found = (self._first((name,), sought, look) for name, look in parts)
+                if item := next(filter(None, found), None):
+                    return DaySighting(origin, item)
         return DaySighting("unseen", None)
 
     @cached_property
-    def hosts(self) -> frozenset[str]:
+    def hosts(self) -> Set[str]:
         """Return the hosts that the request names."""
-        return frozenset(chain.from_iterable(map(hosts_in, self._request)))
+        return self._items.request_words(self._shown).hosts
 
     @cached_property
-    def stems(self) -> frozenset[str]:
+    def stems(self) -> Set[str]:
         """Return the stems of the words of the request."""
-        return frozenset(chain.from_iterable(map(stems_of, self._request)))
+        return self._items.request_words(self._shown).stems
 
     @cached_property
     def names_a_day(self) -> bool:
         """Return whether the request, expired or not, names any day."""
-        if self._days["request"]:
+        if any(days.holds_any(self._shown) for days in self._places[REQUEST].days):
             return True
-        return any(True for text in self._expired_request for _ in days_in(text))
-
-    @property
-    def _request(self) -> Iterator[str]:
-        return (text for text, _ in self._places[_REQUEST].texts)
-
-    @cached_property
-    def _days(self) -> dict[DayOrigin, dict[Day, EvidenceItem]]:
-        places = self._places
-        elsewhere = [*self._said(_OPERATOR, *_TRUSTED), *places[_AMBIENT].fields.items()]
-        untrusted = [*places[_AMBIENT].texts, *self._said(_LED)]
-        return {
-            "request": _days_of(self._said(_REQUEST)),
-            "system": _days_of(self._said(*_OF_RECORD)),
-            "elsewhere": _days_of(elsewhere),
-            "untrusted": _days_of(untrusted),
-        }
-
-    def _said(self, *names: str) -> Iterator[tuple[str, EvidenceItem]]:
-        """Yield all that sources of these places say, fields and texts, each with its item."""
-        for name in names:
-            yield from self._places[name].fields.items()
-            yield from self._places[name].texts
+        expired = self._expired
+        return expired is not None and self._items.expired_request_names_a_day(expired)
 
 
-def _days_of(said: Iterable[tuple[str, EvidenceItem]]) -> dict[Day, EvidenceItem]:
-    days: dict[Day, EvidenceItem] = {}
-    for text, item in said:
-        for day in days_in(text):
-            days.setdefault(day, item)
-    return days
+def _number(entry: Entry) -> tuple[int, str]:
+    return entry.number
+
+
+def _day_in_fields(place: Place, day: Day, shown: Shown | None) -> Entry | None:
+    return place.days[0].first(day, shown)
+
+
+def _day_in_text(place: Place, day: Day, shown: Shown | None) -> Entry | None:
+    return place.days[1].first(day, shown)
+
+
+_Part = tuple[str, _Look[Day]]
+
+
+def _both(*names: str) -> Iterator[_Part]:
+    """Yield the fields of each place, and then its texts."""
+    return ((name, look) for name in names for look in (_day_in_fields, _day_in_text))
+
+
+_DAY_ORIGINS: Final[tuple[tuple[DayOrigin, tuple[_Part, ...]], ...]] = (
+    ("request", (*_both(REQUEST),)),
+    ("system", (*_both(*OF_RECORD),)),
+    ("elsewhere", (*_both(OPERATOR, *_TRUSTED), (AMBIENT, _day_in_fields))),
+    ("untrusted", ((AMBIENT, _day_in_text), *_both(LED))),
+)
 
 
 def seen_in(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
@@ -218,25 +233,16 @@ def seen_in(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
 
     What has expired gives no authority, but still contests: a value is worth what both say.
     """
-    # In one order, whatever that of the manifest, since reasons name the first item of several.
-    # `call/10` comes after `call/9`.
-    items = sorted(filter(_is_sourced, manifests.evidence_manifest), key=_number)
-    expired = {item.id for item in items if not unexpired(item.expires_at, as_of)}
-    fresh, every = Seen(manifests.record_fields or ()), Seen(manifests.record_fields or ())
-    for item in items:
-        if item.id not in expired:
-            fresh.add(item)
-    if not expired:
-        return fresh, fresh
-    for item in items:
-        every.add(item, has_expired=item.id in expired)
-    return fresh, every
+    items = SeenItems(manifests.record_fields or ())
+    for item in manifests.evidence_manifest:
+        items.add(item)
+    items.at(as_of)
+    return both_seen(items)
 
 
-def _is_sourced(item: EvidenceItem) -> bool:
-    return item.source is not None
-
-
-def _number(item: EvidenceItem) -> tuple[int, str]:
-    """Return a key that sorts numbered ids by their numbers."""
-    return len(item.id), item.id
+def both_seen(items: SeenItems, hidden: frozenset[str] = frozenset()) -> tuple[Seen, Seen]:
+    """Return what the unexpired items show, and what all of them show: one object if the same."""
+    every = Seen(items, with_expired=True, hidden=hidden)
+    if not items.any_expired:
+        return every, every
+    return Seen(items, with_expired=False, hidden=hidden), every

@@ -10,13 +10,16 @@ Rule 3: adding a text costs its length. Looking up a value of one token costs th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from critic.provenance.holders import Entry, Holders, Shown, first_of, in_order
 from critic.provenance.values import (
     SEPARATORS,
     WORD,
+    Day,
     canonical,
+    days_in,
     host_of,
     is_short_number,
     spelling,
@@ -63,112 +66,120 @@ def hosts_in(text: str) -> Iterator[str]:
             yield host
 
 
-class _Text:
-    """The text of one item. Where its tokens stand is worked out when it is first asked for."""
-
-    __slots__ = ("_places", "item", "text")
-
-    def __init__(self, item: EvidenceItem, text: str) -> None:
-        self.item, self.text = item, text
-        self._places: dict[str, list[int]] | None = None
-
-    def places(self, token: re.Pattern[str]) -> dict[str, list[int]]:
-        """Return the offsets of each token."""
-        if self._places is None:
-            self._places = {}
-            for match in token.finditer(self.text):
-                self._places.setdefault(match[0], []).append(match.start())
-        return self._places
-
-
 class Texts:
     """Texts of evidence, each with its item."""
 
-    __slots__ = ("_held", "_ids", "_reading", "_texts", "_tries_left", "_windows")
+    __slots__ = ("_entries", "_held", "_ids", "_reading", "_tries_left", "_windows")
 
     def __init__(self, *, generous: bool = False) -> None:
         """Start an empty index. `generous` is for the user's own request."""
         self._reading = _GENEROUS if generous else _STRICT
-        self._texts: list[_Text] = []
-        self._held: dict[str, list[_Text]] = {}
-        self._ids: dict[str, EvidenceItem] = {}
+        self._entries: list[Entry] = []
+        self._held = Holders[str]()
+        self._ids = Holders[str]()
         self._tries_left = 0
-        self._windows: Windows | None = None
+        self._windows: dict[Shown | None, tuple[list[Entry], Windows]] = {}
 
     def __iter__(self) -> Iterator[tuple[str, EvidenceItem]]:
         """Yield each canonical text with its item."""
-        return ((one.text, one.item) for one in self._texts)
+        return ((one.text, one.item) for one in self._entries)
+
+    def shown(self, shown: Shown | None) -> Iterable[Entry]:
+        """Return the entries that count, in their order."""
+        return self._entries if shown is None else filter(shown.shows, self._entries)
 
     def add(self, item: EvidenceItem, text: str) -> None:
         """Add the canonical text of an item."""
-        added = _Text(item, text)
-        self._texts.append(added)
-        self._tries_left += len(text)
-        self._windows = None
-        for token in set(self._reading.token.findall(text)):
-            self._held.setdefault(token, []).append(added)
-        for number in self._reading.called_id.findall(text):
-            self._ids.setdefault(number, item)
+        self.add_entry(Entry(item, text))
+
+    def add_entry(self, entry: Entry) -> None:
+        """Add what an item says."""
+        in_order(self._entries, entry)
+        self._tries_left += len(entry.text)
+        self._windows.clear()
+        self._held.add(self._reading.token.findall(entry.text), entry)
+        self._ids.add(self._reading.called_id.findall(entry.text), entry)
+
+    def forget_tables(self) -> None:
+        """Note that entries expired, or count again."""
+        self._windows.clear()
 
     def find(self, value: str) -> EvidenceItem | None:
         """Return an item in whose text the spelling of a value stands, the first if several do."""
-        if not value or not self._texts:
+        entry = self.entry(value)
+        return None if entry is None else entry.item
+
+    def entry(self, value: str, shown: Shown | None = None) -> Entry | None:
+        """Return the first entry that counts in whose text the spelling of a value stands."""
+        if not value or not self._entries:
             return None
         if is_short_number(value):
-            return self._ids.get(value)
+            return self._ids.first(value, shown)
         tokens = [(match[0], match.start()) for match in self._reading.token.finditer(value)]
         if not tokens:
-            return self._first(self._texts, value, tokens)
-        held = min((self._held.get(token, []) for token, _ in tokens), key=len)
+            return self._first(self.shown(shown), value, tokens)
+        held = min((self._held.of(token) for token, _ in tokens), key=len)
         if not held or tokens[0][0] == value:
-            return held[0].item if held else None
-        return self._phrase(held, value, tokens)
+            return first_of(held, shown)
+        return self._phrase(held, value, tokens, shown)
 
     def _phrase(
-        self, held: list[_Text], value: str, tokens: list[tuple[str, int]]
-    ) -> EvidenceItem | None:
+        self,
+        held: Sequence[Entry],
+        value: str,
+        tokens: list[tuple[str, int]],
+        shown: Shown | None,
+    ) -> Entry | None:
         """Find a value of more than one token, whose rarest one these texts hold."""
+        possible = held if shown is None else filter(shown.shows, held)
         if self._tries_left > 0:
-            return self._first(held, value, tokens)
-        at = self._window(value)
-        if at is None or self._texts[at[0]].text.startswith(value, at[1]):
-            return at and self._texts[at[0]].item
-        return self._first(held, value, tokens)
+            return self._first(possible, value, tokens)
+        entries, windows = self._tables(shown)
+        at = windows.find(value)
+        if at is None or entries[at[0]].text.startswith(value, at[1]):
+            return at and entries[at[0]]
+        return self._first(possible, value, tokens)
 
     def _first(
-        self, texts: list[_Text], value: str, tokens: list[tuple[str, int]]
-    ) -> EvidenceItem | None:
-        for one in texts:
+        self, entries: Iterable[Entry], value: str, tokens: list[tuple[str, int]]
+    ) -> Entry | None:
+        for one in entries:
             self._tries_left -= 1
             if any(
                 self._stands(one.text, value, at) for at in self._candidates(one, value, tokens)
             ):
-                return one.item
+                return one
         return None
 
-    def _candidates(self, one: _Text, value: str, tokens: list[tuple[str, int]]) -> Iterator[int]:
+    def _candidates(self, one: Entry, value: str, tokens: list[tuple[str, int]]) -> Iterator[int]:
         """Yield the offsets at which the value may stand in a text."""
-        if tokens:
-            places = one.places(self._reading.token)
+        if tokens and one.was_tried:
+            places = one.places(self._spans)
             known = ((places.get(token, []), within) for token, within in tokens)
             offsets, within = min(known, key=lambda pair: len(pair[0]))
             self._tries_left -= len(offsets)
             yield from (offset - within for offset in offsets)
             return
+        # Most texts are tried once, which is not worth a table.
+        one.was_tried = True
         at = one.text.find(value)
         while at >= 0:
             yield at
             at = one.text.find(value, at + 1)
 
-    def _window(self, value: str) -> tuple[int, int] | None:
-        """Return the text and the offset of the first run of tokens with the number of a value's.
+    def _spans(self, text: str) -> Iterator[tuple[str, int]]:
+        return ((match[0], match.start()) for match in self._reading.token.finditer(text))
 
-        None if there is no such run; another run may have the same number.
+    def _tables(self, shown: Shown | None) -> tuple[list[Entry], Windows]:
+        """Return the entries that count, and the windows of their texts.
+
+        A window is found by a number, and another run of tokens may have the same.
         """
-        if self._windows is None:
-            texts = [one.text for one in self._texts]
-            self._windows = Windows(texts, *self._reading[:3])
-        return self._windows.find(value)
+        if shown not in self._windows:
+            entries = list(self.shown(shown))
+            windows = Windows([one.text for one in entries], *self._reading[:3])
+            self._windows[shown] = entries, windows
+        return self._windows[shown]
 
     def _stands(self, text: str, value: str, at: int) -> bool:
         return (
@@ -179,30 +190,43 @@ class Texts:
 
 
 class Place:
-    """What sources of one kind say: fields by their spelling, and texts."""
+    """What sources of one kind say: fields by their spelling, texts, and the days in both."""
 
-    __slots__ = ("fields", "texts")
+    __slots__ = ("_days", "_undated", "fields", "texts")
 
     def __init__(self, *, generous: bool = False) -> None:
-        self.fields: dict[str, EvidenceItem] = {}
+        self.fields = Holders[str]()
         self.texts = Texts(generous=generous)
+        self._days = Holders[Day](), Holders[Day]()
+        self._undated: list[tuple[Entry, list[str]]] = []
 
     def add(
         self,
         item: EvidenceItem,
         fields: list[str | int | float],
         texts: list[str | int | float],
-    ) -> None:
+    ) -> Entry:
         """Add the fields and texts of an item, as they are written."""
-        for field in fields:
-            self.fields.setdefault(spelling(field), item)
-        self.fields.pop("", None)
+        spelled = list(filter(None, map(spelling, fields)))
+        entry = Entry(item, GAP.join(canonical(_written(text)) for text in texts))
+        self.fields.add(spelled, entry)
         if texts:
-            self.texts.add(item, GAP.join(canonical(_written(text)) for text in texts))
+            self.texts.add_entry(entry)
+        self._undated.append((entry, spelled))
+        return entry
 
-    def find(self, value: str) -> EvidenceItem | None:
-        """Return an item of which the value is a field, or in whose text it stands."""
-        return self.fields.get(value) or self.texts.find(value)
+    def find(self, value: str, shown: Shown | None) -> Entry | None:
+        """Return the first entry of which the value is a field, or else in whose text it stands."""
+        return self.fields.first(value, shown) or self.texts.entry(value, shown)
+
+    @property
+    def days(self) -> tuple[Holders[Day], Holders[Day]]:
+        """The days that fields name, and those that texts name: looked for when asked for."""
+        for entry, fields in self._undated:
+            self._days[0].add((day for field in fields for day in days_in(field)), entry)
+            self._days[1].add(days_in(entry.text), entry)
+        self._undated.clear()
+        return self._days
 
 
 def _written(value: str | int | float) -> str:

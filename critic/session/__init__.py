@@ -2,12 +2,13 @@
 
     session = Session.opened(rules, "s1", "Pay the bill in bill.txt")
     batch = session.propose([Call("c1", "read_file", {"path": "bill.txt"})])
-    verdict = verify_proposal(batch.proposal)
+    verdict = verify_batch(batch)
 
 `harness.guard` adds what the world needs: a policy, a log, a clock, questions and permits.
 """
 
 from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch
+from critic.session.judging import verify_batch
 from critic.session.report import SessionReport, TurnReport
 from critic.session.rules import RESERVED_IDS, SessionRules, SessionTool
 from critic.session.session import Closed, Ran, Session
@@ -30,4 +31,5 @@ __all__ = [
     "TurnReport",
     "session_of",
     "state_of",
+    "verify_batch",
 ]

@@ -1,12 +1,17 @@
 """One batch of calls: what was asked for, the plan that it makes, and the calls that ended."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
+from critic.prepared import MadeCall
+from critic.session.evidence import Trail
+from critic.session.rules import SessionRules
 from critic.verdicts import Refused, ScoreVerdict, Verified
 from evals.canonical import canonical_json
 from evals.context import RunContext
+from evals.manifest import EvidenceItem
 from evals.plan import Plan, Proposal, ToolStep
 from evals.run import CallStatus, Run, ToolCall
 
@@ -36,19 +41,65 @@ class CallResult(NamedTuple):
     cost_micros: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+class Past(NamedTuple):
+    """What a session did and a person approved, to look things up in.
+
+    Attributes:
+        made: the destructive calls.
+        hosts: where calls went.
+        own: the values that calls made.
+        approved: the values that are approved.
+    """
+
+    made: Container[MadeCall]
+    hosts: Container[str]
+    own: Container[str]
+    approved: Container[str]
+
+
+@dataclass(frozen=True, eq=False)
 class Batch:
-    """The calls of one turn of an agent, and the proposal that they make.
+    """The calls of one turn of an agent, and the plan that they make.
 
     Attributes:
         turn: counts the batches of a session from 1.
-        seen: how many items of evidence the proposal has.
+        trail: what was seen before.
+        past: what the session did before; None where only `ctx` says so.
     """
 
     turn: int
     calls: tuple[Call, ...]
-    proposal: Proposal
-    seen: int
+    ctx: RunContext
+    plan: Plan
+    rules: SessionRules
+    trail: Trail
+    past: Past | None = None
+
+    @property
+    def seen(self) -> int:
+        """How many items of evidence the proposal has."""
+        return len(self.trail)
+
+    @cached_property
+    def proposal(self) -> Proposal:
+        """The inputs of `verify`: made when asked for, since they hold all that was seen."""
+        return self._proposal(self.trail.items)
+
+    def _proposal(self, items: tuple[EvidenceItem, ...]) -> Proposal:
+        compiled = self.rules.compiled_for((call.tool for call in self.calls), items)
+        return Proposal(ctx=self.ctx, compiled=compiled, spec=self.rules.batch_spec, plan=self.plan)
+
+    @property
+    def scored(self) -> Proposal:
+        """The proposal, with no more evidence than what the score of its run depends on.
+
+        That is what the steps pin, and what must not leave; with an approval, which is of a
+        context, all of it.
+        """
+        if self.ctx.approvals:
+            return self.proposal
+        pinned = (ref for step in self.plan.steps for ref in step.evidence_refs or ())
+        return self._proposal(self.trail.some(pinned, self.rules.spec.confined_evidence or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +127,16 @@ class RunningBatch:
     @classmethod
     def of(cls, batch: Batch, verdict: Verified | Refused) -> "RunningBatch":
         """Return a batch that begins to run."""
-        proposal = batch.proposal
-        return cls(batch.turn, batch.calls, batch.seen, proposal.ctx, proposal.plan, verdict)
+        return cls(batch.turn, batch.calls, batch.seen, batch.ctx, batch.plan, verdict)
+
+    def batch(self, rules: SessionRules, trail: Trail) -> Batch:
+        """Return the batch as it was when it was ruled on.
+
+        Args:
+            trail: what its session saw, then or later.
+        """
+        seen = trail.first(self.seen)
+        return Batch(self.turn, self.calls, self.ctx, self.plan, rules, seen)
 
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
         """Return the batch with one more call that ended."""
@@ -119,13 +178,23 @@ class RunningBatch:
         )
 
 
-class EndedBatch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class EndedBatch:
     """A batch whose calls all ended, and what they scored."""
 
     batch: Batch
-    verdict: Verified | Refused
-    run: Run
+    running: RunningBatch
     score: ScoreVerdict
+
+    @property
+    def verdict(self) -> Verified | Refused:
+        """What `verify` says of the batch."""
+        return self.running.verdict
+
+    @cached_property
+    def run(self) -> Run:
+        """What ran, as a run of the batch's proposal."""
+        return self.running.run_of(self.batch.proposal)
 
 
 def same_args(args: Mapping[str, Any]) -> bytes:

@@ -6,13 +6,16 @@ Rule 3: an index may lag behind, or be built anew; what it answers is that of th
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from heapq import merge
 from threading import Lock
 from typing import Any, Final
 
-from critic.session.values import Seen
+from critic.session.values import Seen, SeenItems, both_seen
+from critic.surface import Pin
 from evals.canonical import canonical_bytes, canonical_json
 from evals.context import RunContext
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
@@ -26,25 +29,45 @@ _OPENING: Final = b'{"compiled":{"manifests":{"evidence_manifest":['
 class _Shared:
     """The items of trails that go on from one another, and what is derived from the first ones."""
 
-    __slots__ = ["digest", "digested", "indexed", "items", "lock", "of_class", "seen", "soonest"]
+    __slots__ = [
+        "by_id",
+        "digest",
+        "digest_lock",
+        "digested",
+        "indexed",
+        "items",
+        "lock",
+        "of_class",
+        "pins",
+        "seen",
+    ]
 
-    def __init__(self, items: Iterable[EvidenceItem], seen: Seen) -> None:
+    def __init__(self, record_fields: Iterable[str]) -> None:
         self.lock: Final = Lock()
+        self.digest_lock: Final = Lock()  # another one: a digest is asked for while values are
         self.items: list[EvidenceItem] = []
+        self.by_id: dict[str, EvidenceItem] = {}
+        self.pins: dict[str, Pin] = {}
         self.of_class: dict[str, list[int]] = {}
-        self.soonest: list[datetime | None] = []
-        self.seen, self.indexed = seen, 0
+        self.seen, self.indexed = SeenItems(record_fields), 0
         self.digest, self.digested = hashlib.sha256(_OPENING), 0
-        self.add(items)
 
-    def add(self, items: Iterable[EvidenceItem]) -> None:
-        """Add items, and note of each number of items when the first of them expires."""
+    def add(self, items: Collection[EvidenceItem]) -> None:
+        """Add items, each with an id of its own."""
+        ids = {item.id for item in items}
+        if len(ids) < len(items) or not ids.isdisjoint(self.by_id.keys()):
+            raise ValueError("two items of evidence have the same id")
         for item in items:
-            last = self.soonest[-1] if self.soonest else None
-            times = [time for time in (last, item.expires_at) if time is not None]
-            self.soonest.append(min(times, default=None))
             self.of_class.setdefault(item.classification, []).append(len(self.items))
+            self.by_id[item.id] = item
+            self.pins[item.id] = (item.classification, item.expires_at)
             self.items.append(item)
+
+    def index(self, count: int) -> None:
+        """Note what the first items say, each once."""
+        for item in self.items[self.indexed : count]:
+            self.seen.add(item)
+        self.indexed = max(self.indexed, count)
 
 
 class Trail:
@@ -54,13 +77,18 @@ class Trail:
 
     def __init__(
         self,
-        items: Iterable[EvidenceItem] = (),
+        items: Collection[EvidenceItem] = (),
         record_fields: tuple[str, ...] | None = None,
     ) -> None:
-        """Start with what is known already."""
+        """Start with what is known already.
+
+        Raises:
+            ValueError: two items have one id.
+        """
         self._record_fields = record_fields
-        self._shared = _Shared(items, Seen(record_fields or ()))
-        self._count = len(self._shared.items)
+        self._shared = _Shared(record_fields or ())
+        self._shared.add(items)
+        self._count = len(items)
 
     def __len__(self) -> int:
         return self._count
@@ -70,21 +98,49 @@ class Trail:
         """The items, in the order in which they were seen."""
         return tuple(self._shared.items[: self._count])
 
+    @property
+    def by_id(self) -> Mapping[str, EvidenceItem]:
+        """The items by id. Items that came later may be among them."""
+        return self._shared.by_id
+
+    @property
+    def pins(self) -> Mapping[str, Pin]:
+        """What pinning an item proves. Items that came later may be among them."""
+        return self._shared.pins
+
+    def of_class(self, classification: str) -> list[EvidenceItem]:
+        """Return the items of a class, in their order."""
+        items, places = self._shared.items, self._shared.of_class.get(classification, ())
+        return [items[at] for at in places[: bisect_left(places, self._count)]]
+
+    @property
+    def by_class(self) -> Mapping[str, list[EvidenceItem]]:
+        """The items of each class, in their order."""
+        return _ByClass(self, self._shared.of_class)
+
+    def some(self, refs: Iterable[str], classes: Iterable[str]) -> tuple[EvidenceItem, ...]:
+        """Return the items of some classes, in their order, and those that some refs name."""
+        items, places = self._shared.items, self._shared.of_class
+        found = merge(*(places.get(name, ()) for name in dict.fromkeys(classes)))
+        of_classes = {items[at].id: items[at] for at in found if at < self._count}
+        named = {ref: self._shared.by_id[ref] for ref in refs}
+        return tuple({**of_classes, **named}.values())
+
     def fresh(self, classification: str, as_of: datetime | None) -> list[str]:
         """Return the ids of the items of a class that have not expired, in their order."""
-        items, places = self._shared.items, self._shared.of_class.get(classification, ())
-        return [
-            items[at].id
-            for at in places
-            if at < self._count and unexpired(items[at].expires_at, as_of)
-        ]
+        found = self.of_class(classification)
+        return [item.id for item in found if unexpired(item.expires_at, as_of)]
 
     def first(self, count: int) -> "Trail":
         """Return the trail as it was when it had `count` items."""
         return self._at(self._shared, min(count, self._count))
 
     def plus(self, items: Collection[EvidenceItem]) -> "Trail":
-        """Return a trail with more items."""
+        """Return a trail with more items.
+
+        Raises:
+            ValueError: two items have one id.
+        """
         if not items:
             return self
         shared = self._shared
@@ -99,33 +155,29 @@ class Trail:
         trail._shared, trail._count, trail._record_fields = shared, count, self._record_fields
         return trail
 
+    def read(self) -> None:
+        """Index what the items say, so that looking it up later costs less."""
+        with self._shared.lock:
+            self._shared.index(self._count)
+
     @contextmanager
-    def seen(self, as_of: datetime | None, without: Collection[int] = ()) -> Iterator[Seen]:
-        """Give an index of what was seen, which is this trail's only inside the `with` block.
+    def seen(
+        self, as_of: datetime | None, without: Collection[int] = ()
+    ) -> Iterator[tuple[Seen, Seen]]:
+        """Give what unexpired items show, and what all show: as they are in the `with` block only.
 
         Args:
             as_of: what has expired by then contests, and gives no authority.
             without: positions of items that do not count.
         """
-        shared, end = self._shared, self._count
-        while end and end - 1 in without:
-            end -= 1
+        shared = self._shared
         with shared.lock:
-            has_expired = end > 0 and not unexpired(shared.soonest[end - 1], as_of)
-            if has_expired or shared.indexed > end or any(at < end for at in without):
-                yield self._built(end, as_of, without)
-                return
-            for item in shared.items[shared.indexed : end]:
-                shared.seen.add(item)
-            shared.indexed = end
-            yield shared.seen
-
-    def _built(self, end: int, as_of: datetime | None, without: Collection[int]) -> Seen:
-        built = Seen(self._record_fields or ())
-        for at, item in enumerate(self._shared.items[:end]):
-            if at not in without:
-                built.add(item, has_expired=not unexpired(item.expires_at, as_of))
-        return built
+            shared.index(self._count)
+            shared.seen.at(as_of)
+            later = range(self._count, shared.indexed)
+            earlier = (at for at in without if at < self._count)
+            hidden = frozenset(shared.items[at].id for at in (*earlier, *later))
+            yield both_seen(shared.seen, hidden)
 
     def context_digest(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> str:
         """Return what `critic.context_digest` returns for a context with just this evidence."""
@@ -136,7 +188,7 @@ class Trail:
     def _digest_state(self) -> Any:
         """Return the state of the digest after the evidence: bytes are hashed once."""
         shared = self._shared
-        with shared.lock:
+        with shared.digest_lock:
             if shared.digested > self._count:
                 state, done = hashlib.sha256(_OPENING), 0
             else:
@@ -146,6 +198,24 @@ class Trail:
             if state is shared.digest:
                 shared.digested = self._count
             return state.copy()
+
+
+class _ByClass(Mapping[str, list[EvidenceItem]]):
+    """The items of a trail by their class."""
+
+    def __init__(self, trail: Trail, classes: Mapping[str, list[int]]) -> None:
+        self._trail, self._classes = trail, classes
+
+    def __getitem__(self, name: str) -> list[EvidenceItem]:
+        if found := self._trail.of_class(name):
+            return found
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in list(self._classes) if self._trail.of_class(name))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _after_evidence(ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> bytes:

@@ -1,18 +1,19 @@
 """What a session did and spent: the facts that its plans are judged by, beside the evidence."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Container, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
-from critic.session.batch import Batch, Call, CallResult, RunningBatch, same_args
+from critic.session.batch import Batch, Call, CallResult, Past, RunningBatch, same_args
+from critic.session.grown import Grown
 from critic.session.rules import SessionRules, SessionTool
-from critic.session.values import call_hosts, files_made, values_made
+from critic.session.values import call_hosts, files_made, hosts_of, spellings, values_made
 from evals.capability import ToolName
-from evals.context import ApprovedValue, SessionFacts, Spent, SpentCall
+from evals.context import ApprovedValue, RunContext, SessionFacts, Spent, SpentCall
 from evals.json_value import SAFE_INTEGER
-
-_T = TypeVar("_T")
+from evals.timestamps import unexpired
 
 
 class MadeCall(NamedTuple):
@@ -21,6 +22,76 @@ class MadeCall(NamedTuple):
     turn: int
     step: int
     spent: SpentCall
+
+
+def _call_key(made: MadeCall) -> tuple[Hashable]:
+    call = made.spent
+    args_digest = call.args_digest.removeprefix("sha256:")
+    return ((call.adapter_id, call.capability_id, args_digest),)
+
+
+def _name_key(name: ToolName) -> tuple[Hashable]:
+    return ((name.adapter_id, name.capability_id),)
+
+
+def made_calls(calls: Iterable[MadeCall] = ()) -> Grown[MadeCall]:
+    """Return destructive calls, by adapter, capability and digest of the arguments."""
+    return Grown(_call_key, calls)
+
+
+def tools_ran(names: Iterable[ToolName] = ()) -> Grown[ToolName]:
+    """Return the tools that ran, by adapter and capability."""
+    return Grown(_name_key, names)
+
+
+def own_values(values: Iterable[str] = ()) -> Grown[str]:
+    """Return the values that a session made, by their spellings."""
+    return Grown(lambda value: spellings([value]), values)
+
+
+def known_hosts(values: Iterable[str] = ()) -> Grown[str]:
+    """Return where calls went, by host."""
+    return Grown(lambda value: hosts_of([value]), values)
+
+
+class ApprovedValues:
+    """The values that a person approved, in their order, and until when each spelling is."""
+
+    __slots__ = ("_until", "values")
+
+    def __init__(self, values: Iterable[ApprovedValue] = ()) -> None:
+        self.values: tuple[ApprovedValue, ...] = tuple(values)
+        self._until = dict[str, datetime | None]()
+        for one in self.values:
+            for spelled in spellings([one.value]):
+                self._until[spelled] = _later(one.expires_at, self._until.get(spelled, _NEVER))
+
+    def plus(self, values: Iterable[ApprovedValue]) -> "ApprovedValues":
+        """Return the values with those that are not among them yet."""
+        new = [value for value in dict.fromkeys(values) if value not in self.values]
+        return ApprovedValues((*self.values, *new)) if new else self
+
+    def at(self, as_of: datetime | None) -> Container[str]:
+        """Return the spellings whose approval has not expired."""
+        return _Unexpired(self._until, as_of)
+
+
+_NEVER = datetime.min.replace(tzinfo=UTC)
+
+
+def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+    """Return the later of two expiries, of which None is the latest."""
+    return None if one is None or other is None else max(one, other)
+
+
+class _Unexpired(Container[str]):
+    """Spellings with their expiries, at a moment."""
+
+    def __init__(self, until: Mapping[str, datetime | None], as_of: datetime | None) -> None:
+        self._until, self._as_of = until, as_of
+
+    def __contains__(self, spelled: object) -> bool:
+        return spelled in self._until and unexpired(self._until[spelled], self._as_of)  # type: ignore[index]
 
 
 class Measures(NamedTuple):
@@ -51,25 +122,23 @@ class Ledger:
 
     steps: int = 0
     tokens: int = 0
-    made: tuple[MadeCall, ...] = ()
-    ran: tuple[ToolName, ...] = ()
-    hosts: tuple[str, ...] = ()
-    own: tuple[str, ...] = ()
-    approved: tuple[ApprovedValue, ...] = ()
+    made: Grown[MadeCall] = field(default_factory=made_calls)
+    ran: Grown[ToolName] = field(default_factory=tools_ran)
+    hosts: Grown[str] = field(default_factory=known_hosts)
+    own: Grown[str] = field(default_factory=own_values)
+    approved: ApprovedValues = field(default_factory=ApprovedValues)
     scope_waived: bool = False
     measures: Measures = field(default_factory=Measures)
 
     def facts(self, session: str, turn: int) -> SessionFacts:
         """Return what the session did before this turn. What it did not do is left out."""
-        return SessionFacts(
-            id=session,
-            turn=turn,
-            ran=self.ran or None,
-            hosts=self.hosts or None,
-            own=self.own or None,
-            approved=self.approved or None,
-            scope_waived=True if self.scope_waived else None,
-        )
+        lists: dict[str, Grown[Any]] = {"ran": self.ran, "hosts": self.hosts, "own": self.own}
+        known: dict[str, Any] = {name: tuple(values) for name, values in lists.items() if values}
+        if self.approved.values:
+            known["approved"] = self.approved.values
+        if self.scope_waived:
+            known["scope_waived"] = True
+        return SessionFacts(id=session, turn=turn, **known)
 
     def spent(self) -> Spent:
         """Return what was spent before this turn."""
@@ -78,11 +147,15 @@ class Ledger:
             return Spent(steps=self.steps, tokens=self.tokens)
         return Spent(steps=self.steps, tokens=self.tokens, calls=calls)
 
+    def past(self, as_of: datetime | None) -> Past:
+        """Return all that, to look things up in."""
+        return Past(self.made, self.hosts, self.own, self.approved.at(as_of))
+
     def after_approval(self, values: Iterable[ApprovedValue], *, waives_scope: bool) -> "Ledger":
         """Return the ledger after a person approved values, or a call outside the scope."""
         return replace(
             self,
-            approved=with_new(self.approved, values),
+            approved=self.approved.plus(values),
             scope_waived=self.scope_waived or waives_scope,
         )
 
@@ -102,9 +175,9 @@ class Ledger:
             self,
             steps=self.steps + len(batch.calls),
             tokens=_count(self.tokens + tokens),
-            made=(*self.made, *made) if made else self.made,
-            hosts=with_new(self.hosts, hosts),
-            own=with_new(self.own, own),
+            made=self.made.plus(made),
+            hosts=self.hosts.plus(hosts),
+            own=self.own.plus(own),
         )
 
     def after_call(
@@ -124,22 +197,26 @@ class Ledger:
             tokens += result.tokens - expected_tokens(rules, call)
         changed = replace(self, tokens=_count(tokens), measures=self.measures.plus(result))
         if result.status == "failed":
-            made = (one for one in self.made if (one.turn, one.step) != (running.turn, step))
-            changed = replace(changed, made=tuple(made))
+            at = running.turn, step
+            changed = replace(changed, made=self.made.without(lambda one: one[:2] == at))
         if tool is None or not gives_authority or result.status != "completed":
             return changed
         name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
         files = files_made(result.output) if tool.makes and result.output is not None else ()
-        return replace(changed, ran=with_new(self.ran, [name]), own=with_new(self.own, files))
+        return replace(changed, ran=self.ran.plus([name]), own=self.own.plus(files))
 
 
-def with_new(known: tuple[_T, ...], more: Iterable[_T]) -> tuple[_T, ...]:
-    """Return the values with those that are not among them yet: the same object if none is."""
-    added: list[_T] = []
-    for value in more:
-        if value not in known and value not in added:
-            added.append(value)
-    return (*known, *added) if added else known
+def past_of(ctx: RunContext) -> Past:
+    """Return what a context says of what the session did before."""
+    calls = (ctx.spent.calls if ctx.spent else None) or ()
+    facts = ctx.session
+    ledger = Ledger(
+        made=made_calls(MadeCall(0, at, call) for at, call in enumerate(calls)),
+        hosts=known_hosts((facts.hosts if facts else None) or ()),
+        own=own_values((facts.own if facts else None) or ()),
+        approved=ApprovedValues((facts.approved if facts else None) or ()),
+    )
+    return ledger.past(ctx.as_of)
 
 
 def expected_tokens(rules: SessionRules, call: Call) -> int:

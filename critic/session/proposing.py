@@ -2,45 +2,21 @@
 
 Rule 1: a model names no evidence. The session pins every fresh item of a class that the tool
         demands or binds.
-Rule 2: the manifest holds the tools that the batch names and no others.
+Rule 2: the plan shares nothing with the calls that it is made of.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from critic.session.batch import Call, RunningBatch
+from critic.session.batch import Call
 from critic.session.evidence import Trail
 from critic.session.rules import SessionRules
 from evals.canonical import canonical_json
-from evals.manifest import CompiledContext, EvidenceItem, Manifests
+from evals.json_value import detached
 from evals.needs import needs_of
-from evals.plan import Plan, Proposal, Step, ToolStep
-
-
-def compiled_for(
-    rules: SessionRules, names: Iterable[str], items: tuple[EvidenceItem, ...]
-) -> CompiledContext:
-    """Return the tools of these names, in the order of the policy, with the evidence."""
-    named = set(names)
-    manifests = Manifests(
-        tool_manifest=[tool.capability for name, tool in rules.tools.items() if name in named],
-        evidence_manifest=items,
-        record_fields=rules.record_fields,
-    )
-    return CompiledContext(manifests=manifests, pack_version=rules.digest)
-
-
-def proposal_again(rules: SessionRules, running: RunningBatch, trail: Trail) -> Proposal:
-    """Return the proposal of a batch as it was when the batch was ruled on."""
-    names = [call.tool for call in running.calls]
-    return Proposal(
-        ctx=running.ctx,
-        compiled=compiled_for(rules, names, trail.first(running.seen).items),
-        spec=rules.batch_spec,
-        plan=running.plan,
-    )
+from evals.plan import Plan, Step, ToolStep
 
 
 def plan_of_batch(
@@ -70,15 +46,14 @@ def plan_of_batch(
 
 def _step(rules: SessionRules, call: Call, refs: tuple[str, ...]) -> ToolStep:
     adapter_id, capability_id = rules.pair_of(call.tool)
-    estimate: dict[str, Any] = {}
+    optional: dict[str, Any] = {"evidence_refs": refs} if refs else {}
     if call.estimated_tokens is not None:
-        estimate["estimated_tokens"] = call.estimated_tokens
+        optional["estimated_tokens"] = call.estimated_tokens
     return ToolStep(
         adapter_id=adapter_id,
         capability_id=capability_id,
-        args=dict(call.args),
-        evidence_refs=refs or None,
-        **estimate,
+        args=detached(dict(call.args)),
+        **optional,
     )
 
 

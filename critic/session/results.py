@@ -10,9 +10,9 @@ from critic.session.evidence import Trail
 from critic.session.ledger import Ledger
 from critic.session.rules import CALL_ID, SessionTool
 from critic.session.standing import standing_of
-from critic.session.values import approved_spellings, locators_of
+from critic.session.values import locators_of
+from evals.json_value import detached
 from evals.manifest import EvidenceItem, Source, Standing
-from evals.timestamps import unexpired
 
 FAILED_CLASS: Final = "failed_result"
 """The class of what a call returned that did not complete, whatever the policy says."""
@@ -61,7 +61,7 @@ class Arrival:
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
                 classification=kind,
-                content=content,
+                content=detached(content),
                 source=source,
                 subject=_subject(call, tool),
                 **optional,
@@ -80,10 +80,9 @@ class Arrival:
         locators = locators_of(tool.roles, call.args) if tool else []
         if not locators:
             return "ambient"
-        fresh = (one for one in self.ledger.approved if unexpired(one.expires_at, self.as_of))
-        known = approved_spellings([*(one.value for one in fresh), *self.ledger.own])
-        with self.trail.seen(self.as_of, without=running.results) as seen:
-            return standing_of(locators, seen, self.request_hosts, known)
+        known = (self.ledger.approved.at(self.as_of), self.ledger.own)
+        with self.trail.seen(self.as_of, without=running.results) as (_, every):
+            return standing_of(locators, every, self.request_hosts, known)
 
     def _after(self, seconds: int) -> datetime:
         if self.as_of is None:

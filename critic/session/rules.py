@@ -9,7 +9,7 @@ from critic.session.values import RoleTree, roles_of
 from evals.capability import ToolCapability, ToolName
 from evals.context import RunBudget
 from evals.envelope import ApprovalMode
-from evals.manifest import EvidenceItem
+from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.spec import DecisionSpec
 
 CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
@@ -57,6 +57,8 @@ class SessionTool:
 
 
 _LONGEST_CLASS: Final = 128
+_MOST_KEPT: Final = 1000
+"""How many combinations of tools are kept as they are compiled."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,49 @@ class SessionRules:
         tool = self.tools.get(name)
         return (self.unknown_adapter, name) if tool is None else tool.pair
 
-    def tool_names(self, names: Iterable[str]) -> tuple[ToolName, ...]:
-        """Return those of the tools that are known, each once."""
+    def compiled_for(
+        self, names: Iterable[str], items: tuple[EvidenceItem, ...] = ()
+    ) -> CompiledContext:
+        """Return the tools of these names, in the order of the policy, with evidence."""
+        known = tuple(sorted(self._places.keys() & set(names), key=self._places.__getitem__))
+        if items:
+            return self._compiled(known, items)
+        if known not in self._without_evidence:
+            if len(self._without_evidence) >= _MOST_KEPT:
+                self._without_evidence.clear()
+            self._without_evidence[known] = self._compiled(known, ())
+        return self._without_evidence[known]
+
+    def _compiled(self, names: tuple[str, ...], items: tuple[EvidenceItem, ...]) -> CompiledContext:
+        manifests = Manifests(
+            tool_manifest=[self.tools[name].capability for name in names],
+            evidence_manifest=items,
+            record_fields=self.record_fields,
+        )
+        return CompiledContext(manifests=manifests, pack_version=self.digest)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.tools)}
+
+    @cached_property
+    def _without_evidence(self) -> dict[tuple[str, ...], CompiledContext]:
+        return {}
+
+    def tool_names(self, names: tuple[str, ...]) -> tuple[ToolName, ...]:
+        """Return those of the tools that are known, each once. They are kept for the next time."""
+        found = self._scopes.get(names)
+        if found is None:
+            if len(self._scopes) >= _MOST_KEPT:
+                self._scopes.clear()
+            found = self._scopes[names] = self._names_of(names)
+        return found
+
+    @cached_property
+    def _scopes(self) -> dict[tuple[str, ...], tuple[ToolName, ...]]:
+        return {}
+
+    def _names_of(self, names: Iterable[str]) -> tuple[ToolName, ...]:
         pairs = dict.fromkeys(self.tools[name].pair for name in names if name in self.tools)
         return tuple(
             ToolName(adapter_id=adapter, capability_id=capability) for adapter, capability in pairs

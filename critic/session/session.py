@@ -20,15 +20,17 @@ from typing import Any, Final, NamedTuple
 from critic.score import score
 from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
 from critic.session.evidence import Trail
+from critic.session.judging import asked_about
 from critic.session.ledger import Ledger
-from critic.session.proposing import compiled_for, plan_of_batch, proposal_again
+from critic.session.proposing import plan_of_batch
 from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
 from critic.session.results import Arrival
 from critic.session.rules import OPERATOR_ID, USER_ID, SessionRules
-from critic.session.values import asked_values, doubts_about, request_hosts
+from critic.session.values import request_hosts
 from critic.verdicts import Refused, Verified
 from evals.canonical import digest
 from evals.context import Approval, ApprovedValue, RunContext
+from evals.json_value import detached
 from evals.manifest import EvidenceItem, Source
 from evals.plan import Plan, Proposal
 from evals.run import Run
@@ -112,10 +114,17 @@ class Session:
         item = _text_item(f"{USER_ID}{number}", "request", text, source)
         return replace(
             self,
-            trail=self.trail.plus([item]),
+            trail=self._with([item]),
             texts=number,
             request_hosts=self.request_hosts | request_hosts(text),
         )
+
+    def _with(self, items: list[EvidenceItem]) -> Trail:
+        """Return what was seen, with more: read at once where rulings look it up."""
+        trail = self.trail.plus(items)
+        if self.rules.spec.provenance is not None:
+            trail.read()
+        return trail
 
     def propose(self, calls: Sequence[Call], as_of: datetime | None = None) -> Batch:
         """Return the next batch, with the proposal that it makes. The session does not change.
@@ -127,23 +136,19 @@ class Session:
             raise ValueError("a batch needs calls, each with an id of its own")
         turn, rules = self.turn + 1, self.rules
         scope = None if self.scope is None else rules.tool_names(self.scope)
+        optional: dict[str, Any] = {"as_of": as_of, "scope": scope}
         ctx = RunContext(
             trace_id=self.trace_id,
             safety_mode=rules.safety_mode,
             run_budget=rules.budget or rules.default_budget,
             spent=self.ledger.spent(),
-            as_of=as_of,
-            scope=scope,
             session=self.ledger.facts(self.id, turn),
+            **{name: value for name, value in optional.items() if value is not None},
         )
-        names = [call.tool for call in calls]
-        proposal = Proposal(
-            ctx=ctx,
-            compiled=compiled_for(rules, names, self.trail.items),
-            spec=rules.batch_spec,
-            plan=plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn),
-        )
-        return Batch(turn, tuple(calls), proposal, len(self.trail))
+        plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
+        # Whoever asks for the calls may change them later, and what is made of them may change.
+        own = tuple(call._replace(args=detached(dict(call.args))) for call in calls)
+        return Batch(turn, own, ctx, plan, rules, self.trail, self.ledger.past(as_of))
 
     def approved(
         self,
@@ -159,33 +164,26 @@ class Session:
         that asked, and that a call outside the scope was approved, if one was. The approval is
         named after the turn, unless it is given an id.
         """
-        proposal = batch.proposal
         name = approval_id or f"turn/{batch.turn}"
         approval = self._approval(name, batch, approver, expires_at)
-        fields = {name: getattr(proposal.ctx, name) for name in proposal.ctx.model_fields_set}
+        fields = {name: getattr(batch.ctx, name) for name in batch.ctx.model_fields_set}
         ctx = RunContext(**{**fields, "approvals": (approval,)})
-        case, doubts = doubts_about(proposal)
         expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
-        values = [ApprovedValue(value=value, **expiry) for value in asked_values(case, doubts)]
-        is_of_tool = any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
-        ledger = self.ledger.after_approval(values, waives_scope=is_of_tool)
-        changed = Proposal(
-            ctx=ctx, compiled=proposal.compiled, spec=proposal.spec, plan=proposal.plan
-        )
-        return replace(self, ledger=ledger), replace(batch, proposal=changed)
+        asked = asked_about(batch)
+        values = [ApprovedValue(value=value, **expiry) for value in asked.values]
+        ledger = self.ledger.after_approval(values, waives_scope=asked.is_of_tool)
+        return replace(self, ledger=ledger), replace(batch, ctx=ctx)
 
     def _approval(
         self, name: str, batch: Batch, approver: str, expires_at: datetime | None
     ) -> Approval:
-        proposal = batch.proposal
         expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
+        tools = self.rules.compiled_for(call.tool for call in batch.calls)
         return Approval(
             approval_id=name,
-            plan_digest=digest(proposal.plan),
+            plan_digest=digest(batch.plan),
             approver=approver,
-            context_digest=self.trail.first(batch.seen).context_digest(
-                proposal.ctx, proposal.compiled, proposal.spec
-            ),
+            context_digest=batch.trail.context_digest(batch.ctx, tools, self.rules.batch_spec),
             **expiry,
         )
 
@@ -196,8 +194,8 @@ class Session:
 
         A batch that is allowed spends from now on, and its results are awaited.
         """
-        kind = verdict.kind if isinstance(verdict, Refused) else None
-        turn = TurnReport(turn=batch.turn, action=action, plan_digest=plan_digest, kind=kind)
+        kind: dict[str, Any] = {"kind": verdict.kind} if isinstance(verdict, Refused) else {}
+        turn = TurnReport(turn=batch.turn, action=action, plan_digest=plan_digest, **kind)
         turns = (*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :])
         if action != "allow":
             return replace(self, turns=turns)
@@ -223,7 +221,7 @@ class Session:
         arrival = Arrival(self.trail, self.ledger, self.request_hosts, as_of)
         tool = self.rules.tools.get(call.tool)
         items = arrival.items(running, call, tool, result, self.results + 1)
-        trail = self.trail.plus(items)
+        trail = self._with(items)
         running = running.with_call(step, result, range(len(self.trail), len(trail)))
         ledger = self.ledger.after_call(
             self.rules, running, step, result, gives_authority=running.verdict.ok
@@ -240,10 +238,8 @@ class Session:
 
     def _scored(self, running: RunningBatch) -> Ran:
         """Score a batch that is over: it is not kept any longer."""
-        proposal = proposal_again(self.rules, running, self.trail)
-        batch = Batch(running.turn, running.calls, proposal, running.seen)
-        run = running.run_of(proposal)
-        scored = score(run)
+        batch = running.batch(self.rules, self.trail)
+        scored = score(running.run_of(batch.scored))
         scores = scored.scorecard.scores
         before = self.turns[batch.turn - 1]
         turn = before.model_copy(
@@ -256,7 +252,7 @@ class Session:
             policy=self.policy.after(batch.turn, scores.policy),
             safety=self.safety.after(batch.turn, scores.safety),
         )
-        return Ran(session, EndedBatch(batch, running.verdict, run, scored))
+        return Ran(session, EndedBatch(batch, running, scored))
 
     def closed(self, outputs: Mapping[str, Any], as_of: datetime | None = None) -> Closed:
         """Return the report of the session, which ends with these outputs.
@@ -283,12 +279,8 @@ class Session:
         budget: dict[str, Any] = {} if limits is None else {"run_budget": limits}
         names = dict.fromkeys((*spec.required_outputs, *outputs))
         proposal = Proposal(
-            ctx=RunContext(
-                trace_id=self.trace_id,
-                safety_mode=rules.safety_mode,
-                **budget,
-            ),
-            compiled=compiled_for(rules, (), self.trail.items),
+            ctx=RunContext(trace_id=self.trace_id, safety_mode=rules.safety_mode, **budget),
+            compiled=rules.compiled_for((), self.trail.items),
             spec=spec,
             plan=Plan(steps=(), declared_outputs=tuple(names)),
         )

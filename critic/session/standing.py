@@ -5,7 +5,7 @@ Rule 2: it is fixed when the result arrives, and by what was seen before: result
         same batch do not count.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 from typing import Final
 
 from critic.session.values import Seen, host_of
@@ -20,7 +20,7 @@ def standing_of(
     locators: Iterable[str],
     seen: Seen,
     request_hosts: Collection[str],
-    known: Collection[str],
+    known: Iterable[Container[str]],
 ) -> Standing:
     """Return the standing of what a call returned.
 
@@ -28,21 +28,22 @@ def standing_of(
         locators: what the call read, by spelling.
         seen: what was seen before.
         request_hosts: the hosts that the request names.
-        known: the values that a person approved, or that the session made.
+        known: the values that a person approved, and those that the session made.
     """
-    found = {_by_locator(locator, seen, request_hosts, known) for locator in locators}
+    sets = tuple(known)
+    found = {_by_locator(locator, seen, request_hosts, sets) for locator in locators}
     return next((standing for standing in _BEST_FIRST if standing in found), "ambient")
 
 
 def _by_locator(
-    locator: str, seen: Seen, request_hosts: Collection[str], known: Collection[str]
+    locator: str, seen: Seen, request_hosts: Collection[str], known: Iterable[Container[str]]
 ) -> Standing:
     origin = seen.sighting(locator).origin
     if origin == "request" and len(locator) >= _SHORTEST:
         return "named"
     if (host := host_of(locator)) is not None and host in request_hosts:
         return "named"
-    if locator in known or seen.leads_to(locator):
+    if any(locator in one for one in known) or seen.leads_to(locator):
         return "reached"
     # A field of a source that only untrusted text led to is worth no more than its text.
     return "led" if origin in ("untrusted", "led_field") else "ambient"

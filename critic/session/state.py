@@ -10,8 +10,16 @@ from typing import Annotated, Any
 
 from critic.session.batch import Batch, Call, RunningBatch
 from critic.session.evidence import Trail
-from critic.session.ledger import Ledger, MadeCall, Measures
-from critic.session.proposing import proposal_again
+from critic.session.ledger import (
+    ApprovedValues,
+    Ledger,
+    MadeCall,
+    Measures,
+    known_hosts,
+    made_calls,
+    own_values,
+    tools_ran,
+)
 from critic.session.report import TurnReport, Worst
 from critic.session.rules import SessionRules
 from critic.session.session import Session
@@ -206,8 +214,7 @@ def running_of(state: BatchState) -> RunningBatch:
 
 def batch_of(session: Session, running: RunningBatch) -> Batch:
     """Return a batch with the proposal that it had."""
-    proposal = proposal_again(session.rules, running, session.trail)
-    return Batch(running.turn, running.calls, proposal, running.seen)
+    return running.batch(session.rules, session.trail)
 
 
 def _ledger(state: SessionState) -> Ledger:
@@ -215,11 +222,11 @@ def _ledger(state: SessionState) -> Ledger:
     return Ledger(
         steps=state.steps,
         tokens=state.tokens,
-        made=tuple(MadeCall(one.turn, one.step, one.call) for one in state.made),
-        ran=facts.ran or (),
-        hosts=facts.hosts or (),
-        own=facts.own or (),
-        approved=facts.approved or (),
+        made=made_calls(MadeCall(one.turn, one.step, one.call) for one in state.made),
+        ran=tools_ran(facts.ran or ()),
+        hosts=known_hosts(facts.hosts or ()),
+        own=own_values(facts.own or ()),
+        approved=ApprovedValues(facts.approved or ()),
         scope_waived=facts.scope_waived is True,
         measures=Measures(measures.tokens, measures.duration_ms, measures.cost_micros),
     )

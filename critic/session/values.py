@@ -4,15 +4,18 @@ It is the one door of the session to how provenance reads values, roles and text
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
+from critic.provenance.facts import Known, hosts_of, spellings
 from critic.provenance.facts import ValueFacts as Facts
+from critic.provenance.judge import needs_judging
 from critic.provenance.roles import Placed, RoleTree, placed, role_tree
-from critic.provenance.sources import Seen, Sighting
+from critic.provenance.seen_items import SeenItems
+from critic.provenance.sources import Seen, Sighting, both_seen
 from critic.provenance.texts import hosts_in
 from critic.provenance.values import (
     addresses_in,
@@ -20,7 +23,6 @@ from critic.provenance.values import (
     elements,
     host_of,
     iso_days,
-    leaves,
     spelling,
 )
 from critic.provenance.worth import ASK
@@ -33,20 +35,26 @@ from evals.plan import Proposal
 __all__ = [
     "Doubts",
     "JudgedValue",
+    "Known",
     "RoleTree",
     "Seen",
+    "SeenItems",
     "Sighting",
-    "approved_spellings",
     "asked_values",
+    "both_seen",
     "call_hosts",
     "doubts_about",
+    "doubts_of",
     "files_made",
     "host_of",
+    "hosts_of",
     "judged_values",
     "locators_of",
+    "needs_judging",
     "request_hosts",
     "roles_of",
     "spelling",
+    "spellings",
     "values_in",
     "values_made",
 ]
@@ -104,22 +112,22 @@ def request_hosts(text: str) -> frozenset[str]:
     return frozenset(hosts_in(canonical(text)))
 
 
-def approved_spellings(values: Iterable[Any]) -> frozenset[str]:
-    """Return the spellings of all values in JSON values."""
-    scalars = (one for value in values for leaf in leaves(value) for one in elements(leaf))
-    return frozenset(filter(None, map(spelling, scalars)))
-
-
 def doubts_about(proposal: Proposal) -> tuple[PreparedPlan, Doubts]:
     """Return what provenance doubts about a proposal."""
     case = prepare_plan(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
     return case, doubts_of(case)
 
 
-def asked_values(case: PreparedPlan, doubts: Doubts) -> list[str | int | float]:
-    """Return the values that a person is asked about: those of content are its addresses."""
+def asked_values(
+    case: PreparedPlan, doubts: Doubts, known: Known | None = None
+) -> list[str | int | float]:
+    """Return the values that a person is asked about: those of content are its addresses.
+
+    Args:
+        known: what is known of values, if it is at hand. It is what the context says.
+    """
     paths = {(doubt.step, doubt.path) for doubt in doubts.asks}
-    facts, found = Facts(case), list[str | int | float]()
+    facts, found = Facts(case, known), list[str | int | float]()
     for index, entry, fields in case.steps:
         if entry.capability is None or not any(step == index for step, _ in paths):
             continue

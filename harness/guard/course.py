@@ -9,9 +9,9 @@ Rule 3: a shadow lets everything run, asks nothing, and answers with the verdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from critic import Refused, Run, ScoreVerdict, Verified, Violation, verify_proposal
+from critic import Refused, Run, ScoreVerdict, Verified, Violation
 from critic.session import (
     Action,
     Batch,
@@ -20,6 +20,7 @@ from critic.session import (
     EndedBatch,
     Session,
     SessionReport,
+    verify_batch,
 )
 from evals.escaping import escape_name
 from harness.canonical import canonical_json, digest
@@ -48,10 +49,19 @@ class ToRecord(NamedTuple):
 
     batch: Batch
     verdict: Verified | Refused
-    run: Run | None = None
-    score: ScoreVerdict | None = None
+    ended: EndedBatch | None = None
     note: str | None = None
     begins: bool = False
+
+    @property
+    def run(self) -> Run | None:
+        """What ran, of a batch that ended."""
+        return None if self.ended is None else self.ended.run
+
+    @property
+    def score(self) -> ScoreVerdict | None:
+        """What it scored, if it was not only a shadow that let it run."""
+        return self.ended.score if self.ended and self.verdict.ok else None
 
 
 class OpenQuestion(NamedTuple):
@@ -106,20 +116,26 @@ class Course:
         self._require_running()
         calls = [Call(one.id, one.tool, one.args, one.estimated_tokens) for one in event.calls]
         batch = self.session.propose(calls, as_of)
-        verdict = verify_proposal(batch.proposal)
+        verdict = verify_batch(batch)
         ruled = self._ruled(batch, verdict)
-        return replace(self, question=None)._after(batch, ruled, verdict)
+        return self._after(batch, ruled, verdict)
 
     def _ruled(self, batch: Batch, verdict: Verified | Refused) -> Ruled:
         settings = self.settings
         if settings.shadow:
             return Ruled("allow", verdict, None if verdict else "shadow: this was not enforced")
-        if denied := [at for at, call in enumerate(batch.calls) if _key(call) in self.denied]:
+        if denied := self._denied_steps(batch):
             note = "a person said no to this call in this session"
             return Ruled("refuse", _denial(denied) if verdict.ok else verdict, note)
         if isinstance(verdict, Verified):
             return Ruled("allow", verdict)
         return self._asked(verdict) if verdict.approvable else Ruled("refuse", verdict)
+
+    def _denied_steps(self, batch: Batch) -> list[int]:
+        """Return the steps that a person said no to."""
+        if not self.denied:
+            return []
+        return [at for at, call in enumerate(batch.calls) if _key(call) in self.denied]
 
     def _asked(self, verdict: Refused) -> Ruled:
         """Decide about a batch that an approval would clear."""
@@ -132,7 +148,7 @@ class Course:
 
     def _after(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Answered:
         """Return what a ruling makes of the session. `judged` is what `verify` said."""
-        plan_digest = digest(batch.proposal.plan)
+        plan_digest = digest(batch.plan)
         session = self.session.decided(batch, ruled.action, judged, plan_digest)
         asks = ruled.action == "ask"
         question = OpenQuestion(batch, judged, plan_digest) if asks and not judged.ok else None
@@ -143,14 +159,16 @@ class Course:
             asked=self.asked + asks,
             has_halted=ruled.action == "refuse" and self.settings.on_refusal == "halt",
         )
+        optional: dict[str, Any] = {} if ruled.note is None else {"note": ruled.note}
+        if asks:
+            optional["questions"] = _questions(batch, ruled.verdict)
         ruling = Ruling(
             session=session.id,
             turn=batch.turn,
             action=ruled.action,
             verdict=ruled.verdict,
             plan_digest=plan_digest,
-            questions=_questions(batch, ruled.verdict) if asks else None,
-            note=ruled.note,
+            **optional,
         )
         begins = judged.ok and ruled.action == "allow"
         return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note, begins=begins),))
@@ -169,7 +187,7 @@ class Course:
         session, batch = self.session.approved(
             question.batch, event.approver, event.expires_at, approval_id=name
         )
-        verdict = verify_proposal(batch.proposal)
+        verdict = verify_batch(batch)
         ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
         asked = replace(closed, session=session if verdict.ok else self.session)
         return asked._after(batch, ruled, verdict)
@@ -180,7 +198,7 @@ class Course:
             raise OutOfPlace("/event", "no question is open: it was answered, or has lapsed")
         if asked != question.plan_digest:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
-        asked_as_of = question.batch.proposal.ctx.as_of
+        asked_as_of = question.batch.ctx.as_of
         latest = as_of if asked_as_of is None else max(as_of, asked_as_of)
         if event.expires_at is not None and event.expires_at <= latest:
             raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
@@ -224,8 +242,7 @@ class Course:
 
 
 def _outcome(ended: EndedBatch) -> ToRecord:
-    score = ended.score if ended.verdict.ok else None
-    return ToRecord(ended.batch, ended.verdict, ended.run, score)
+    return ToRecord(ended.batch, ended.verdict, ended)
 
 
 def _key(call: Call) -> bytes:

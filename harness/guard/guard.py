@@ -124,7 +124,8 @@ class Guard:
         """Return what an event makes of a session, once that is on record."""
         known = entry.course.as_of if event.as_of is None else event.as_of
         as_of = self._clock.now() if known is None else known
-        answered = _applied(replace(entry.course, as_of=known), event, as_of, entry.marks.last)
+        course = entry.course if known == entry.course.as_of else replace(entry.course, as_of=known)
+        answered = _applied(course, event, as_of, entry.marks.last)
         self._recorder.record(answered.records, entry.marks)
         return answered
 

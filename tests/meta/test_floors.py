@@ -68,6 +68,7 @@ ALSO = {
     "harness.agents.journal": {"threading"},
     "harness.guard.permits": {"threading"},
     "critic.session.evidence": {"threading"},
+    "critic.session.grown": {"threading"},
     "critic": {"importlib.metadata"},
 }
 

@@ -9,25 +9,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
+from critic.provenance.sources import Seen, seen_in
+from critic.provenance.values import Day
 from critic.session.evidence import Trail
-from critic.session.values import Seen
 from evals.manifest import Manifests
 from evals.timestamps import unexpired
 
 TIMES = [datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (10, 11, 12)]
-VALUES = ["alpha-1", "beta-2", "gamma-3"]
+VALUES = ["alpha-1", "beta-2", "may 9", "x.example/a"]
 SOURCES = [
     Source(author="user", standing="named"),
+    Source(author="operator", standing="named"),
+    Source(author="system", standing="reached"),
     Source(author="public", standing="ambient"),
     Source(author="member", standing="named"),
     Source(author="public", standing="led"),
 ]
 
+PREFIXES = st.sampled_from(["call", "call", "handbook", "a"])
+"""How ids begin: by number, they are in another order than the items."""
+
 unhurried = settings(deadline=None)
 
 
 @st.composite
-def evidence(draw: st.DrawFn) -> list[EvidenceItem]:
+def evidence(draw: st.DrawFn, start: int = 1) -> list[EvidenceItem]:
     """Draw evidence of few values, sources and times, so that they meet."""
     drawn = draw(
         st.lists(
@@ -41,8 +47,8 @@ def evidence(draw: st.DrawFn) -> list[EvidenceItem]:
         )
     )
     return [
-        item_of(f"call/{number}", source, content, expiry, kind)
-        for number, (source, content, expiry, kind) in enumerate(drawn, 1)
+        item_of(f"{draw(PREFIXES)}/{number}", source, content, expiry, kind)
+        for number, (source, content, expiry, kind) in enumerate(drawn, start)
     ]
 
 
@@ -53,16 +59,25 @@ def item_of(
     return EvidenceItem(id=ref, classification=kind, content=content, source=source, **times)
 
 
-def built(items: list[EvidenceItem], as_of: datetime | None, without: set[int]) -> Seen:
-    seen = Seen(("id",))
-    for at, item in enumerate(items):
-        if at not in without:
-            seen.add(item, has_expired=not unexpired(item.expires_at, as_of))
-    return seen
+def built(
+    items: list[EvidenceItem], as_of: datetime | None, without: set[int]
+) -> tuple[Seen, Seen]:
+    counting = tuple(item for at, item in enumerate(items) if at not in without)
+    manifests = Manifests(tool_manifest=(), evidence_manifest=counting, record_fields=("id",))
+    return seen_in(manifests, as_of)
 
 
-def origins(seen: Seen) -> list[tuple[str, bool]]:
-    return [(seen.sighting(value).origin, seen.leads_to(value)) for value in VALUES]
+def origins(both: tuple[Seen, Seen]) -> list[Any]:
+    """Return all that is known of the values, with the items that show them."""
+    return [
+        (*(seen.sighting(value) for value in VALUES), *map(seen.leads_to, VALUES), *days(seen))
+        for seen in both
+    ]
+
+
+def days(seen: Seen) -> list[Any]:
+    found = [seen.day(Day(2026, 5, day)) for day in (8, 9)]
+    return [*found, seen.names_a_day, set(seen.hosts), set(seen.stems)]
 
 
 @unhurried
@@ -86,7 +101,7 @@ def test_it_has_seen_what_an_index_made_anew_has(
 
 
 @unhurried
-@given(evidence(), evidence(), evidence())
+@given(evidence(), evidence(start=10), evidence(start=10))
 def test_two_that_go_on_from_one_place_do_not_see_each_other(
     first: list[EvidenceItem], one: list[EvidenceItem], other: list[EvidenceItem]
 ) -> None:
@@ -134,8 +149,15 @@ def test_its_digest_is_that_of_the_context(
 
 def test_an_empty_trail_has_seen_nothing() -> None:
     with Trail().seen(None) as seen:
-        assert origins(seen) == [("unseen", False)] * 3
+        assert all(one.sighting(value).origin == "unseen" for one in seen for value in VALUES)
     assert len(Trail()) == 0
+
+
+def test_no_two_items_have_one_id() -> None:
+    item = EvidenceItem(id="a", classification="x")
+    for add in (lambda: Trail([item, item]), lambda: Trail([item]).plus([item])):
+        with pytest.raises(ValueError, match="same id"):
+            add()
 
 
 def test_adding_nothing_changes_nothing() -> None:

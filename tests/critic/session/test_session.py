@@ -302,7 +302,7 @@ def test_facts_are_those_of_allowed_calls() -> None:
 def test_what_a_failed_call_returned_is_not_its_own_work() -> None:
     session = allowed(opened(), Call("k", "make", {"name": "a.md"}))
     session = session.ran("k", CallResult("failed", "no room for b.md"), NOW).session
-    assert session.ledger.own == ("a.md",)
+    assert tuple(session.ledger.own) == ("a.md",)
 
 
 @pytest.mark.parametrize(("status", "counts"), [("failed", 0), ("timed_out", 1), ("unknown", 1)])
@@ -311,7 +311,7 @@ def test_a_destructive_call_counts_unless_it_failed(status: Any, counts: int) ->
     assert len(session.ledger.spent().calls or ()) == 1
     session = session.ran("w", CallResult(status), NOW).session
     assert len(session.ledger.spent().calls or ()) == counts
-    assert session.ledger.ran == ()
+    assert tuple(session.ledger.ran) == ()
 
 
 def test_tokens_are_those_of_the_result_else_what_was_expected() -> None:
@@ -329,7 +329,7 @@ def test_only_values_that_asked_are_approved() -> None:
     )
     call = Call("p", "pay", {"to": ["x-100", "x-200"], "note": "see https://a.example/b or c-3"})
     session, batch = session.approved(session.propose([call], NOW), "ada")
-    assert [one.value for one in session.ledger.approved] == ["x-200"]
+    assert [one.value for one in session.ledger.approved.values] == ["x-200"]
     assert verify_proposal(batch.proposal).ok
     assert not session.ledger.scope_waived
 
@@ -342,7 +342,7 @@ def test_days_that_asked_are_approved() -> None:
     batch = session.propose([call], NOW)
     assert not verify_proposal(batch.proposal).ok
     session, batch = session.approved(batch, "ada")
-    assert [one.value for one in session.ledger.approved] == ["2026-05-07"]
+    assert [one.value for one in session.ledger.approved.values] == ["2026-05-07"]
     assert verify_proposal(batch.proposal).ok
 
 
@@ -352,7 +352,7 @@ def test_a_yes_to_a_tool_waives_the_scope() -> None:
         session.propose([Call("p", "pay", {"to": "x-100"})], NOW), "ada"
     )
     assert session.ledger.scope_waived
-    assert session.ledger.approved == ()
+    assert session.ledger.approved.values == ()
     assert verify_proposal(batch.proposal).ok
 
 

@@ -192,7 +192,7 @@ def test_a_clock_that_fails_allows_nothing_and_changes_nothing(event: str, failu
 
 
 @pytest.mark.parametrize("event", EVENTS)
-@pytest.mark.parametrize("name", ["verify_proposal", "digest"])
+@pytest.mark.parametrize("name", ["verify_batch", "digest"])
 def test_a_core_that_fails_allows_nothing(
     name: str, event: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,164 @@
+"""A ruling by the indexes of a session is what `verify` says of the proposal, and costs less."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from random import Random
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from critic import score, verify_proposal
+from critic.session import (
+    Batch,
+    Call,
+    CallResult,
+    Session,
+    SessionRules,
+    SessionState,
+    session_of,
+    state_of,
+    verify_batch,
+)
+from evals.canonical import canonical_bytes, digest
+from harness.guard.rules import rules_of
+from harness.wire import parse
+from tests.support.guarding import desk, policy_of
+
+NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
+VALUES = (
+    *("plan.md", "trap.md", "iban-1111", "iban-2222", "x.example/a", "2026-05-09", "May 9"),
+    *("id 7", "7", "emma@x.example", "hello world"),
+)
+REQUESTS = ("Look", "Do what plan.md says on May 9", "Transfer to iban-1111, shred trap.md")
+AUTHORS = ("user", "operator", "system", "member", "public")
+ROLES = ("time", "object", "content", "locator", "attribute", "recipient")
+
+
+def content(chance: Random) -> Any:
+    values = [chance.choice((*VALUES, "and", "pay")) for _ in range(chance.randint(1, 6))]
+    forms = (" ".join(values), {"from": values[0], "note": values[-1]}, values[:2])
+    return chance.choice(forms)
+
+
+def tool(wire: dict[str, Any], chance: Random) -> dict[str, Any]:
+    """Return a tool with changes that matter to what a session looks up."""
+    changes: list[dict[str, Any]] = [
+        {"expires_after_s": chance.choice([5, 60])},
+        {"yields": chance.choice(["k1", "k2"])},
+        {"result": {"author": chance.choice(AUTHORS[2:])}},
+    ]
+    if wire["approval_mode"] != "read_only":
+        name, role = chance.choice(["name", "iban", "reason"]), chance.choice(ROLES)
+        changes += [
+            {"requires_evidence": ["k1"]},
+            {"arg_roles": {**wire.get("arg_roles", {}), name: role}},
+            {"approval_mode": chance.choice(["network", "destructive"])},
+        ]
+    if wire["capability_id"] == "transfer":
+        changes.append({"bound_args": {"iban": ["k1", "k2"]}})
+    for change in changes:
+        wire = {**wire, **change} if chance.random() < 0.3 else wire
+    return wire
+
+
+def given_evidence(chance: Random) -> Iterator[dict[str, Any]]:
+    for number in range(chance.randint(0, 3)):
+        source = {"author": chance.choice(AUTHORS), "standing": chance.choice(["led", "named"])}
+        item = {"id": f"{chance.choice(['doc', 'a', 'zz/handbook'])}{number}", "source": source}
+        expiry = (NOON + timedelta(seconds=chance.choice([0, 50]))).isoformat()
+        times = {"expires_at": expiry} if chance.random() < 0.5 else {}
+        yield {**item, **times, "classification": "k1", "content": content(chance)}
+
+
+def rules(chance: Random) -> SessionRules:
+    policy = desk()
+    spec = {**policy["spec"], "provenance": chance.choice(["closed", "open"])}
+    if chance.random() < 0.4:
+        spec["confined_evidence"] = chance.sample(["k1", "k2"], chance.randint(1, 2))
+    tools = [tool(one, chance) for one in policy["tool"]]
+    evidence = list(given_evidence(chance))
+    return rules_of(policy_of({**policy, "spec": spec, "tool": tools, "evidence": evidence}))
+
+
+def calls(names: list[str], step: int, chance: Random) -> list[Call]:
+    def args() -> dict[str, Any]:
+        taken = chance.sample(["name", "iban", "reason", "text"], chance.randint(0, 3))
+        return {name: chance.choice(VALUES) for name in taken}
+
+    count = chance.choice([1, 1, 2, 3])
+    return [Call(f"{step}.{at}", chance.choice(names), args()) for at in range(count)]
+
+
+def travelled(session: Session) -> Session:
+    state = parse(SessionState, canonical_bytes(state_of(session)), max_bytes=10**9)
+    return session_of(session.rules, state)
+
+
+def assert_judged_as_verified(batch: Batch) -> None:
+    assert verify_batch(batch) == verify_proposal(batch.proposal)
+
+
+def ruled(session: Session, asked: list[Call], as_of: datetime, chance: Random) -> Session:
+    """Return a session after a batch, which is judged in all ways that there are."""
+    batch = session.propose(asked, as_of)
+    assert_judged_as_verified(batch)
+    elsewhere = travelled(session).propose(asked, as_of)
+    assert elsewhere.proposal == batch.proposal
+    assert verify_batch(elsewhere) == verify_batch(batch)
+    approving, approved = session.approved(batch, "ada")
+    assert_judged_as_verified(approved)
+    if chance.random() < 0.4:
+        session, batch = approving, approved
+    verdict, plan_digest = verify_batch(batch), digest(batch.plan)
+    decided = session.decided(batch, chance.choice(["allow", "refuse"]), verdict, plan_digest)
+    assert_judged_as_verified(batch)  # still, though more was noted since
+    return decided
+
+
+def returned(session: Session, as_of: datetime, chance: Random) -> Session:
+    status = chance.choice(["completed", "completed", "failed", "unknown"])
+    result = CallResult(status, content(chance))
+    ran = session.ran(chance.choice(list(session.open_calls)), result, as_of)
+    if ran.ended is not None:
+        assert ran.ended.score == score(ran.ended.run)
+    return ran.session
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_a_batch_is_judged_as_its_proposal_is_verified(chance: Random) -> None:
+    """Time goes on and back, items expire, sessions travel, and results come in any order."""
+    its_rules = rules(chance)
+    scope = chance.choice([None, ["transfer"]])
+    session = Session.opened(its_rules, "s", chance.choice(REQUESTS), scope=scope)
+    names, as_of, earlier = [*its_rules.tools, "nothing"], NOON, list[Batch]()
+    for step in range(chance.randint(3, 12)):
+        as_of += timedelta(seconds=chance.choice([0, 1, 7, 30, -15]))
+        choice = chance.random()
+        if choice < 0.1:
+            session = session.said(chance.choice(VALUES))
+        elif choice < 0.5 or not session.open_calls:
+            earlier.append(session.propose(calls(names, step, chance), as_of))
+            session = ruled(session, calls(names, step, chance), as_of, chance)
+        else:
+            session = returned(session, as_of, chance)
+        for batch in earlier[-2:]:
+            assert_judged_as_verified(batch)
+
+
+def test_what_a_caller_changes_later_changes_no_ruling() -> None:
+    session = Session.opened(rules_of(policy_of(desk())), "s", "Pay what plan.md says")
+    args, output = {"name": "plan.md"}, {"lines": ["iban-1111"]}
+    read = session.propose([Call("r", "read_note", args)], NOON)
+    args["name"] = "trap.md"
+    assert verify_batch(read).ok
+    session = session.decided(read, "allow", verify_batch(read), digest(read.plan))
+    session = session.ran("r", CallResult("completed", output), NOON).session
+    output["lines"][0] = "iban-6666"
+    (item,) = session.trail.items[-1:]
+    assert item.content == {"lines": ["iban-1111"]}
+    assert item.source is not None
+    assert item.source.standing == "named"
+    pay = [Call("p", "transfer", {"iban": "iban-6666", "reason": "x"})]
+    assert_judged_as_verified(session.propose(pay, NOON))
