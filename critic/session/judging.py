@@ -3,14 +3,12 @@
 Rule 1: the verdict is that of the proposal. The indexes hold what the proposal says, and no more.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.session.batch import Batch
 from critic.session.ledger import past_of
-from critic.session.values import Known, asked_values, doubts_of, needs_judging
+from critic.session.values import Known, Seen, asked_values, doubts_of, needs_judging
 from critic.verdicts import Refused, Verified
 from critic.verify import verdict_on
 from evals.approval import Approvals
@@ -27,8 +25,8 @@ def verify_batch(batch: Batch) -> Verified | Refused:
     """Return what `verify_proposal` returns for the proposal of a batch."""
     case = _prepared(batch)
     if needs_judging(case):
-        with _known(batch) as known:
-            doubts_of(case, known)  # kept with the case
+        with batch.trail.seen(batch.ctx.as_of) as seen:
+            doubts_of(case, _known(batch, seen))  # kept with the case
     return verdict_on(case)
 
 
@@ -37,7 +35,8 @@ def asked_about(batch: Batch) -> Asked:
     case = _prepared(batch)
     if not needs_judging(case):
         return Asked([], is_of_tool=False)
-    with _known(batch) as known:
+    with batch.trail.seen(batch.ctx.as_of) as seen:
+        known = _known(batch, seen)
         doubts = doubts_of(case, known)
         values = asked_values(case, doubts, known)
     is_of_tool = any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
@@ -62,9 +61,7 @@ def _prepared(batch: Batch) -> PreparedPlan:
     return case
 
 
-@contextmanager
-def _known(batch: Batch) -> Iterator[Known]:
-    """Give what is known of values, as it is in the `with` block only."""
+def _known(batch: Batch, seen: tuple[Seen, Seen]) -> Known:
+    """Return what is known of values."""
     past = batch.past or past_of(batch.ctx)
-    with batch.trail.seen(batch.ctx.as_of) as (fresh, every):
-        yield Known(fresh, every, approved=past.approved, own=past.own, hosts=past.hosts)
+    return Known(*seen, approved=past.approved, own=past.own, hosts=past.hosts)

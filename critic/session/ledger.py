@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Container, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from critic.session.batch import Batch, Call, CallResult, Past, RunningBatch, same_args
+from critic.session.changed import changed
 from critic.session.grown import Grown
 from critic.session.rules import SessionRules, SessionTool
 from critic.session.values import call_hosts, files_made, hosts_of, spellings, values_made
@@ -153,7 +154,7 @@ class Ledger:
 
     def after_approval(self, values: Iterable[ApprovedValue], *, waives_scope: bool) -> "Ledger":
         """Return the ledger after a person approved values, or a call outside the scope."""
-        return replace(
+        return changed(
             self,
             approved=self.approved.plus(values),
             scope_waived=self.scope_waived or waives_scope,
@@ -171,7 +172,7 @@ class Ledger:
             own += values_made(tool.roles, call.args) if tool.makes else ()
             made += _destructive(tool, call, batch.turn, step)
         tokens = sum(expected_tokens(rules, call) for call in batch.calls)
-        return replace(
+        return changed(
             self,
             steps=self.steps + len(batch.calls),
             tokens=_count(self.tokens + tokens),
@@ -195,15 +196,15 @@ class Ledger:
         tokens = self.tokens
         if result.tokens is not None:
             tokens += result.tokens - expected_tokens(rules, call)
-        changed = replace(self, tokens=_count(tokens), measures=self.measures.plus(result))
+        ledger = changed(self, tokens=_count(tokens), measures=self.measures.plus(result))
         if result.status == "failed":
             at = running.turn, step
-            changed = replace(changed, made=self.made.without(lambda one: one[:2] == at))
+            ledger = changed(ledger, made=self.made.without(lambda one: one[:2] == at))
         if tool is None or not gives_authority or result.status != "completed":
-            return changed
+            return ledger
         name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
         files = files_made(result.output) if tool.makes and result.output is not None else ()
-        return replace(changed, ran=self.ran.plus([name]), own=self.own.plus(files))
+        return changed(ledger, ran=self.ran.plus([name]), own=self.own.plus(files))
 
 
 def past_of(ctx: RunContext) -> Past:

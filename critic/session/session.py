@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.score import score
 from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
+from critic.session.changed import changed
 from critic.session.evidence import Trail
 from critic.session.judging import asked_about
 from critic.session.ledger import Ledger
@@ -112,7 +113,7 @@ class Session:
         number = self.texts + 1
         source = Source(author="user", standing="named")
         item = _text_item(f"{USER_ID}{number}", "request", text, source)
-        return replace(
+        return changed(
             self,
             trail=self._with([item]),
             texts=number,
@@ -172,7 +173,7 @@ class Session:
         asked = asked_about(batch)
         values = [ApprovedValue(value=value, **expiry) for value in asked.values]
         ledger = self.ledger.after_approval(values, waives_scope=asked.is_of_tool)
-        return replace(self, ledger=ledger), replace(batch, ctx=ctx)
+        return changed(self, ledger=ledger), replace(batch, ctx=ctx)
 
     def _approval(
         self, name: str, batch: Batch, approver: str, expires_at: datetime | None
@@ -198,10 +199,10 @@ class Session:
         turn = TurnReport(turn=batch.turn, action=action, plan_digest=plan_digest, **kind)
         turns = (*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :])
         if action != "allow":
-            return replace(self, turns=turns)
+            return changed(self, turns=turns)
         opened = {call.id: (batch.turn, step) for step, call in enumerate(batch.calls)}
         running = RunningBatch.of(batch, verdict)
-        return replace(
+        return changed(
             self,
             turns=turns,
             ledger=self.ledger.after_ruling(self.rules, batch, gives_authority=verdict.ok),
@@ -226,7 +227,7 @@ class Session:
         ledger = self.ledger.after_call(
             self.rules, running, step, result, gives_authority=running.verdict.ok
         )
-        session = replace(
+        session = changed(
             self,
             trail=trail,
             results=self.results + len(items),
@@ -245,7 +246,7 @@ class Session:
         turn = before.model_copy(
             update={"policy": scores.policy.status, "safety": scores.safety.status}
         )
-        session = replace(
+        session = changed(
             self,
             running=_without(self.running, batch.turn),
             turns=(*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :]),
