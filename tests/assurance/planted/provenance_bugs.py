@@ -10,6 +10,7 @@ class Files(NamedTuple):
 
     judge: str = "critic/provenance/judge.py"
     facts: str = "critic/provenance/facts.py"
+    items: str = "critic/provenance/seen_items.py"
     sources: str = "critic/provenance/sources.py"
     texts: str = "critic/provenance/texts.py"
     values: str = "critic/provenance/values.py"
@@ -51,38 +52,38 @@ _SEEN: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "ambient-is-named",
-        FILES.sources,
+        FILES.items,
         "text that nothing led to counts as text of a source that the request names",
         '    if not asked_for:\n        return source.standing\n    return f"{source.standing}_',
         "    return f\"{'named' if source.standing == 'ambient' else source.standing}_",
     ),
     slip(
         "led-is-reached",
-        FILES.sources,
+        FILES.items,
         "a source that only untrusted text led to counts as one that the request leads to",
         'asked_for = source.standing in ("named", "reached")\n',
         'asked_for = source.standing in ("named", "reached", "led")\n',
     ),
     slip(
         "web-is-a-member",
-        FILES.sources,
+        FILES.items,
         "a web page that a member owns is worth what members write",
         "'web' if source.web else source.author}",
         "'web' if source.web and source.author == 'public' else source.author}",
     ),
     slip(
         "expired-gives-authority",
-        FILES.sources,
+        FILES.items,
         "an item that has expired is worth as much as a fresh one",
-        "expired = {item.id for item in items if not unexpired(item.expires_at, as_of)}",
-        "expired = set[str]()",
+        "            count = bisect_right(self._expiries, as_of)\n",
+        "            count = 0\n",
     ),
     slip(
         "expired-does-not-contest",
         FILES.sources,
         "an item that has expired says nothing at all",
-        "        every.add(item, has_expired=item.id in expired)\n",
-        "        if item.id not in expired:\n            every.add(item)\n",
+        "    return Seen(items, with_expired=False, hidden=hidden), every\n",
+        "    return (Seen(items, with_expired=False, hidden=hidden),) * 2\n",
     ),
     slip(
         "fields-uncontested",
@@ -95,22 +96,22 @@ _SEEN: Final[tuple[Bug, ...]] = (
         "linked-text-contests-not",
         FILES.sources,
         "text that the request leads to contests no field",
-        "self._text((*_REACHED, _AMBIENT, _LED), value)",
-        "self._text((_AMBIENT, _LED), value)",
+        "self._first((*_REACHED, AMBIENT, LED), value, _text)",
+        "self._first((AMBIENT, LED), value, _text)",
     ),
     slip(
         "led-field-is-a-field",
         FILES.sources,
         "a field of a source that only untrusted text led to is as good as any",
-        "self._field((*_TRUSTED, _AMBIENT), value)",
-        "self._field((*_TRUSTED, _AMBIENT, _LED), value)",
+        "self._first((*_TRUSTED, AMBIENT), value, _field)",
+        "self._first((*_TRUSTED, AMBIENT, LED), value, _field)",
     ),
     slip(
         "every-source-links",
         FILES.sources,
         "a value in any system of record connects a tool to the request",
-        "return self._first((_OF_RECORD[0], *_TRUSTED), value) is not None",
-        "return self._first((*_OF_RECORD, *_TRUSTED), value) is not None",
+        "return self._says((OF_RECORD[0], *_TRUSTED), value)",
+        "return self._says((*OF_RECORD, *_TRUSTED), value)",
     ),
 )
 
@@ -119,7 +120,7 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "three-digits-anywhere",
         FILES.texts,
         "a number of three digits or fewer counts wherever it stands",
-        "        if is_short_number(value):\n            return self._ids.get(value)\n",
+        "        if is_short_number(value):\n            return self._ids.first(value, shown)\n",
         "",
     ),
     slip(

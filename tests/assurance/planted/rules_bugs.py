@@ -112,8 +112,8 @@ _TURNS: Final[tuple[Bug, ...]] = (
         "repeat-never-cleared",
         _LOOP,
         "an approval does not clear a repeat over turns",
-        "elif call in made_before and not case.approved(index):",
-        "elif call in made_before:",
+        "elif call in case.made and not case.approved(index):",
+        "elif call in case.made:",
     ),
     slip(
         "safety-mode-asks",
