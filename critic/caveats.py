@@ -5,12 +5,11 @@ from functools import lru_cache
 from typing import Any, Final
 
 from critic.checks.coverage import unlisted_outputs
-from critic.checks.surface import confined_items
+from critic.checks.surface import confined_content
 from critic.prepared import PreparedPlan
 from critic.provenance import RoleTree, role_tree, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
-from evals.confinement import confined_texts
 from evals.envelope import MODE_RANK
 from evals.escaping import escape_name
 
@@ -77,8 +76,8 @@ def _untraced(case: PreparedPlan) -> Iterator[str]:
 
 
 def _unconfined(case: PreparedPlan) -> Iterator[str]:
-    items = confined_items(case)
-    unknown = [item.id for item in items if next(confined_texts(item.content), None) is None]
+    content = confined_content(case)
+    unknown = [] if content is None else content.without_text()
     if unknown:
         yield f"confined evidence without content to look for: {_listing(sorted(unknown))}"
 

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 from critic.doubts import Doubts
 from critic.surface import NO_TOOL, Surface, ToolEntry, surface_of
 from evals.approval import Approvals
+from evals.confinement import Confined
 from evals.context import RunContext
 from evals.manifest import CompiledContext
 from evals.plan import Plan
@@ -40,6 +41,7 @@ class PreparedPlan:
     approvals: Approvals | None
     doubts: Doubts | None = None
     made: Container[MadeCall] | None = None
+    confined: Confined | None = None
 
     def approved(self, index: int) -> bool:
         """Return whether a valid approval covers the step. Ask of steps that need one only."""

@@ -11,8 +11,8 @@ Rule 4: of several items with content in a value, the first of them is named, so
 Rule 5: the time is linear in the content and in what is searched, taken together.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Protocol
 
 from evals.binding import scalars
 from evals.canonical import canonical_json
@@ -46,27 +46,91 @@ def confined_texts(content: Any) -> Iterator[str]:
                 yield spelled
 
 
-class ConfinedContent:
-    """The confined texts of some evidence, each with the first item that holds it."""
-
-    def __init__(self, items: Iterable[EvidenceItem]) -> None:
-        self._refs: dict[str, str] = {}
-        for item in items:
-            for text in confined_texts(item.content):
-                self._refs.setdefault(text, item.id)
+class Confined(Protocol):
+    """The confined texts of some evidence, to be looked for."""
 
     def found_in(self, values: Iterable[Any]) -> list[str | None]:
+        """Return, for each JsonValue, the id of the first item with content in it, or None."""
+        ...
+
+    def without_text(self) -> list[str]:
+        """Return the ids of the items without content to look for, in their order."""
+        ...
+
+
+class ConfinedContent:
+    """The confined texts of some evidence, each with the first item that holds it.
+
+    Items can be added later: that costs what they hold.
+    """
+
+    def __init__(self, items: Iterable[EvidenceItem] = ()) -> None:
+        self._ids: list[str] = []
+        self._first: dict[str, int] = {}
+        self._without: list[int] = []
+        self._unlisted: list[str] = []
+        self._by_ends: dict[str, dict[str, list[str]]] = {}
+        for item in items:
+            self.add(item)
+
+    def add(self, item: EvidenceItem) -> None:
+        """Add the confined texts of one more item."""
+        position, has_text = len(self._ids), False
+        self._ids.append(item.id)
+        for text in confined_texts(item.content):
+            has_text = True
+            if self._first.setdefault(text, position) == position:
+                self._unlisted.append(text)
+        if not has_text:
+            self._without.append(position)
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def without_text(self, count: int | None = None) -> list[str]:
+        """Return the ids of the items without content to look for, of the first so many."""
+        return [self._ids[at] for at in self._without if count is None or at < count]
+
+    def found_in(self, values: Iterable[Any], count: int | None = None) -> list[str | None]:
         """Return, for each JsonValue, the id of the first item with content in it, or None.
 
         Give all values at once: that is what makes the time linear.
+
+        Args:
+            count: look for the content of the first so many items only.
         """
-        if not self._refs:
+        if not self._first:
             return [None for _ in values]
         searched = [_BETWEEN.join(_texts(value)) for value in values]
-        refs = self._refs if len(self._refs) <= _FEW else _possible(self._refs, searched)
+        texts = self._first if len(self._first) <= _FEW else self._possible(searched)
+        refs = {
+            text: self._ids[at]
+            for text in texts
+            if (at := self._first[text]) < (len(self) if count is None else count)
+        }
         if len(refs) <= _FEW:
             return [next((refs[text] for text in refs if text in one), None) for one in searched]
         return [*map(_Automaton(refs).first, searched)]
+
+    def _possible(self, searched: Iterable[str]) -> list[str]:
+        """Return the texts whose first and last characters occur: seldom more than really do."""
+        for text in self._unlisted:
+            lasts = self._by_ends.setdefault(text[:_WINDOW], {})
+            lasts.setdefault(text[-_WINDOW:], []).append(text)
+        self._unlisted.clear()
+        windows = {
+            text[start : start + _WINDOW]
+            for text in searched
+            for start in range(len(text) - _WINDOW + 1)
+        }
+        found = (
+            text
+            for first in windows & self._by_ends.keys()
+            for last in windows & self._by_ends[first].keys()
+            for text in self._by_ends[first][last]
+        )
+        # In the order of their items, and not in that of a set.
+        return sorted(found, key=lambda text: (self._first[text], text))
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -88,22 +152,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _spelled(number: int | float) -> str:
     return str(number) if type(number) is int else canonical_json(number).decode()
-
-
-def _possible(refs: Mapping[str, str], searched: Sequence[str]) -> dict[str, str]:
-    """Return the texts whose first and last characters occur: seldom more than really do."""
-    ends = {text[:_WINDOW] for text in refs} | {text[-_WINDOW:] for text in refs}
-    present = {
-        window
-        for text in searched
-        for start in range(len(text) - _WINDOW + 1)
-        if (window := text[start : start + _WINDOW]) in ends
-    }
-    return {
-        text: ref
-        for text, ref in refs.items()
-        if text[:_WINDOW] in present and text[-_WINDOW:] in present
-    }
 
 
 class _Automaton:

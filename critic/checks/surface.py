@@ -12,10 +12,9 @@ from critic.surface import (
     NOT_IN_MANIFEST,
     ToolEntry,
 )
-from evals.confinement import ConfinedContent
+from evals.confinement import Confined, ConfinedContent
 from evals.envelope import MODE_RANK
 from evals.escaping import escape_name, pointer
-from evals.manifest import EvidenceItem
 from evals.schemas import CompiledSchema, schema_faults
 
 _NETWORK: Final = MODE_RANK["network"]
@@ -57,12 +56,15 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
             yield _surface_violation(index, f"step {index} sends {sent}", path)
 
 
-def confined_items(case: PreparedPlan) -> list[EvidenceItem]:
-    """Return the evidence whose content must not leave, if a step of the plan can send any."""
-    if not case.traits & _LEAVES:
-        return []
-    classes = dict.fromkeys(case.spec.confined_evidence or ())
-    return [item for name in classes for item in case.surface.by_class.get(name, ())]
+def confined_content(case: PreparedPlan) -> Confined | None:
+    """Return what must not leave; None where nothing must not, or no step can send any."""
+    if not case.traits & _LEAVES or not case.spec.confined_evidence:
+        return None
+    if case.confined is None:
+        classes = dict.fromkeys(case.spec.confined_evidence)
+        items = [item for name in classes for item in case.surface.by_class.get(name, ())]
+        case.confined = ConfinedContent(items)
+    return case.confined
 
 
 def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
@@ -71,8 +73,8 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
     The first by name, since the keys of an object have no order. All steps are searched at once:
     one by one, it would take as many searches for each item.
     """
-    items = confined_items(case)
-    if not items:
+    content = confined_content(case)
+    if content is None:
         return {}
     arguments = [
         (index, name, value)
@@ -80,7 +82,7 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
         if tool.rank >= _NETWORK
         for name, value in sorted(fields["args"].items(), key=itemgetter(0))
     ]
-    found = ConfinedContent(items).found_in({name: value} for _, name, value in arguments)
+    found = content.found_in({name: value} for _, name, value in arguments)
     leaks: dict[int, tuple[str, str]] = {}
     for (index, name, _), ref in zip(arguments, found, strict=True):
         if ref is not None:

@@ -93,13 +93,17 @@ class Batch:
     def scored(self) -> Proposal:
         """The proposal, with no more evidence than what the score of its run depends on.
 
-        That is what the steps pin, and what must not leave; with an approval, which is of a
-        context, all of it.
+        That is what the steps pin, and what must not leave if the calls hold any of it; with an
+        approval, which is of a context, all of it.
         """
         if self.ctx.approvals:
             return self.proposal
-        pinned = (ref for step in self.plan.steps for ref in step.evidence_refs or ())
-        return self._proposal(self.trail.some(pinned, self.rules.spec.confined_evidence or ()))
+        pinned = [ref for step in self.plan.steps for ref in step.evidence_refs or ()]
+        classes = self.rules.spec.confined_evidence or ()
+        confined = self.trail.confined(classes)
+        if any(confined.found_in(call.args for call in self.calls)):
+            return self._proposal(self.trail.some(pinned, classes))
+        return self._proposal(self.trail.some([*confined.without_text(), *pinned]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from heapq import merge
 from threading import Lock
 from typing import Any, Final
 
 from critic.session.values import Seen, SeenItems, both_seen
 from critic.surface import Pin
 from evals.canonical import canonical_bytes, canonical_json
+from evals.confinement import Confined, ConfinedContent
 from evals.context import RunContext
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.spec import DecisionSpec
@@ -31,6 +31,8 @@ class _Shared:
 
     __slots__ = [
         "by_id",
+        "confined",
+        "confined_lock",
         "digest",
         "digest_lock",
         "digested",
@@ -39,6 +41,7 @@ class _Shared:
         "lock",
         "of_class",
         "pins",
+        "place",
         "seen",
     ]
 
@@ -48,7 +51,10 @@ class _Shared:
         self.items: list[EvidenceItem] = []
         self.by_id: dict[str, EvidenceItem] = {}
         self.pins: dict[str, Pin] = {}
+        self.place: dict[str, int] = {}
         self.of_class: dict[str, list[int]] = {}
+        self.confined: dict[str, ConfinedContent] = {}
+        self.confined_lock: Final = Lock()
         self.seen, self.indexed = SeenItems(record_fields), 0
         self.digest, self.digested = hashlib.sha256(_OPENING), 0
 
@@ -60,8 +66,17 @@ class _Shared:
         for item in items:
             self.of_class.setdefault(item.classification, []).append(len(self.items))
             self.by_id[item.id] = item
+            self.place[item.id] = len(self.items)
             self.pins[item.id] = (item.classification, item.expires_at)
             self.items.append(item)
+
+    def confined_of(self, name: str) -> ConfinedContent:
+        """Return the content of all items of a class, each read once."""
+        content = self.confined.setdefault(name, ConfinedContent())
+        places = self.of_class.get(name, ())
+        for at in places[len(content) :]:
+            content.add(self.items[at])
+        return content
 
     def index(self, count: int) -> None:
         """Note what the first items say, each once."""
@@ -118,13 +133,16 @@ class Trail:
         """The items of each class, in their order."""
         return _ByClass(self, self._shared.of_class)
 
-    def some(self, refs: Iterable[str], classes: Iterable[str]) -> tuple[EvidenceItem, ...]:
-        """Return the items of some classes, in their order, and those that some refs name."""
-        items, places = self._shared.items, self._shared.of_class
-        found = merge(*(places.get(name, ()) for name in dict.fromkeys(classes)))
-        of_classes = {items[at].id: items[at] for at in found if at < self._count}
-        named = {ref: self._shared.by_id[ref] for ref in refs}
-        return tuple({**of_classes, **named}.values())
+    def confined(self, classes: Iterable[str]) -> Confined:
+        """Return the content of some classes, to be looked for."""
+        return _ConfinedTrail(self._shared, self._count, tuple(dict.fromkeys(classes)))
+
+    def some(self, refs: Iterable[str], classes: Iterable[str] = ()) -> tuple[EvidenceItem, ...]:
+        """Return the items that some refs name, and those of some classes, in their order."""
+        shared = self._shared
+        of_classes = (at for name in classes for at in shared.of_class.get(name, ()))
+        places = {*of_classes, *(shared.place[ref] for ref in refs)}
+        return tuple(shared.items[at] for at in sorted(places) if at < self._count)
 
     def fresh(self, classification: str, as_of: datetime | None) -> list[str]:
         """Return the ids of the items of a class that have not expired, in their order."""
@@ -198,6 +216,36 @@ class Trail:
             if state is shared.digest:
                 shared.digested = self._count
             return state.copy()
+
+
+class _ConfinedTrail:
+    """The content of some classes of a trail, to be looked for class by class."""
+
+    def __init__(self, shared: _Shared, count: int, classes: tuple[str, ...]) -> None:
+        self._shared, self._count, self._classes = shared, count, classes
+
+    def _parts(self) -> Iterator[tuple[ConfinedContent, int]]:
+        """Yield the content of each class, and how many of its items the trail has."""
+        for name in self._classes:
+            places = self._shared.of_class.get(name, ())
+            yield self._shared.confined_of(name), bisect_left(places, self._count)
+
+    def found_in(self, values: Iterable[Any]) -> list[str | None]:
+        """Return, for each JsonValue, the id of the first item with content in it, or None."""
+        searched = list(values)
+        found: list[str | None] = [None for _ in searched]
+        with self._shared.confined_lock:
+            for content, count in self._parts():
+                more = content.found_in(searched, count)
+                found = [one or other for one, other in zip(found, more, strict=True)]
+        return found
+
+    def without_text(self) -> list[str]:
+        """Return the ids of the items without content to look for."""
+        with self._shared.confined_lock:
+            return [
+                name for content, count in self._parts() for name in content.without_text(count)
+            ]
 
 
 class _ByClass(Mapping[str, list[EvidenceItem]]):

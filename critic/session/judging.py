@@ -53,6 +53,7 @@ def _prepared(batch: Batch) -> PreparedPlan:
         evidence=trail.by_id, pins=trail.pins, by_class=trail.by_class
     )
     case.made = (batch.past or past_of(ctx)).made
+    case.confined = trail.confined(rules.spec.confined_evidence or ())
     if ctx.approvals:
         case.approvals = Approvals(
             *(ctx, tools, rules.batch_spec, plan),

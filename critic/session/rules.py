@@ -10,6 +10,7 @@ from evals.capability import ToolCapability, ToolName
 from evals.context import RunBudget
 from evals.envelope import ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
+from evals.needs import needs_of
 from evals.spec import DecisionSpec
 
 CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
@@ -98,6 +99,14 @@ class SessionRules:
         names = self.spec.model_fields_set
         fields = {name: getattr(self.spec, name) for name in names}
         return DecisionSpec(**{**fields, "required_outputs": ()})
+
+    @cached_property
+    def backing_classes(self) -> frozenset[str]:
+        """The classes of evidence that arguments are bound to, or that say what tools demand."""
+        needs = [needs_of(tool.capability) for tool in self.tools.values()]
+        bound = (kind for one in needs for each in one.bound.values() for kind in each.classes)
+        demanded = (each.classification for one in needs for each in one.demands)
+        return frozenset((*bound, *demanded))
 
     @cached_property
     def unknown_adapter(self) -> str:

@@ -123,6 +123,9 @@ class Session:
     def _with(self, items: list[EvidenceItem]) -> Trail:
         """Return what was seen, with more: read at once where rulings look it up."""
         trail = self.trail.plus(items)
+        for item in items:
+            if item.classification in self.rules.backing_classes:
+                _ = item.backing  # kept with the item
         if self.rules.spec.provenance is not None:
             trail.read()
         return trail
