@@ -155,9 +155,18 @@ def test_an_empty_trail_has_seen_nothing() -> None:
 
 def test_no_two_items_have_one_id() -> None:
     item = EvidenceItem(id="a", classification="x")
-    for add in (lambda: Trail([item, item]), lambda: Trail([item]).plus([item])):
-        with pytest.raises(ValueError, match="same id"):
-            add()
+    with pytest.raises(ValueError, match="same id"):
+        Trail([item, item])
+    with pytest.raises(ValueError, match="same id"):
+        Trail([item]).plus([item])
+
+
+def test_a_trail_has_the_classes_that_it_saw() -> None:
+    trail = Trail([EvidenceItem(id=f"e{kind}", classification=kind) for kind in "xyx"[:2]])
+    trail = trail.plus([EvidenceItem(id="third", classification="x")])
+    assert {name: len(items) for name, items in trail.by_class.items()} == {"x": 2, "y": 1}
+    first = trail.first(1).by_class
+    assert (list(first), len(first), "y" in first) == (["x"], 1, False)
 
 
 def test_adding_nothing_changes_nothing() -> None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,12 @@ from critic.session import (
     state_of,
     verify_batch,
 )
+from critic.session import rules as rules_module
+from critic.session.batch import RunningBatch
+from critic.session.changed import changed
 from evals.canonical import canonical_bytes, digest
+from evals.json_value import MAX_DEPTH, detached
+from evals.run import CallStatus
 from harness.guard.rules import rules_of
 from harness.wire import parse
 from tests.support.guarding import desk, policy_of
@@ -106,6 +112,8 @@ def ruled(session: Session, asked: list[Call], as_of: datetime, chance: Random) 
     elsewhere = travelled(session).propose(asked, as_of)
     assert elsewhere.proposal == batch.proposal
     assert verify_batch(elsewhere) == verify_batch(batch)
+    waiting = RunningBatch.of(batch, verify_batch(batch))
+    assert_judged_as_verified(waiting.batch(session.rules, session.trail))
     approving, approved = session.approved(batch, "ada")
     assert_judged_as_verified(approved)
     if chance.random() < 0.4:
@@ -117,7 +125,8 @@ def ruled(session: Session, asked: list[Call], as_of: datetime, chance: Random) 
 
 
 def returned(session: Session, as_of: datetime, chance: Random) -> Session:
-    status = chance.choice(["completed", "completed", "failed", "unknown"])
+    statuses: tuple[CallStatus, ...] = ("completed", "completed", "failed", "unknown")
+    status = chance.choice(statuses)
     result = CallResult(status, content(chance))
     ran = session.ran(chance.choice(list(session.open_calls)), result, as_of)
     if ran.ended is not None:
@@ -145,6 +154,40 @@ def test_a_batch_is_judged_as_its_proposal_is_verified(chance: Random) -> None:
             session = returned(session, as_of, chance)
         for batch in earlier[-2:]:
             assert_judged_as_verified(batch)
+
+
+def test_what_is_kept_of_the_tools_is_bounded_and_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rules_module, "_MOST_KEPT", 1)
+    its_rules = rules_of(policy_of(desk()))
+    for scope in ("transfer", "shred", "transfer"):
+        session = Session.opened(its_rules, "s", "Look", scope=[scope])
+        for name in ("shred", "read_note", "shred"):
+            batch = session.propose([Call("c", name, {"name": "x"})], NOON)
+            assert_judged_as_verified(batch)
+            (named,) = batch.ctx.scope or ()
+            assert named.capability_id == scope
+
+
+def test_a_session_is_changed_by_the_names_of_its_fields_only() -> None:
+    session = Session.opened(rules_of(policy_of(desk())), "s", "Look")
+    assert changed(session, texts=7).texts == 7
+    assert changed(session).trail is session.trail
+    with pytest.raises(TypeError, match="no such field"):
+        changed(session, text=7)
+
+
+def test_a_copy_shares_no_object_and_no_array() -> None:
+    value = {"a": [{"b": 1}, "x", None]}
+    copy = detached(value)
+    assert copy == value
+    copy["a"][0]["b"] = 2
+    assert value == {"a": [{"b": 1}, "x", None]}
+    deep: Any = []
+    for _ in range(MAX_DEPTH * 50):
+        deep = [deep]
+    assert detached(deep)
 
 
 def test_what_a_caller_changes_later_changes_no_ruling() -> None:
