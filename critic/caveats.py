@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from critic.checks.coverage import unlisted_outputs
-from critic.checks.surface import confined_content
+from critic.checks.surface import confined_content_of
 from critic.prepared import PreparedPlan
 from critic.provenance import RoleTree, role_tree, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
@@ -76,7 +76,7 @@ def _untraced(case: PreparedPlan) -> Iterator[str]:
 
 
 def _unconfined(case: PreparedPlan) -> Iterator[str]:
-    content = confined_content(case)
+    content = confined_content_of(case)
     unknown = [] if content is None else content.without_text()
     if unknown:
         yield f"confined evidence without content to look for: {_listing(sorted(unknown))}"

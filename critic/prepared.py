@@ -19,7 +19,7 @@ from evals.spec import DecisionSpec
 
 _CALL: Final = itemgetter("adapter_id", "capability_id")
 
-MadeCall: TypeAlias = tuple[str, str, str]
+CallKey: TypeAlias = tuple[str, str, str]
 """Adapter, capability and the SHA-256 of the canonical args. Pairs of names are never joined."""
 
 
@@ -40,7 +40,7 @@ class PreparedPlan:
     traits: int
     approvals: Approvals | None
     doubts: Doubts | None = None
-    made: Container[MadeCall] | None = None
+    made: Container[CallKey] | None = None
     confined: Confined | None = None
 
     def approved(self, index: int) -> bool:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Final
 
 from critic.checks.violation import Found, violation_of
-from critic.prepared import MadeCall, PreparedPlan
+from critic.prepared import CallKey, PreparedPlan
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.envelope import MODE_RANK
@@ -85,7 +85,7 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
     spent = case.ctx.spent.calls if case.ctx.spent else None
     if not calls or (len(calls) == 1 and not spent):
         return
-    made: set[MadeCall] = set()
+    made: set[CallKey] = set()
     if case.made is None:
         case.made = {
             (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))

@@ -56,7 +56,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
             yield _surface_violation(index, f"step {index} sends {sent}", path)
 
 
-def confined_content(case: PreparedPlan) -> Confined | None:
+def confined_content_of(case: PreparedPlan) -> Confined | None:
     """Return what must not leave; None where nothing must not, or no step can send any."""
     if not case.traits & _LEAVES or not case.spec.confined_evidence:
         return None
@@ -73,7 +73,7 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
     The first by name, since the keys of an object have no order. All steps are searched at once:
     one by one, it would take as many searches for each item.
     """
-    content = confined_content(case)
+    content = confined_content_of(case)
     if content is None:
         return {}
     arguments = [

@@ -13,7 +13,7 @@ from evals.timestamps import unexpired
 _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
 
 
-class Known(NamedTuple):
+class KnownValues(NamedTuple):
     """What is known of values, by their spelling.
 
     Attributes:
@@ -31,13 +31,13 @@ class Known(NamedTuple):
     hosts: Container[str]
 
 
-def known_of(case: PreparedPlan) -> Known:
+def known_of(case: PreparedPlan) -> KnownValues:
     """Return what the context of a plan says of values."""
     session, as_of = case.ctx.session, case.ctx.as_of
     fresh, every = seen_in(case.surface.manifests, as_of)
     approved = (session.approved if session else None) or ()
     unexpired_ones = (one.value for one in approved if unexpired(one.expires_at, as_of))
-    return Known(
+    return KnownValues(
         fresh,
         every,
         approved=spellings(unexpired_ones),
@@ -49,11 +49,12 @@ def known_of(case: PreparedPlan) -> Known:
 class ValueFacts:
     """Judges values by their spelling. What was asked before is remembered."""
 
-    def __init__(self, case: PreparedPlan, known: Known | None = None) -> None:
+    def __init__(self, case: PreparedPlan, known: KnownValues | None = None) -> None:
         """Judge by what is known, or by what the context says."""
         known = known_of(case) if known is None else known
         self._spec = case.spec
-        self.fresh, self._every = known.fresh, known.every
+        self.fresh: Final[Seen] = known.fresh
+        self._every = known.every
         self._approved, self._own, self._hosts = known.approved, known.own, known.hosts
         self._judged: dict[tuple[Role, str], tuple[int, Sighting]] = {}
 

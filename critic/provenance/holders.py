@@ -20,7 +20,7 @@ def number_of(item: EvidenceItem) -> Number:
     return len(item.id), item.id
 
 
-class Entry:
+class ItemText:
     """What one item says: its texts, in canonical form, as one.
 
     Where the tokens of the text stand is worked out when it is asked for.
@@ -29,11 +29,11 @@ class Entry:
     __slots__ = ("_places", "has_expired", "item", "number", "text", "was_tried")
 
     def __init__(self, item: EvidenceItem, text: str = "") -> None:
-        self.item: Final = item
-        self.number: Final = number_of(item)
-        self.text: Final = text
-        self.has_expired = False
-        self.was_tried = False
+        self.item: Final[EvidenceItem] = item
+        self.number: Final[Number] = number_of(item)
+        self.text: Final[str] = text
+        self.has_expired: bool = False
+        self.was_tried: bool = False
         self._places: dict[str, list[int]] | None = None
 
     def places(self, spans: Callable[[str], Iterable[tuple[str, int]]]) -> dict[str, list[int]]:
@@ -51,7 +51,7 @@ class Shown(NamedTuple):
     expired: bool
     hidden: frozenset[str] = frozenset()
 
-    def shows(self, entry: Entry) -> bool:
+    def shows(self, entry: ItemText) -> bool:
         """Return whether an entry counts."""
         return entry.has_expired is self.expired and entry.item.id not in self.hidden
 
@@ -63,27 +63,27 @@ class Holders(Generic[_K]):
 
     def __init__(self) -> None:
         # Most keys have one holder, which stands there by itself.
-        self._of: dict[_K, Entry | list[Entry]] = {}
+        self._of: dict[_K, ItemText | list[ItemText]] = {}
 
-    def add(self, keys: Iterable[_K], entry: Entry) -> None:
+    def add(self, keys: Iterable[_K], entry: ItemText) -> None:
         """Note that an entry holds some keys."""
         known, number = self._of, entry.number
-        new: dict[_K, Entry | list[Entry]] = dict.fromkeys(keys, entry)
+        new: dict[_K, ItemText | list[ItemText]] = dict.fromkeys(keys, entry)
         for key in known.keys() & new.keys():
             holders = known[key]
-            if type(holders) is Entry:
+            if type(holders) is ItemText:
                 new[key] = [holders, entry] if holders.number <= number else [entry, holders]
             else:
                 in_order(holders, entry)  # type: ignore[arg-type]
                 del new[key]
         known.update(new)
 
-    def of(self, key: _K) -> Sequence[Entry]:
+    def of(self, key: _K) -> Sequence[ItemText]:
         """Return all holders of a key, the first first."""
         found = self._of.get(key, ())
-        return (found,) if type(found) is Entry else found  # type: ignore[return-value]
+        return (found,) if type(found) is ItemText else found  # type: ignore[return-value]
 
-    def first(self, key: _K, shown: Shown | None) -> Entry | None:
+    def first(self, key: _K, shown: Shown | None) -> ItemText | None:
         """Return the first holder of a key that counts: of all, where `shown` is None."""
         return first_of(self.of(key), shown)
 
@@ -94,14 +94,14 @@ class Holders(Generic[_K]):
         return any(first_of(self.of(key), shown) is not None for key in self._of)
 
 
-def first_of(entries: Sequence[Entry], shown: Shown | None) -> Entry | None:
+def first_of(entries: Sequence[ItemText], shown: Shown | None) -> ItemText | None:
     """Return the first of some entries that counts."""
     if shown is None:
         return entries[0] if entries else None
     return next(filter(shown.shows, entries), None)
 
 
-def in_order(entries: list[Entry], entry: Entry) -> None:
+def in_order(entries: list[ItemText], entry: ItemText) -> None:
     """Add an entry, mostly at the end, so that numbers ascend."""
     if entries and entries[-1].number > entry.number:
         insort(entries, entry, key=lambda one: one.number)

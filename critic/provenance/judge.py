@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
-from critic.provenance.facts import Known, ValueFacts
+from critic.provenance.facts import KnownValues, ValueFacts
 from critic.provenance.reasons import (
     NEEDS_APPROVAL,
     TWO_DOUBTS,
@@ -47,7 +47,7 @@ def needs_judging(case: PreparedPlan) -> bool:
     return case.spec.provenance is not None and bool(case.traits & _EFFECTS)
 
 
-def doubts_of(case: PreparedPlan, known: Known | None = None) -> Doubts:
+def doubts_of(case: PreparedPlan, known: KnownValues | None = None) -> Doubts:
     """Return what provenance finds in the plan, judged once.
 
     Args:
@@ -82,7 +82,7 @@ _Target = tuple[Role, str]
 class _Judge:
     """Judges the steps of one plan, and collects the doubts."""
 
-    def __init__(self, case: PreparedPlan, known: Known | None) -> None:
+    def __init__(self, case: PreparedPlan, known: KnownValues | None) -> None:
         session = case.ctx.session
         self._case, self._facts = case, ValueFacts(case, known)
         self._closed = case.spec.provenance == "closed"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from critic.provenance.holders import Entry, Shown
+from critic.provenance.holders import ItemText, Shown
 from critic.provenance.texts import Place, hosts_in
 from critic.provenance.values import content_of, days_in, leaves, spelling
 from critic.provenance.words import stems_of
@@ -49,9 +49,9 @@ class SeenItems:
         self._record_fields = frozenset(record_fields)
         self._words = RequestWords(set(), set())
         self._expiries: list[datetime] = []
-        self._expiring: list[tuple[Entry, ...]] = []
+        self._expiring: list[tuple[ItemText, ...]] = []
         self._expired_count = 0
-        self._expired_requests: list[tuple[Entry, list[str]]] = []
+        self._expired_requests: list[tuple[ItemText, list[str]]] = []
 
     @property
     def any_expired(self) -> bool:
@@ -71,7 +71,7 @@ class SeenItems:
                 self._expired_count += 1
                 self._mark(entries, has_expired=True)
 
-    def _added(self, item: EvidenceItem, source: Source) -> tuple[Entry, ...]:
+    def _added(self, item: EvidenceItem, source: Source) -> tuple[ItemText, ...]:
         """Return the entries of an item in the places where it stands."""
         if source.author not in ("user", "operator"):
             content = content_of(item.content, self._record_fields)
@@ -102,7 +102,7 @@ class SeenItems:
             for place in self.places.values():
                 place.texts.forget_tables()
 
-    def _mark(self, entries: Iterable[Entry], *, has_expired: bool) -> None:
+    def _mark(self, entries: Iterable[ItemText], *, has_expired: bool) -> None:
         for entry in entries:
             entry.has_expired = has_expired
 

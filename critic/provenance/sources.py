@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Final, Literal, NamedTuple, TypeVar
 
-from critic.provenance.holders import Entry, Shown
+from critic.provenance.holders import ItemText, Shown
 from critic.provenance.seen_items import (
     AMBIENT,
     LED,
@@ -79,19 +79,19 @@ _REACHED: Final[tuple[Origin, ...]] = ("reached_member", "reached_public", "reac
 _TRUSTED: Final = (*_NAMED, *_REACHED)
 
 _K = TypeVar("_K")
-_Look = Callable[[Place, _K, Shown | None], Entry | None]
+_Look = Callable[[Place, _K, Shown | None], ItemText | None]
 """Looks for a value in a place, among the entries that count."""
 
 
-def _anywhere(place: Place, value: str, shown: Shown | None) -> Entry | None:
+def _anywhere(place: Place, value: str, shown: Shown | None) -> ItemText | None:
     return place.find(value, shown)
 
 
-def _field(place: Place, value: str, shown: Shown | None) -> Entry | None:
+def _field(place: Place, value: str, shown: Shown | None) -> ItemText | None:
     return place.fields.first(value, shown)
 
 
-def _text(place: Place, value: str, shown: Shown | None) -> Entry | None:
+def _text(place: Place, value: str, shown: Shown | None) -> ItemText | None:
     return place.texts.entry(value, shown)
 
 
@@ -166,7 +166,7 @@ class Seen:
                 return found.item
         return None
 
-    def _earlier(self, found: Entry | None, value: _K, look: _Look[_K]) -> Entry | None:
+    def _earlier(self, found: ItemText | None, value: _K, look: _Look[_K]) -> ItemText | None:
         """Return the entry with the lowest number: the one found, or one that has expired."""
         places = (place for name, place in self._places.items() if name != REQUEST)
         others = filter(None, (look(place, value, self._expired) for place in places))
@@ -200,15 +200,15 @@ class Seen:
         return expired is not None and self._items.expired_request_names_a_day(expired)
 
 
-def _number(entry: Entry) -> tuple[int, str]:
+def _number(entry: ItemText) -> tuple[int, str]:
     return entry.number
 
 
-def _day_in_fields(place: Place, day: Day, shown: Shown | None) -> Entry | None:
+def _day_in_fields(place: Place, day: Day, shown: Shown | None) -> ItemText | None:
     return place.days[0].first(day, shown)
 
 
-def _day_in_text(place: Place, day: Day, shown: Shown | None) -> Entry | None:
+def _day_in_text(place: Place, day: Day, shown: Shown | None) -> ItemText | None:
     return place.days[1].first(day, shown)
 
 

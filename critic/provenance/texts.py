@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from critic.provenance.holders import Entry, Holders, Shown, first_of, in_order
+from critic.provenance.holders import Holders, ItemText, Shown, first_of, in_order
 from critic.provenance.values import (
     SEPARATORS,
     WORD,
@@ -74,25 +74,25 @@ class Texts:
     def __init__(self, *, generous: bool = False) -> None:
         """Start an empty index. `generous` is for the user's own request."""
         self._reading = _GENEROUS if generous else _STRICT
-        self._entries: list[Entry] = []
+        self._entries: list[ItemText] = []
         self._held = Holders[str]()
         self._ids = Holders[str]()
         self._tries_left = 0
-        self._windows: dict[Shown | None, tuple[list[Entry], Windows]] = {}
+        self._windows: dict[Shown | None, tuple[list[ItemText], Windows]] = {}
 
     def __iter__(self) -> Iterator[tuple[str, EvidenceItem]]:
         """Yield each canonical text with its item."""
         return ((one.text, one.item) for one in self._entries)
 
-    def shown(self, shown: Shown | None) -> Iterable[Entry]:
+    def shown(self, shown: Shown | None) -> Iterable[ItemText]:
         """Return the entries that count, in their order."""
         return self._entries if shown is None else filter(shown.shows, self._entries)
 
     def add(self, item: EvidenceItem, text: str) -> None:
         """Add the canonical text of an item."""
-        self.add_entry(Entry(item, text))
+        self.add_entry(ItemText(item, text))
 
-    def add_entry(self, entry: Entry) -> None:
+    def add_entry(self, entry: ItemText) -> None:
         """Add what an item says."""
         in_order(self._entries, entry)
         self._tries_left += len(entry.text)
@@ -109,7 +109,7 @@ class Texts:
         entry = self.entry(value)
         return None if entry is None else entry.item
 
-    def entry(self, value: str, shown: Shown | None = None) -> Entry | None:
+    def entry(self, value: str, shown: Shown | None = None) -> ItemText | None:
         """Return the first entry that counts in whose text the spelling of a value stands."""
         if not value or not self._entries:
             return None
@@ -125,11 +125,11 @@ class Texts:
 
     def _phrase(
         self,
-        held: Sequence[Entry],
+        held: Sequence[ItemText],
         value: str,
         tokens: list[tuple[str, int]],
         shown: Shown | None,
-    ) -> Entry | None:
+    ) -> ItemText | None:
         """Find a value of more than one token, whose rarest one these texts hold."""
         possible = held if shown is None else filter(shown.shows, held)
         if self._tries_left > 0:
@@ -141,8 +141,8 @@ class Texts:
         return self._first(possible, value, tokens)
 
     def _first(
-        self, entries: Iterable[Entry], value: str, tokens: list[tuple[str, int]]
-    ) -> Entry | None:
+        self, entries: Iterable[ItemText], value: str, tokens: list[tuple[str, int]]
+    ) -> ItemText | None:
         for one in entries:
             self._tries_left -= 1
             if any(
@@ -151,7 +151,9 @@ class Texts:
                 return one
         return None
 
-    def _candidates(self, one: Entry, value: str, tokens: list[tuple[str, int]]) -> Iterator[int]:
+    def _candidates(
+        self, one: ItemText, value: str, tokens: list[tuple[str, int]]
+    ) -> Iterator[int]:
         """Yield the offsets at which the value may stand in a text."""
         if tokens and one.was_tried:
             places = one.places(self._spans)
@@ -170,7 +172,7 @@ class Texts:
     def _spans(self, text: str) -> Iterator[tuple[str, int]]:
         return ((match[0], match.start()) for match in self._reading.token.finditer(text))
 
-    def _tables(self, shown: Shown | None) -> tuple[list[Entry], Windows]:
+    def _tables(self, shown: Shown | None) -> tuple[list[ItemText], Windows]:
         """Return the entries that count, and the windows of their texts.
 
         A window is found by a number, and another run of tokens may have the same.
@@ -198,24 +200,24 @@ class Place:
         self.fields = Holders[str]()
         self.texts = Texts(generous=generous)
         self._days = Holders[Day](), Holders[Day]()
-        self._undated: list[tuple[Entry, list[str]]] = []
+        self._undated: list[tuple[ItemText, list[str]]] = []
 
     def add(
         self,
         item: EvidenceItem,
         fields: list[str | int | float],
         texts: list[str | int | float],
-    ) -> Entry:
+    ) -> ItemText:
         """Add the fields and texts of an item, as they are written."""
         spelled = list(filter(None, map(spelling, fields)))
-        entry = Entry(item, GAP.join(canonical(_written(text)) for text in texts))
+        entry = ItemText(item, GAP.join(canonical(_written(text)) for text in texts))
         self.fields.add(spelled, entry)
         if texts:
             self.texts.add_entry(entry)
         self._undated.append((entry, spelled))
         return entry
 
-    def find(self, value: str, shown: Shown | None) -> Entry | None:
+    def find(self, value: str, shown: Shown | None) -> ItemText | None:
         """Return the first entry of which the value is a field, or else in whose text it stands."""
         return self.fields.first(value, shown) or self.texts.entry(value, shown)
 

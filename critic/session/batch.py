@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
-from critic.prepared import MadeCall
+from critic.prepared import CallKey
 from critic.session.evidence import Trail
 from critic.session.rules import SessionRules
 from critic.verdicts import Refused, ScoreVerdict, Verified
@@ -51,7 +51,7 @@ class Past(NamedTuple):
         approved: the values that are approved.
     """
 
-    made: Container[MadeCall]
+    made: Container[CallKey]
     hosts: Container[str]
     own: Container[str]
     approved: Container[str]

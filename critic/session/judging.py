@@ -8,13 +8,13 @@ from typing import NamedTuple
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.session.batch import Batch
 from critic.session.ledger import past_of
-from critic.session.values import Known, Seen, asked_values, doubts_of, needs_judging
+from critic.session.values import KnownValues, Seen, asked_values, doubts_of, needs_judging
 from critic.verdicts import Refused, Verified
 from critic.verify import verdict_on
 from evals.approval import Approvals
 
 
-class Asked(NamedTuple):
+class AskedAbout(NamedTuple):
     """What a person is asked about: the values, and whether one of the tools is doubted."""
 
     values: list[str | int | float]
@@ -30,17 +30,17 @@ def verify_batch(batch: Batch) -> Verified | Refused:
     return verdict_on(case)
 
 
-def asked_about(batch: Batch) -> Asked:
+def asked_about(batch: Batch) -> AskedAbout:
     """Return what a person is asked about, if a batch asks."""
     case = _prepared(batch)
     if not needs_judging(case):
-        return Asked([], is_of_tool=False)
+        return AskedAbout([], is_of_tool=False)
     with batch.trail.seen(batch.ctx.as_of) as seen:
         known = _known(batch, seen)
         doubts = doubts_of(case, known)
         values = asked_values(case, doubts, known)
     is_of_tool = any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
-    return Asked(values, is_of_tool)
+    return AskedAbout(values, is_of_tool)
 
 
 def _prepared(batch: Batch) -> PreparedPlan:
@@ -62,7 +62,7 @@ def _prepared(batch: Batch) -> PreparedPlan:
     return case
 
 
-def _known(batch: Batch, seen: tuple[Seen, Seen]) -> Known:
+def _known(batch: Batch, seen: tuple[Seen, Seen]) -> KnownValues:
     """Return what is known of values."""
     past = batch.past or past_of(batch.ctx)
-    return Known(*seen, approved=past.approved, own=past.own, hosts=past.hosts)
+    return KnownValues(*seen, approved=past.approved, own=past.own, hosts=past.hosts)

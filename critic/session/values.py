@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
-from critic.provenance.facts import Known, hosts_of, spellings
+from critic.provenance.facts import KnownValues, hosts_of, spellings
 from critic.provenance.facts import ValueFacts as Facts
 from critic.provenance.judge import needs_judging
 from critic.provenance.roles import Placed, RoleTree, placed, role_tree
@@ -35,7 +35,7 @@ from evals.plan import Proposal
 __all__ = [
     "Doubts",
     "JudgedValue",
-    "Known",
+    "KnownValues",
     "RoleTree",
     "Seen",
     "SeenItems",
@@ -119,7 +119,7 @@ def doubts_about(proposal: Proposal) -> tuple[PreparedPlan, Doubts]:
 
 
 def asked_values(
-    case: PreparedPlan, doubts: Doubts, known: Known | None = None
+    case: PreparedPlan, doubts: Doubts, known: KnownValues | None = None
 ) -> list[str | int | float]:
     """Return the values that a person is asked about: those of content are its addresses.
 

@@ -151,7 +151,7 @@ def test_versions_are_plain_text() -> None:
 
 SESSION = """
     RESERVED_IDS Action Batch Call CallResult Closed EndedBatch Ran Session SessionReport
-    SessionRules SessionState SessionTool TurnReport session_of state_of
+    SessionRules SessionState SessionTool TurnReport session_of state_of verify_batch
 """
 GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
