@@ -222,15 +222,16 @@ class Drafter:
         Raises:
             NoValue: no evidence gives a value that the schema accepts.
         """
-        refs: list[str] = []
-        needs = needs_of(tool)
+        refs, needs = list[str](), needs_of(tool)
         for name, bound in needs.bound.items():
             if name not in args and bound.empty != "refused":
                 continue
             options = self._options(tool, args, name, self._held(bound))
-            # Arguments that are bound together are likely to be in the same item.
+            # Arguments of a group are likely to be in one item; evidence has to say what they need.
             if needs.groups:
-                options = [option for option in options if option[1] in refs] or options
+                options = [one for one in options if one[1] in refs] or options
+            for need in (one for one in needs.demands if name in dict(one.about)):
+                options = [one for one in options if self._suitable(need, one[0])] or options
             if not options:
                 raise NoValue
             args, ref = pick(self.draw, options)

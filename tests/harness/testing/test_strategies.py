@@ -21,15 +21,17 @@ from critic import (
     verify,
 )
 from evals.schemas import compile_schema
+from harness.cases import read_case
 from harness.record import GENESIS, record_hash
 from harness.testing import strategies
 from harness.testing._draw.json_values import NoValue, value_for
 from harness.testing._draw.near_misses import NEAR_MISSES
 from harness.testing.strategies import NearMiss, NoPlan
-from harness.wire import build
+from harness.wire import build, parse
 from tests.support.examples import good_proposal
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
+from tests.support.paths import ROOT
 
 # With a new seed for each run of the suite, a quality test would be a matter of luck.
 QUALITY = settings(max_examples=200, derandomize=True, database=None, deadline=None)
@@ -107,6 +109,18 @@ def test_valid_proposals_pass(world: Any) -> None:
     assert len(found) == SOME.max_examples
     assert all(map(passes, found))
     assert {len(one.plan.steps) for one in found} >= {1, 2, 3}
+
+
+def test_valid_plans_are_found_where_the_evidence_of_one_order_says_no() -> None:
+    case = read_case(ROOT / "fixtures" / "cases" / "refund" / "plan-c-verify.json")
+    closed = parse(Proposal, case.document())
+
+    @QUALITY
+    @given(strategies.valid_proposals(closed.compiled, closed.spec, closed.ctx))
+    def passes(proposal: Proposal) -> None:
+        assert judge_proposal(proposal).ok
+
+    passes()
 
 
 def test_plans_pass_in_the_very_context_that_was_given() -> None:
