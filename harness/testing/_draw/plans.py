@@ -158,11 +158,8 @@ class Drafter:
             pins = [self._pinned(need, args) for need in needs_of(tool).demands]
         except NoValue:
             return None
-        step = {
-            "kind": "tool",
-            "adapter_id": tool.adapter_id,
-            "capability_id": tool.capability_id,
-        }
+        named = {"adapter_id": tool.adapter_id, "capability_id": tool.capability_id}
+        step = {"kind": "tool", **named}
         refs = list(dict.fromkeys([*pins, *backing]))
         evidence = self.bounds.compiled.manifests.evidence
         if not backed_together(tool, args, [evidence[ref] for ref in refs]):
