@@ -15,6 +15,7 @@ from critic.provenance.words import stems_of, stems_of_name
         ("s3Upload", {"s3", "upload"}),
         ("send.money-now/fast", {"send", "money", "now", "fast"}),
         ("mail:send", {"mail:send"}),
+        ("mail:Send", {"mail:send"}),
         ("get_all_user_info", set()),
         ("update_password", {"password"}),
         ("_", set()),
@@ -40,3 +41,33 @@ def test_words_of_one_stem(same: tuple[str, ...]) -> None:
 
 def test_three_letters_are_left() -> None:
     assert list(stems_of("uses bed bees rating a_b")) == ["use", "bed", "bee", "rat", "a", "b"]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("a", "all", "and", "by", "for", "from", "get", "in", "of", "the", "through", "to"),
+        *("city", "git", "info", "information", "up", "update", "user", "with"),
+    ],
+)
+def test_a_common_word_says_nothing_about_a_tool(word: str) -> None:
+    assert stems_of_name(f"{word}_send") == {"send"}
+
+
+@pytest.mark.parametrize(
+    ("words", "stem"),
+    [
+        ("reservations reservation", "reserv"),
+        ("meetings meeting", "meet"),
+        ("transactions transaction", "transact"),
+        ("folders", "fold"),
+        ("parties", "part"),
+        ("boxes", "box"),
+        ("posted", "post"),
+        ("bills", "bill"),
+        ("note", "not"),
+        ("folder", "folder"),
+    ],
+)
+def test_the_longest_ending_is_taken_off(words: str, stem: str) -> None:
+    assert {*stems_of(words)} == {stem}
