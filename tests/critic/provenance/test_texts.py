@@ -44,6 +44,9 @@ def stands(value: str, text: str, *, generous: bool = False) -> bool:
 @example(["x-a", "a-a"], "a-a", False)
 @example(["b ?? a"], "??", False)
 @example(["?", "a?"], "?", True)
+@example(["x?a b"], "?a b", False)
+@example(["a b?x"], "a b?", False)
+@example(["x?a b?x", "?a b?"], "?a b?", True)
 def test_the_index_finds_what_a_search_of_the_texts_finds(
     texts: list[str], value: str, generous: bool
 ) -> None:

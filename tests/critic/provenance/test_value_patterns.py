@@ -74,8 +74,17 @@ def test_a_link_ends_at_white_space_brackets_and_quotes() -> None:
 def test_a_text_is_cut_at_no_run_but_one_of_marks() -> None:
     for text in ("\xe9" + "x" * 99, "\u0434" * 99, "\u0434\xe9" * 50):
         assert canonical(text) == text
-    assert canonical("a" + "\u0327" * 99) == canonical("a" + "\u0327" * 30)
-    assert canonical("a" + "\u0327" * 30) != canonical("a" + "\u0327" * 29)
+    for mark in ("\u0300", "\u0327", "\U0001d165", "\U0001d1ad"):
+        assert canonical("b" + mark * 99) == canonical("b" + mark * 30)
+        assert canonical("b" + mark * 30) != canonical("b" + mark * 29)
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0350\u0327", "\u0357\u0301", "\u1b05\u1b35", "\U00011131\U00011127"]
+)
+def test_what_is_newer_than_unicode_3_2_is_not_sorted_or_composed(text: str) -> None:
+    assert canonical(text) == text
+    assert canonical(f"\uff21e\u0301{text}e\u0301") == f"a\xe9{text}\xe9"
 
 
 @pytest.mark.parametrize(
