@@ -13,6 +13,7 @@ from evals.envelope import Envelope
 from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
+from evals.unread import read_context
 
 
 def verify(
@@ -29,7 +30,7 @@ def verify(
     """
     if type(ctx) is not RunContext:
         raise _not_exact(ctx, RunContext)
-    if type(compiled) is not CompiledContext:
+    if type(compiled) is not CompiledContext and not read_context(compiled):
         raise _not_exact(compiled, CompiledContext)
     if type(spec) is not DecisionSpec:
         raise _not_exact(spec, DecisionSpec)

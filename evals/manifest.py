@@ -138,7 +138,8 @@ class Manifests(Envelope):
 class CompiledContext(Envelope):
     """What the planner could see: the manifests that its context pack was compiled to."""
 
-    __slots__ = ("_surface",)  # the index that `critic.surface` keeps with the context
+    # The index that `critic.surface` keeps with the context, and the bytes of one that is unread.
+    __slots__ = ("_body", "_surface")
 
     manifests: Manifests
     pack_version: Annotated[Identifier | None, OPTIONAL] = None

@@ -6,9 +6,9 @@ for the digest of the rules, which is read from disk once per process.
 
 from contextlib import suppress
 from functools import cached_property
-from typing import Annotated, Final, Self
+from typing import Annotated, Any, Final, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
@@ -18,6 +18,7 @@ from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
+from harness.inputs import HeldInputs
 from harness.record.drafts import (
     RESERVED_CLAIMS,
     CanonicalLine,
@@ -120,11 +121,22 @@ class Decision(Envelope):
             raise _contradiction("the run has no score: score it, even if it ended early")
         return self
 
+    @classmethod
+    def of(cls, inputs: HeldInputs, **facts: Any) -> Self:
+        """Return the decision on inputs that are held: they are not drafted again.
+
+        Raises:
+            pydantic.ValidationError: the parts contradict each other.
+        """
+        fields = {"proposal": inputs.handed_out(), **facts}
+        decision: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
+        return decision
+
     @model_validator(mode="after")
-    def _take_snapshot(self) -> Self:
+    def _take_snapshot(self, info: ValidationInfo[Any]) -> Self:
         # What cannot be recorded is still a decision. The log refuses it and hands it back.
         with suppress(ValueError, RecursionError):
-            draft(self)
+            self.__dict__["snapshot"] = self._drafted(held_of(info))
         return self
 
     @cached_property
@@ -134,7 +146,10 @@ class Decision(Envelope):
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
-        digests, bodies = drafted_inputs(self.proposal)
+        return self._drafted(None)
+
+    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+        digests, bodies = drafted_inputs(self.proposal, held)
         members = {
             "inputs": canonical_bytes(digests),
             "report": canonical_bytes(revalidated(self.report)),
@@ -151,15 +166,18 @@ class Decision(Envelope):
         begun = () if self.begun is None else (begun_claim(self.begun),)
         return RecordDraft(bodies, members, (*begun, *self.claims))
 
-    def detached(self) -> Self:
+    def detached(self, proposal: Proposal | None = None) -> Self:
         """Return a copy that shares nothing that can be changed, recorded as this decision is.
+
+        Args:
+            proposal: a copy of the proposal for it, which nobody else holds; made if absent.
 
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
         copied, snapshot = self.__copy__(), self.snapshot
         copied.__dict__ |= {
-            "proposal": revalidated(self.proposal),
+            "proposal": revalidated(self.proposal) if proposal is None else proposal,
             "run": None if self.run is None else revalidated(self.run),
             "report": revalidated(self.report),
             "attempts": tuple(map(revalidated, self.attempts)),
@@ -207,12 +225,26 @@ def draft(decision: Decision) -> RecordDraft:
     return decision.snapshot
 
 
-def drafted_inputs(proposal: Proposal) -> tuple[InputDigests, dict[str, bytes]]:
+def held_of(info: ValidationInfo[Any]) -> HeldInputs | None:
+    """Return the held inputs that an entry is built of, or None."""
+    return info.context if type(info.context) is HeldInputs else None
+
+
+def drafted_inputs(
+    proposal: Proposal, held: HeldInputs | None = None
+) -> tuple[InputDigests, dict[str, bytes]]:
     """Return the digests of the four inputs, and their canonical bytes by digest.
+
+    Args:
+        proposal: the inputs.
+        held: the same, where they are held: then nothing is read again.
 
     Raises:
         ValueError, RecursionError: a part was changed in place and is not JSON any more.
     """
+    if held is not None:
+        digests = {name: one.digest for name, one in held.parts.items()}
+        return InputDigests(**digests), {one.digest: one.body for one in held.parts.values()}
     checked = revalidated(proposal)
     by_name = {name: canonical_bytes(getattr(checked, name)) for name in INPUT_NAMES}
     digests = {name: sha256(body) for name, body in by_name.items()}

@@ -8,19 +8,21 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
 from evals.json_value import SAFE_INTEGER, PresentJson
 from evals.plan import Proposal
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, canonical_json
+from harness.inputs import HeldInputs
 from harness.record.decision import (
     INPUT_NAMES,
     DecisionRecord,
     InputDigests,
     drafted_inputs,
     drafted_versions,
+    held_of,
 )
 from harness.record.drafts import (
     CanonicalLine,
@@ -60,15 +62,15 @@ class _Entry(Envelope):
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
-        return self._drafted()
+        return self._drafted(None)
 
-    def _drafted(self) -> RecordDraft:
+    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
         raise NotImplementedError
 
     @model_validator(mode="after")
-    def _take_snapshot(self) -> Self:
+    def _take_snapshot(self, info: ValidationInfo[Any]) -> Self:
         with suppress(ValueError, RecursionError):
-            self.snapshot  # noqa: B018 - it is kept
+            self.__dict__["snapshot"] = self._drafted(held_of(info))
         return self
 
 
@@ -82,14 +84,23 @@ class Begun(_Entry):
     approvals: Annotated[tuple[UsedApproval, ...], ARRAY] = ()
     begun_at: Time
 
-    def _drafted(self) -> RecordDraft:
-        digests, bodies = drafted_inputs(self.proposal)
+    @classmethod
+    def of(cls, inputs: HeldInputs, **facts: Any) -> Self:
+        """Return the beginning of what executes held inputs: they are not drafted again."""
+        fields = {"proposal": inputs.handed_out(), **facts}
+        begun: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
+        return begun
+
+    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+        digests, bodies = drafted_inputs(self.proposal, held)
+        permit = permit_digest(digests, bodies) if held is None else held.digest
+        begun_at = self.model_dump(mode="json", include={"begun_at"})["begun_at"]
         members = {
             "kind": canonical_json("begun"),
             "inputs": canonical_bytes(digests),
-            "permit": canonical_json(permit_digest(digests, bodies)),
+            "permit": canonical_json(permit),
             "trace_id": canonical_json(self.proposal.ctx.trace_id),
-            "begun_at": canonical_json(self.wire()["begun_at"]),
+            "begun_at": canonical_json(begun_at),
             **drafted_versions(),
         }
         if self.approvals:
@@ -109,7 +120,7 @@ class CriticError(_Entry):
     failed_at: Time
     trace_id: Annotated[Identifier | None, OPTIONAL] = None
 
-    def _drafted(self) -> RecordDraft:
+    def _drafted(self, _held: HeldInputs | None) -> RecordDraft:
         wire = revalidated(self).wire()
         members = {name: canonical_json(value) for name, value in wire.items()}
         kind = {"kind": canonical_json("critic_error")}

@@ -9,11 +9,11 @@ from collections.abc import Awaitable
 from dataclasses import dataclass
 from datetime import datetime
 
-from critic import Proposal, Refused, Verified, verify_proposal
+from critic import Refused, Verified, verify_proposal
+from harness.inputs import HeldInputs
 from harness.record import AlreadyClaimed, Begun, BegunRecord, used_approvals, without_approvals
 from harness.runtime.awaiting import Shielded, await_shielded
 from harness.runtime.ports import DecisionLog, RecordsBegun, RecordsInThread
-from harness.wire import detached_copy
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +21,20 @@ class Beginning:
     """What may be executed now, or why it may not.
 
     Attributes:
-        proposal: what was judged last: without the approvals that were used before.
+        inputs: what was judged last: without the approvals that were used before.
         verdict: on that proposal.
         record: that the execution begins; None if it is refused, or the log keeps no such record.
         cancelled: the task was cancelled while the record was made.
     """
 
-    proposal: Proposal
+    inputs: HeldInputs
     verdict: Verified | Refused
     record: BegunRecord | None = None
     cancelled: bool = False
 
 
 async def begin_execution(
-    log: DecisionLog, proposal: Proposal, verdict: Verified | Refused, begun_at: datetime
+    log: DecisionLog, inputs: HeldInputs, verdict: Verified | Refused, begun_at: datetime
 ) -> Beginning:
     """Record that a verified proposal is about to be executed.
 
@@ -42,21 +42,21 @@ async def begin_execution(
         Exception: the log did not take the record: nothing may be executed.
     """
     if not isinstance(log, RecordsBegun):
-        return Beginning(proposal, verdict)
+        return Beginning(inputs, verdict)
     while verdict.ok:
-        used = used_approvals(proposal)
-        begun = Begun(proposal=detached_copy(proposal), approvals=used, begun_at=begun_at)
+        used = used_approvals(inputs.proposal)
+        begun = Begun.of(inputs, approvals=used, begun_at=begun_at)
         try:
             record, cancelled = await _recorded(log, begun)
         except AlreadyClaimed as refusal:
             spent = frozenset(one.approval_id for one in used if one.claim in refusal.claims)
             if not spent:
                 raise
-            proposal = without_approvals(proposal, spent)
-            verdict = verify_proposal(proposal)
+            inputs = inputs.with_ctx(without_approvals(inputs.proposal, spent).ctx)
+            verdict = verify_proposal(inputs.proposal)
         else:
-            return Beginning(proposal, verdict, record, cancelled)
-    return Beginning(proposal, verdict)
+            return Beginning(inputs, verdict, record, cancelled)
+    return Beginning(inputs, verdict)
 
 
 async def _recorded(log: RecordsBegun, begun: Begun) -> Shielded[BegunRecord]:

@@ -32,8 +32,6 @@ what the tool did before it raised is not known, so a retry needs an idempotency
 
 _MOST_LAYERS: Final = 100  # a function may be wrapped in itself
 
-_Tools = Mapping[tuple[str, str], ToolCapability]
-
 
 class TranscriptExecutor:
     """Plays back the calls of a recorded run. Nothing is called; the facts are those recorded."""
@@ -116,13 +114,12 @@ class CallableExecutor:
             LookupError: a step's capability has no function here; nothing was called.
         """
         plan = redeem(permit, proposal)
-        manifest: _Tools = proposal.compiled.manifests.tools
         steps = [(index, step) for index, step in enumerate(plan.steps) if type(step) is ToolStep]
         self._require_tools([step for _, step in steps])
         begin = getattr(record, "begin", _ignore)
         outputs: dict[str, Any] = {}
         for index, step in steps:
-            tool = manifest.get((step.adapter_id, step.capability_id))
+            tool = permit.capability(step.adapter_id, step.capability_id)
             begin(index)
             call = await self._call(index, step, tool, record)
             if call.status != "completed":

@@ -29,15 +29,17 @@ from critic import (
     consolidate,
     score,
     verify,
+    verify_proposal,
 )
-from harness.canonical import canonical_bytes
+from harness.canonical import digest
 from harness.errors import HarnessError
+from harness.inputs import Held, HeldContext, HeldInputs, held_context
 from harness.record import BegunRecord, Decision, DecisionRecord, RunFacts
 from harness.runtime.awaiting import await_shielded, maybe_await
 from harness.runtime.beginning import begin_execution
 from harness.runtime.events import EventEmitter, Listener
 from harness.runtime.failures import class_name
-from harness.runtime.permit import Permit, issue_permit
+from harness.runtime.permit import Permit, permit_for
 from harness.runtime.ports import (
     Clock,
     DecisionLog,
@@ -120,33 +122,31 @@ async def run_canonical_loop(
         Exception: what the planner raised; nothing was executed.
     """
     # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
-    ctx, compiled, spec = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
-    handed_out = detached_copy(ctx), detached_copy(compiled), detached_copy(spec)
-    plan = await maybe_await(planner.plan(*handed_out))
-    proposal = _proposal(ctx, compiled, spec, plan)
-    tried = _tried(planner, proposal)
-    verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+    given = Held(ctx), held_context(compiled), Held(spec)
+    plan = await maybe_await(planner.plan(*(one.handed_out() for one in given)))
+    inputs = _inputs(*given, plan)
+    tried = _tried(planner, inputs)
+    verdict = verify_proposal(inputs.proposal)
     began = _aware(clock.now())
     events = EventEmitter(listener, lambda: _time_or_none(clock))
-    turn = _Turn(proposal, tried, verdict, clock, log, intent, began, events)
+    turn = _Turn(inputs, tried, verdict, clock, log, intent, began, events)
     return await turn.take(executor)
 
 
-def _proposal(
-    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Any
-) -> Proposal:
-    """Return the inputs as one proposal, with a copy of the plan that the planner returned."""
-    proposed = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan).plan
-    return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=detached_copy(proposed))
+def _inputs(
+    ctx: Held[RunContext], context: HeldContext, spec: Held[DecisionSpec], plan: Any
+) -> HeldInputs:
+    """Return the inputs with a copy of the plan that the planner returned."""
+    given = {"ctx": ctx.envelope, "compiled": context.envelope, "spec": spec.envelope}
+    return HeldInputs(ctx, context, spec, Held(Proposal(**given, plan=plan).plan))
 
 
-def _tried(planner: Planner, proposal: Proposal) -> tuple[Plan, ...]:
+def _tried(planner: Planner, inputs: HeldInputs) -> tuple[Plan, ...]:
     """Return the plans that the planner tried before the proposed one, oldest first."""
     if not isinstance(planner, RecordsAttempts):
         return ()
-    proposed = canonical_bytes(proposal.plan)
-    plans = [detached_copy(plan) for plan, _ in planner.refused_attempts()]
-    return tuple(plan for plan in plans if canonical_bytes(plan) != proposed)
+    plans = [Held(plan) for plan, _ in planner.refused_attempts()]
+    return tuple(plan.envelope for plan in plans if plan.body != inputs.plan.body)
 
 
 def _aware(moment: datetime) -> datetime:
@@ -157,9 +157,9 @@ def _aware(moment: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class _Turn:
-    """One decision on its way to the log. Nobody else holds the proposal and the verdict."""
+    """One decision on its way to the log. Nobody else holds the inputs and the verdict."""
 
-    proposal: Proposal
+    inputs: HeldInputs
     tried: tuple[Plan, ...]
     verdict: Verified | Refused
     clock: Clock
@@ -168,6 +168,11 @@ class _Turn:
     began: datetime
     events: EventEmitter
     begun: BegunRecord | None = None
+
+    @property
+    def proposal(self) -> Proposal:
+        """What is decided. It is never handed out."""
+        return self.inputs.proposal
 
     async def take(self, executor: Executor | None) -> Outcome:
         turn = self
@@ -182,12 +187,10 @@ class _Turn:
     async def begin(self) -> "_Turn":
         """Return the turn with the record that its execution begins, or refused."""
         try:
-            started = await begin_execution(self.log, self.proposal, self.verdict, self.began)
+            started = await begin_execution(self.log, self.inputs, self.verdict, self.began)
         except Exception as failure:
             raise NotRecorded(self._decision(None, None, _NOT_BEGUN)) from failure
-        turn = replace(
-            self, proposal=started.proposal, verdict=started.verdict, begun=started.record
-        )
+        turn = replace(self, inputs=started.inputs, verdict=started.verdict, begun=started.record)
         if started.cancelled:
             await turn.record(None, error="cancelled")
             raise asyncio.CancelledError
@@ -198,18 +201,18 @@ class _Turn:
         if not isinstance(executor, PlaysBack):
             return None
         run = executor.transcript
-        if canonical_bytes(run.proposal) != canonical_bytes(self.proposal):
+        if digest(run.proposal) != self.inputs.digest:
             return None
         facts = {"wall_ms": run.wall_ms, "tokens": run.tokens, "cost_micros": run.cost_micros}
         return self._run(run.calls, Execution(outputs=run.outputs, **facts, played_back=True))
 
     async def execute(self, executor: Executor) -> Outcome:
         recorder = CallRecorder(self.events.call_started, self.events.call_ended)
-        permit = issue_permit(self.proposal)
+        permit = permit_for(self.inputs)
         self.events.permitted(permit.digest)
         try:
-            handed_out = detached_copy(self.proposal)
-            execution = await maybe_await(executor.execute(permit, handed_out, recorder))
+            given = self.inputs.handed_out()
+            execution = await maybe_await(executor.execute(permit, given, recorder))
             run = self._run(_end(permit, recorder), execution)
         except Exception as error:
             reason = f"executor raised {class_name(error)}"
@@ -265,7 +268,8 @@ class _Turn:
     ) -> Outcome:
         decision = self._decision(run, decided_at, error)
         try:
-            done = await await_shielded(self._append(decision.detached()))
+            detached = decision.detached(self.inputs.handed_out())
+            done = await await_shielded(self._append(detached))
             if not isinstance(record := done.value, DecisionRecord):
                 raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
         except Exception as failure:
@@ -273,7 +277,9 @@ class _Turn:
         if done.cancelled:
             raise asyncio.CancelledError
         self.events.recorded(record)
-        return Outcome(self.proposal, decision.report, run, record)
+        handed = self.inputs.handed_out()
+        ended = None if run is None else RunFacts.of(run).run_of(handed)
+        return Outcome(handed, decision.report, ended, record)
 
     def _append(self, decision: Decision) -> Any:
         if isinstance(self.log, RecordsInThread):
@@ -299,11 +305,12 @@ class _Turn:
             "begun": None if self.begun is None else self.begun.hash,
         }
         present = {name: value for name, value in optional.items() if value is not None}
-        return Decision(proposal=self.proposal, report=report, **present)
+        return Decision.of(self.inputs, report=report, **present)
 
     def _attempts(self) -> tuple[_Attempt, ...]:
         """Return the plans that were tried before, with verdicts that are derived here."""
-        given = self.proposal.ctx, self.proposal.compiled, self.proposal.spec
+        proposal = self.proposal
+        given = proposal.ctx, proposal.compiled, proposal.spec
         return tuple({"plan": plan, "verdict": verify(*given, plan)} for plan in self.tried)
 
     def _score(self, run: Run) -> ScoreVerdict:

@@ -3,17 +3,25 @@
 Rule 1: only a proposal that `verify` passes gets one, and it is verified here.
 Rule 2: it is good for exactly the bytes that were verified. It cannot be copied.
 Rule 3: the first attempt to redeem it uses it up, whether or not it succeeds.
+Rule 4: it holds bytes, and nothing that the loop decides by.
 """
 
+from collections.abc import Mapping
 from threading import Lock
 from typing import Any, Final, NoReturn
 
-from critic import Plan, Proposal, verify_proposal
+from critic import DecisionSpec, Plan, Proposal, RunContext, ToolCapability, verify_proposal
+from evals.envelope import Envelope
+from evals.unread import unread_body
 from harness.canonical import canonical_bytes, digest
 from harness.errors import HarnessError
+from harness.inputs import HeldInputs, proposal_digest
 from harness.wire import parse
 
 _ISSUER: Final = object()
+
+_REST: Final[Mapping[str, type[Envelope]]] = {"ctx": RunContext, "plan": Plan, "spec": DecisionSpec}
+"""The members of a proposal beside the context, in the order of its canonical form."""
 
 
 class PermitError(HarnessError):
@@ -27,13 +35,16 @@ class Permit:
         digest: the digest of the verified proposal.
     """
 
-    __slots__ = ("_plan", "_redeemed", "_used", "digest")
+    __slots__ = ("_context", "_hash", "_plan", "_redeemed", "_tools", "_used", "digest")
 
-    def __init__(self, issuer: object, proposal: Proposal) -> None:
+    def __init__(self, issuer: object, inputs: HeldInputs) -> None:
         if issuer is not _ISSUER:
             raise PermitError("a permit is issued by the canonical loop, not made by hand")
-        self.digest: Final = digest(proposal)
-        self._plan: Final = canonical_bytes(proposal.plan)
+        self.digest: Final = inputs.digest
+        self._plan: Final = inputs.plan.body
+        self._context: Final = inputs.context.body
+        self._hash: Final = inputs.context.hash()
+        self._tools: Final = inputs.tools()
         self._used: Final = Lock()  # acquired once, and never released
         self._redeemed = False
 
@@ -56,10 +67,40 @@ class Permit:
         """
         if not self._used.acquire(blocking=False):
             raise PermitError("this permit was used before: a plan runs once per verdict")
-        if _digest_or_none(proposal) != self.digest:
+        if self._digest_or_none(proposal) != self.digest:
             raise PermitError("this proposal is not the one that was verified (digest differs)")
         self._redeemed = True
         return parse(Plan, self._plan)
+
+    def capability(self, adapter_id: str, capability_id: str) -> ToolCapability | None:
+        """Return a copy of a tool that the verified plan calls, or None if it calls no such tool.
+
+        It costs the same however many tools there are; `proposal.compiled` is read as a whole.
+        """
+        body = self._tools.get((adapter_id, capability_id))
+        return None if body is None else parse(ToolCapability, body, max_bytes=len(body))
+
+    def _digest_or_none(self, proposal: Proposal) -> str | None:
+        """Return None for a proposal that was changed, since it was built, into non-JSON values."""
+        try:
+            rest = self._unread(proposal)
+            return digest(proposal) if rest is None else proposal_digest(self._hash, *rest)
+        except Exception:
+            return None
+
+    def _unread(self, proposal: Proposal) -> list[bytes] | None:
+        """Return the bytes of all but the context, if that is still unread, and else None.
+
+        An unread context is the very one that was verified if it has the same bytes object.
+        """
+        fields = proposal.__dict__
+        if type(proposal) is not Proposal or len(fields) != 1 + len(_REST):
+            return None
+        if unread_body(fields["compiled"]) is not self._context:
+            return None
+        if any(type(fields[name]) is not model for name, model in _REST.items()):
+            return None
+        return [canonical_bytes(fields[name]) for name in _REST]
 
     def withdraw(self) -> None:
         """Use the permit up: the execution it was issued for is over."""
@@ -67,15 +108,28 @@ class Permit:
 
 
 def issue_permit(proposal: Proposal) -> Permit:
-    """Return a permit for `proposal`, for the loop to hand to an executor.
+    """Return a permit for `proposal` as it is now.
+
+    Raises:
+        PermitError: `verify` refuses the proposal.
+        TypeError: it is not exactly a Proposal.
+        InvalidInput: it was changed in place into something else.
+    """
+    if type(proposal) is not Proposal:
+        raise TypeError(f"a permit is for a Proposal, not {type(proposal).__name__}")
+    return permit_for(HeldInputs.of(proposal))
+
+
+def permit_for(inputs: HeldInputs) -> Permit:
+    """Return a permit for inputs that are held, for the loop to hand to an executor.
 
     Raises:
         PermitError: `verify` refuses the proposal.
     """
-    verdict = verify_proposal(proposal)
+    verdict = verify_proposal(inputs.proposal)
     if not verdict:
         raise PermitError(f"verify refuses this proposal: {'; '.join(verdict.reasons)}")
-    return Permit(_ISSUER, proposal)
+    return Permit(_ISSUER, inputs)
 
 
 def redeem(permit: object, proposal: Proposal) -> Plan:
@@ -87,11 +141,3 @@ def redeem(permit: object, proposal: Proposal) -> Plan:
     if type(permit) is not Permit or not hasattr(permit, "digest"):
         raise PermitError("this is not a permit that the canonical loop issued")
     return permit.redeem(proposal)
-
-
-def _digest_or_none(proposal: Proposal) -> str | None:
-    """Return None for a proposal that was changed, since it was built, into non-JSON values."""
-    try:
-        return digest(proposal)
-    except Exception:
-        return None

@@ -1,15 +1,12 @@
 """Nothing that the loop hands out is what it decides by, records or returns."""
 
 import asyncio
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from critic import CriticReport, Plan, Proposal, Run
+from critic import Plan, Proposal
 from evals.canonical import canonical_bytes
-from evals.envelope import Envelope
 from harness.record import Decision, DecisionRecord
 from harness.runtime import (
     CallEnded,
@@ -21,57 +18,9 @@ from harness.runtime import (
     Permit,
     Recorder,
 )
-from tests.harness.runtime.world import KeptLog, Scripted, Ticking, call_of, do_all, turn
+from tests.harness.runtime.spoiling import spoil
+from tests.harness.runtime.world import KeptLog, Scripted, call_of, do_all, shown, still, turn
 from tests.support.examples import good_proposal, proposal_of, refused_proposal
-
-
-def parts(value: Any) -> Iterator[Any]:
-    """Yield the value and everything that it holds, the innermost first."""
-    if isinstance(value, Envelope):
-        for item in list(value.__dict__.values()):
-            yield from parts(item)
-    elif isinstance(value, Mapping):
-        for item in list(value.values()):
-            yield from parts(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from parts(item)
-    yield value
-
-
-def spoil(*values: Any) -> None:
-    """Change everything that can be changed in these objects, by all means there are."""
-    for value in values:
-        for part in list(parts(value)):
-            _spoil_part(part)
-
-
-def _spoil_part(part: Any) -> None:
-    if isinstance(part, dict):
-        part |= dict.fromkeys([*part, "spoiled"], "spoiled")
-    elif isinstance(part, list):
-        part.append("spoiled")
-    elif isinstance(part, Envelope):
-        _spoil_envelope(part)
-
-
-LIES = {
-    "ok": True,
-    "status": "completed",
-    "safety_mode": "destructive",
-    "caveats": (),
-    "rationale": "spoiled",
-    "violations": (),
-    "trace_id": "spoiled",
-    "run_id": "spoiled",
-}
-
-
-def _spoil_envelope(envelope: Envelope) -> None:
-    for name in type(envelope).model_fields:
-        with suppress(Exception):
-            object.__setattr__(envelope, name, LIES.get(name))
-    envelope.__dict__.clear()
 
 
 class SpoilingPlanner(FixedPlanner):
@@ -132,21 +81,6 @@ class SpoilingListener:
 
 def honest(wire: dict[str, Any]) -> Outcome:
     return asyncio.run(turn(Scripted(do_all), proposal=proposal_of(wire), clock=still()))
-
-
-def still() -> Ticking:
-    """Return a clock that a listener cannot make run faster."""
-    return Ticking(0 * Ticking().step)
-
-
-def shown(outcome: Outcome) -> list[bytes | None]:
-    """Everything that the caller is told, in canonical bytes."""
-    told: list[Proposal | CriticReport | Run | None] = [
-        outcome.proposal,
-        outcome.report,
-        outcome.run,
-    ]
-    return [None if part is None else canonical_bytes(part) for part in told]
 
 
 @pytest.mark.parametrize("wire", [good_proposal(), refused_proposal()], ids=["good", "refused"])

@@ -5,7 +5,8 @@ from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from critic import Plan, Proposal, ToolCall
+from critic import CriticReport, Plan, Proposal, Run, ToolCall
+from evals.canonical import canonical_bytes
 from harness.record import GENESIS, Decision, DecisionRecord, Head, draft, sealed
 from harness.runtime.events import Listener
 from harness.runtime.loop import Outcome, run_canonical_loop
@@ -106,6 +107,11 @@ def do_all(plan: Plan, record: Recorder) -> Execution:
     return Execution(outputs=dict(OUTPUTS))
 
 
+def still() -> Ticking:
+    """Return a clock that a listener cannot make run faster."""
+    return Ticking(0 * Ticking().step)
+
+
 def turn(
     executor: Any,
     *,
@@ -129,3 +135,13 @@ def turn(
         intent=intent,
         listener=listener,
     )
+
+
+def shown(outcome: Outcome) -> list[bytes | None]:
+    """Everything that the caller is told, in canonical bytes."""
+    told: list[Proposal | CriticReport | Run | None] = [
+        outcome.proposal,
+        outcome.report,
+        outcome.run,
+    ]
+    return [None if part is None else canonical_bytes(part) for part in told]

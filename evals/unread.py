@@ -1,0 +1,70 @@
+"""A context that is handed out unread: made of its bytes only if somebody looks at it.
+
+Rule 1: looking at it in any way makes it an ordinary CompiledContext that shares nothing with any
+        other. Until then it holds bytes, which nothing can change, and costs nothing to make.
+Rule 2: only its own bytes say what it is. What was set on it before it was read is dropped.
+"""
+
+from threading import RLock
+from typing import Any, ClassVar, Final, Self
+
+import orjson
+from pydantic import ConfigDict
+
+from evals.manifest import CompiledContext
+
+_READING: Final = RLock()
+_STATE: Final = (
+    "__dict__",
+    "__pydantic_fields_set__",
+    "__pydantic_extra__",
+    "__pydantic_private__",
+)
+
+
+class UnreadContext(CompiledContext):
+    """A CompiledContext that nobody has read yet. Made by `unread_context` alone."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True)  # nothing is validated as it
+
+    def __getattribute__(self, name: str) -> Any:
+        """Read the context, and answer as the ordinary one that it has become."""
+        read_context(self)
+        return getattr(self, name)
+
+    def __copy__(self) -> Self:
+        read_context(self)
+        return self.__copy__()
+
+
+def unread_context(body: bytes) -> UnreadContext:
+    """Return the context with these canonical bytes, unread."""
+    context = UnreadContext.__new__(UnreadContext)
+    object.__setattr__(context, "_body", body)
+    return context
+
+
+def read_context(value: object) -> bool:
+    """Read a context that nobody has read. Return whether it is exactly a CompiledContext now."""
+    if type(value) is UnreadContext:
+        with _READING:
+            _read(value)
+    return type(value) is CompiledContext
+
+
+def _read(context: CompiledContext) -> None:
+    if type(context) is not UnreadContext:  # another thread was first
+        return
+    document = orjson.loads(object.__getattribute__(context, "_body"))
+    fresh = CompiledContext.__pydantic_validator__.validate_python(document)
+    for name in _STATE:
+        object.__setattr__(context, name, object.__getattribute__(fresh, name))
+    object.__setattr__(context, "__class__", CompiledContext)
+
+
+def unread_body(value: object) -> bytes | None:
+    """Return the bytes of a context that nobody has read or set anything on; None for any other."""
+    if type(value) is not UnreadContext or object.__getattribute__(value, "__dict__"):
+        return None
+    body = object.__getattribute__(value, "_body")
+    return body if type(body) is bytes else None
