@@ -8,6 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from evals.envelope import (
     ARRAY,
+    MEMBERS,
     OPTIONAL,
     RESTRICTION,
     ApprovalMode,
@@ -71,7 +72,7 @@ class Demand(_KeywordNamed):
 
     class_: Identifier = Field(alias="class")
     content_schema: Annotated[JsonSchema | None, RESTRICTION] = None
-    about: Annotated[dict[Text, Pointer] | None, RESTRICTION] = None
+    about: Annotated[dict[Text, Pointer] | None, RESTRICTION, MEMBERS] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -161,14 +162,14 @@ class ToolCapability(Envelope):
     capability_id: Identifier
     approval_mode: ApprovalMode
     requires_evidence: Annotated[tuple[_Required, ...] | None, RESTRICTION, ARRAY] = None
-    bound_args: Annotated[dict[Text, _Bound] | None, RESTRICTION] = None
+    bound_args: Annotated[dict[Text, _Bound] | None, RESTRICTION, MEMBERS] = None
     bound_together: Annotated[
         tuple[Annotated[tuple[Text, ...], ARRAY], ...] | None, RESTRICTION, ARRAY
     ] = None
     args_schema: Annotated[JsonSchema | None, RESTRICTION] = None
     produces: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     min_tokens: Annotated[Count | None, RESTRICTION] = None
-    arg_roles: Annotated[dict[Text, Role] | None, RESTRICTION] = None
+    arg_roles: Annotated[dict[Text, Role] | None, RESTRICTION, MEMBERS] = None
     result: Annotated[ToolResult | None, OPTIONAL] = None
     follows: Annotated[tuple[ToolName, ...] | None, OPTIONAL, ARRAY] = None
 

@@ -35,8 +35,9 @@ from pydantic import (
     GetCoreSchemaHandler,
     ValidationError,
 )
-from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
+from evals.bounded import WireArray, WireMembers
 from evals.json_value import SAFE_INTEGER
 from evals.strictness import keep_strict
 
@@ -231,31 +232,17 @@ class _Absence:
         return handler(Union[present] if present else source)  # noqa: UP007 - built at run time
 
 
-class _WireArray:
-    """Marks a tuple field that also takes the array of the wire, which Python reads as a list.
-
-    It takes nothing else: the order of a set differs from process to process, and with it every
-    digest.
-    """
-
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        return core_schema.no_info_before_validator_function(_list_as_tuple, handler(source))
-
-
-def _list_as_tuple(value: Any) -> Any:
-    return tuple(value) if type(value) is list else value
-
-
 OPTIONAL: Final = _Absence("OPTIONAL")
 """Marks an optional field whose absence grants nothing: a constructor takes None for "absent"."""
 
 RESTRICTION: Final = _Absence("RESTRICTION")
 """Marks an optional field whose absence permits more: a constructor refuses an explicit None."""
 
-ARRAY: Final = _WireArray()
+ARRAY: Final = WireArray()
 """Marks a tuple field that takes a list, too, and nothing else."""
+
+MEMBERS: Final = WireMembers()
+"""Marks a dict field. A document stops at the first hundred faults of one."""
 
 
 def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evals.envelope import ARRAY, OPTIONAL, Array, Count, Envelope, Identifier
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Array, Count, Envelope, Identifier
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.plan import Proposal
 
@@ -37,7 +37,7 @@ class Run(Envelope):
     trace_id: Identifier
     proposal: Proposal
     calls: Annotated[tuple[ToolCall, ...], ARRAY]
-    outputs: dict[Identifier, JsonValue]
+    outputs: Annotated[dict[Identifier, JsonValue], MEMBERS]
     wall_ms: Annotated[Count | None, OPTIONAL] = None
     tokens: Annotated[Count | None, OPTIONAL] = None
     cost_micros: Annotated[Count | None, OPTIONAL] = None

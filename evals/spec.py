@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from evals.envelope import (
     ARRAY,
+    MEMBERS,
     RESTRICTION,
     ApprovalMode,
     Array,
@@ -35,7 +36,7 @@ class DecisionSpec(Envelope):
     required_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     approval_mode: Annotated[ApprovalMode | None, RESTRICTION] = None
     approval_required_from: Annotated[ApprovalMode | None, RESTRICTION] = None
-    output_schemas: Annotated[dict[Identifier, JsonSchema] | None, RESTRICTION] = None
+    output_schemas: Annotated[dict[Identifier, JsonSchema] | None, RESTRICTION, MEMBERS] = None
     confined_evidence: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     provenance: Annotated[Provenance | None, RESTRICTION] = None
     field_recipients: Annotated[FieldRecipients | None, RESTRICTION] = None

@@ -6,43 +6,38 @@ surrogates, invalid UTF-8, nesting that is too deep, documents over the size lim
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final, TypeVar
 
 import jiter
 import orjson
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
-from evals.context import SHA256
 from evals.envelope import Envelope
-from evals.escaping import escape_line, pointer
+from evals.escaping import pointer
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError, escape_text
+from harness.wire_faults import MOST_PROBLEMS, NOT_BLANK, Location, Problem, faults_of
+
+__all__ = [
+    "MAX_DOCUMENT_BYTES",
+    "MOST_PROBLEMS",
+    "NOT_BLANK",
+    "EnvelopeT",
+    "InvalidInput",
+    "Problem",
+    "build",
+    "detached_copy",
+    "parse",
+    "parse_json",
+    "verify_bytes",
+]
 
 EnvelopeT = TypeVar("EnvelopeT", bound=Envelope)
 
-_Location = tuple[int | str, ...]
-
 MAX_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 """The largest document that is parsed, unless the caller sets another limit."""
-
-MOST_PROBLEMS: Final = 100
-"""How many problems of one input are listed; a count of all of them is in the message."""
-
-
-class Problem(NamedTuple):
-    """One thing that is wrong with an input.
-
-    Attributes:
-        path: JSON pointer to the place, "" for the document as a whole.
-        message: what is wrong and how to fix it: one line, safe to print.
-    """
-
-    path: str
-    message: str
 
 
 class InvalidInput(HarnessError, ValueError):
@@ -52,7 +47,8 @@ class InvalidInput(HarnessError, ValueError):
         path: JSON pointer to the first problem, "" for the document as a whole.
         message: what is wrong there, how to fix it, and how many other places are wrong too;
             one line, safe to print.
-        problems: every problem with its own path, at most `MOST_PROBLEMS`, the first one first.
+        problems: every problem with its own path, the first one first. A document is read up to
+            `MOST_PROBLEMS` of them; the message says so where there are more.
     """
 
     def __init__(self, path: str, message: str, problems: Sequence[Problem] = ()) -> None:
@@ -88,13 +84,13 @@ class _Members(list[tuple[str, Any]]):
     """The members of an object as they are written, so that a key can be there twice."""
 
 
-def _repeated_key(data: bytes) -> _Location:
+def _repeated_key(data: bytes) -> Location:
     """Return where a key appears in its object for the second time; () where there is no such."""
     try:
         value = json.loads(data, object_pairs_hook=_Members, parse_int=len, parse_float=len)
     except (ValueError, RecursionError):
         return ()
-    waiting: list[tuple[_Location, Any]] = [((), value)]
+    waiting: list[tuple[Location, Any]] = [((), value)]
     while waiting:
         place, current = waiting.pop()
         members = current if type(current) is _Members else []
@@ -144,7 +140,10 @@ def build(model: type[EnvelopeT], value: Any) -> EnvelopeT:
     try:
         return model.__pydantic_validator__.validate_python(value)  # type: ignore[no-any-return]
     except ValidationError as error:
-        raise _invalid(error, model, value) from None
+        found = faults_of(error, model, value)
+        path, message = found.problems[0]
+        problems = found.problems[:MOST_PROBLEMS]
+        raise InvalidInput(path, message + found.more(), problems) from None
 
 
 def detached_copy(envelope: EnvelopeT) -> EnvelopeT:
@@ -163,139 +162,3 @@ def verify_bytes(
     """
     verdict = verify(ctx, compiled, spec, parse(Plan, plan))
     return verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
-
-
-NOT_BLANK: Final = r"\S"
-"""The pattern of a text that is not blank."""
-
-# Characters of a message: pydantic repeats a wrong value of a closed set, of any length.
-_LONGEST: Final = 300
-
-_PATTERNS: Final = {
-    NOT_BLANK: "must not be blank",
-    SHA256: "not a SHA-256: 64 digits of 0-9 and a-f, with or without sha256: before them",
-}
-
-_FIXES: Final = {
-    "extra_forbidden": "unknown field: remove it or check its spelling",
-    "missing": "required field is missing: add it",
-    "string_pattern_mismatch": "not an identifier: 1 to 128 (evidence refs 512) characters of "
-    "letters, digits and _.:/#@+=~-, the first a letter, digit or _",
-    "int_type": "must be an integer (no fraction, no quotes, no null)",
-    "string_type": "must be a string",
-    "bool_type": "must be true or false",
-    "tuple_type": "must be an array",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "model_attributes_type": "must be an object",
-    "union_tag_not_found": "missing discriminator: add the field that says which kind it is",
-}
-
-
-def _invalid(error: ValidationError, model: type[Envelope], value: Any) -> InvalidInput:
-    """Explain what pydantic refused in `value`: one problem for each place."""
-    errors = error.errors(include_url=False)
-    nulls = _null_options(model, errors, value)
-    problems: dict[str, str] = {}
-    for details in errors:
-        message = _OMIT if details["loc"] in nulls else _message(details)
-        problems.setdefault(_place(details["loc"], value), message)
-    listed = [
-        Problem(path, escape_line(message))
-        for path, message in islice(problems.items(), MOST_PROBLEMS)
-    ]
-    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return InvalidInput(listed[0].path, listed[0].message + more, listed)
-
-
-_OMIT: Final = "must not be null: omit the field"
-
-
-def _null_options(model: type[Envelope], errors: list[ErrorDetails], value: Any) -> set[_Location]:
-    """Return the places of nulls in optional fields, which are valid when left out."""
-    nulls = {error["loc"] for error in errors if error["input"] is None}
-    if not nulls:
-        return set()
-    try:
-        model.__pydantic_validator__.validate_python(_without(value, nulls))
-    except ValidationError as remaining:
-        return nulls - {error["loc"] for error in remaining.errors(include_url=False)}
-    return nulls
-
-
-def _without(value: Any, locations: Iterable[_Location]) -> Any:
-    """Return the JSON value without the object members at the locations, sharing the rest.
-
-    Linear in the locations and in the objects and arrays that they pass through.
-    """
-    below: dict[int | str, list[_Location]] = {}
-    for location in locations:
-        # A part that is not there is the name of a choice, which is not a place.
-        depth = next((at for at, part in enumerate(location) if _holds(value, part)), None)
-        if depth is not None:
-            below.setdefault(location[depth], []).append(location[depth + 1 :])
-    if not below:
-        return value
-    if isinstance(value, list):
-        return [_without(item, below.get(at, ())) for at, item in enumerate(value)]
-    return {
-        name: _without(item, below.get(name, ()))
-        for name, item in value.items()
-        if () not in below.get(name, ())
-    }
-
-
-def _holds(value: Any, part: int | str) -> bool:
-    if isinstance(value, dict):
-        return part in value
-    return isinstance(value, list) and isinstance(part, int) and part < len(value)
-
-
-# Pydantic adds these to a location where a key, or a text in a choice, has the wrong form.
-_ADDED: Final = ("[key]", "constrained-str")
-
-
-def _place(location: tuple[int | str, ...], value: Any) -> str:
-    """Return the JSON pointer of a location, without the parts that name a union member."""
-    parts: list[str | int] = []
-    last = len(location) - 1
-    for position, part in enumerate(location):
-        if _names_a_choice(part, location[:position], parts):
-            continue
-        if part in _ADDED and position == last and part not in _keys(value):
-            continue
-        if isinstance(value, dict) and (part in value or position == last):
-            value = value.get(part)
-        elif isinstance(value, list) and isinstance(part, int):
-            value = value[part] if part < len(value) else None
-        else:
-            continue
-        parts.append(part)
-    return pointer(*parts)
-
-
-def _keys(value: Any) -> frozenset[str]:
-    return frozenset(value) if isinstance(value, dict) else frozenset()
-
-
-def _names_a_choice(
-    part: int | str, before: tuple[int | str, ...], places: list[str | int]
-) -> bool:
-    """Return True for a part that pydantic adds to say which of several forms it took.
-
-    That is the kind of a step, the form of a demand or a binding, or the `ok` of a verdict.
-    """
-    if before[-1:] == ("verify",):
-        return not isinstance(part, str)
-    if before[-2:-1] == ("bound_args",):
-        return part in ("classes", "binding")
-    in_list = bool(before) and isinstance(before[-1], int)
-    return in_list and places[-2:-1] in (["steps"], ["requires_evidence"])
-
-
-def _message(details: ErrorDetails) -> str:
-    pattern = details.get("ctx", {}).get("pattern")
-    if pattern in _PATTERNS:
-        return _PATTERNS[pattern]
-    text = _FIXES.get(details["type"], details["msg"])[:_LONGEST]
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text

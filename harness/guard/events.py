@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from evals.context import CallId, SessionId, Sha256
-from evals.envelope import ARRAY, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
 from evals.escaping import escape_name
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
 from evals.run import CallStatus
@@ -123,7 +123,7 @@ class CloseEvent(_Event):
     """The session ends with these outputs."""
 
     event: Literal["close"] = "close"
-    outputs: dict[Identifier, JsonValue] = Field(default_factory=dict)
+    outputs: Annotated[dict[Identifier, JsonValue], MEMBERS] = Field(default_factory=dict)
 
 
 SessionEvent = OpenEvent | SaidEvent | CallsEvent | ResultEvent | AnswerEvent | CloseEvent

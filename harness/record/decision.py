@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
@@ -42,7 +42,7 @@ class RunFacts(Envelope):
     run_id: Identifier
     trace_id: Identifier
     calls: Annotated[tuple[ToolCall, ...], ARRAY]
-    outputs: dict[Identifier, JsonValue]
+    outputs: Annotated[dict[Identifier, JsonValue], MEMBERS]
     wall_ms: Annotated[Count | None, OPTIONAL] = None
     tokens: Annotated[Count | None, OPTIONAL] = None
     cost_micros: Annotated[Count | None, OPTIONAL] = None
@@ -212,7 +212,7 @@ class DecisionRecord(Envelope):
     claims: Annotated[tuple[Claim, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = None
     ruleset_version: Identifier
     rules_digest: Annotated[Digest | None, OPTIONAL] = None
-    evaluator_versions: dict[Identifier, Identifier]
+    evaluator_versions: Annotated[dict[Identifier, Identifier], MEMBERS]
     hash: Digest
 
 

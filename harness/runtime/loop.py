@@ -122,9 +122,10 @@ async def run_canonical_loop(
         Exception: what the planner raised; nothing was executed.
     """
     # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
-    given = Held(ctx), held_context(compiled), Held(spec)
-    plan = await maybe_await(planner.plan(*(one.handed_out() for one in given)))
-    inputs = _inputs(*given, plan)
+    run, context, decided = Held(ctx), held_context(compiled), Held(spec)
+    handed_out = run.handed_out(), context.handed_out(), decided.handed_out()
+    plan = await maybe_await(planner.plan(*handed_out))
+    inputs = _inputs(run, context, decided, plan)
     tried = _tried(planner, inputs)
     verdict = verify_proposal(inputs.proposal)
     began = _aware(clock.now())
@@ -137,8 +138,8 @@ def _inputs(
     ctx: Held[RunContext], context: HeldContext, spec: Held[DecisionSpec], plan: Any
 ) -> HeldInputs:
     """Return the inputs with a copy of the plan that the planner returned."""
-    given = {"ctx": ctx.envelope, "compiled": context.envelope, "spec": spec.envelope}
-    return HeldInputs(ctx, context, spec, Held(Proposal(**given, plan=plan).plan))
+    proposed = Proposal(ctx=ctx.envelope, compiled=context.envelope, spec=spec.envelope, plan=plan)
+    return HeldInputs(ctx, context, spec, Held(proposed.plan))
 
 
 def _tried(planner: Planner, inputs: HeldInputs) -> tuple[Plan, ...]:

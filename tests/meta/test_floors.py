@@ -64,6 +64,7 @@ ALSO = {
     "harness.runtime.awaiting": {"asyncio"},
     "harness.runtime.loop": {"asyncio"},
     "harness.loops.plan_loop": {"asyncio"},
+    "evals.unread": {"threading"},
     "harness.runtime.permit": {"threading"},
     "harness.agents.journal": {"threading"},
     "harness.guard.permits": {"threading"},

@@ -53,7 +53,12 @@ def reached(*starts: Any) -> dict[int, Any]:
 def changeable(values: dict[int, Any]) -> set[int]:
     """Return those that hold something: no empty tuple, None, or other object of everybody's."""
     shared = reached(proposal_of(refused_proposal()).spec)
-    holds = (dict, list, set, *(type(one) for one in parts(proposal_of(good_proposal()))))
+    holds: tuple[type, ...] = (
+        dict,
+        list,
+        set,
+        *(type(one) for one in parts(proposal_of(good_proposal()))),
+    )
     atoms = (str, int, float, bool, type(None), tuple)
     return {
         key
@@ -128,7 +133,7 @@ def with_more_tools(compiled: CompiledContext) -> None:
     surface = surface_of(compiled)
     any_tool = next(iter(surface.tools.values()))
     with suppress(TypeError):
-        surface.tools["adp_payments", "bulk_refund"] = any_tool  # type: ignore[index]
+        surface.tools["adp_payments", "bulk_refund"] = any_tool
     object.__setattr__(compiled, "_surface", surface)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from critic import Plan, Proposal, ToolCall, digest
+from harness.inputs import HeldInputs
 from harness.runtime.executors import CallableExecutor, TranscriptExecutor
 from harness.runtime.permit import Permit, PermitError, issue_permit
 from tests.support.examples import good_proposal, good_run, proposal_of, refused_proposal, run_of
@@ -219,7 +220,7 @@ def test_a_proposal_changed_in_place_after_its_verdict(what: str) -> None:
 @pytest.mark.parametrize("issuer", [None, object(), "loop", Permit, True])
 def test_a_permit_made_by_hand_is_refused(issuer: object) -> None:
     with pytest.raises(PermitError, match="issued by the canonical loop, not made by hand"):
-        Permit(issuer, good())
+        Permit(issuer, HeldInputs.of(good()))
 
 
 def test_a_permit_for_a_plan_that_verify_refuses() -> None:
