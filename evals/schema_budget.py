@@ -6,7 +6,8 @@ Schema of hundreds of models, an OpenAPI document of some hundred kilobytes), an
 of them is refused with the name of that limit.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -17,6 +18,10 @@ MAX_SCHEMA_BYTES: Final = 1024 * 1024
 
 MAX_REFERENCE_CHAIN: Final = 500
 """How many references may follow one another before a schema that was seen already."""
+
+MAX_IN_PLACE: Final = 64
+"""How many schemas may lie within one another, by reference or not, that judge one value, where
+`unevaluated...` asks all of them: the compiler calls itself for each, on a stack of any size."""
 
 MAX_ALTERNATIVES: Final = 100_000
 """How many subschemas may have to be asked about one path of a value: nested choices multiply."""
@@ -35,6 +40,7 @@ _PART_ONE: Final = (
     *("unevaluatedItems", "unevaluatedProperties"),
 )
 _PART_MANY: Final = ("prefixItems", "properties", "patternProperties")
+_UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 
 Json = dict[str, Any]
@@ -47,6 +53,12 @@ class Costs(NamedTuple):
     """The most references that follow one another before a schema that was seen already."""
     alternatives: int
     """The most subschemas that may have to be asked about one path of a value."""
+    in_place: int
+    """The most schemas within one another that judge one value."""
+
+
+_NOTHING: Final = Costs(0, 0, 0)
+"""The costs of a schema that is still being counted."""
 
 
 def over_budget(schema: Any, size: int) -> str | None:
@@ -55,13 +67,19 @@ def over_budget(schema: Any, size: int) -> str | None:
         return f"{size} bytes is over the budget of {MAX_SCHEMA_BYTES} bytes for a schema"
     if type(schema) is not dict:
         return None
-    costs = costs_of(schema)
+    exceeded = _exceeded(costs_of(schema), schema)
+    if exceeded is None and _pattern_bytes(schema) > MAX_PATTERN_BYTES:
+        exceeded = f"{MAX_PATTERN_BYTES} bytes for compiled patterns"
+    return None if exceeded is None else f"over the budget of {exceeded}"
+
+
+def _exceeded(costs: Costs, schema: Json) -> str | None:
     if costs.chain > MAX_REFERENCE_CHAIN:
-        return f"over the budget of {MAX_REFERENCE_CHAIN} references in a chain"
+        return f"{MAX_REFERENCE_CHAIN} references in a chain"
     if costs.alternatives > MAX_ALTERNATIVES:
-        return f"over the budget of {MAX_ALTERNATIVES} alternatives for one value"
-    if _pattern_bytes(schema) > MAX_PATTERN_BYTES:
-        return f"over the budget of {MAX_PATTERN_BYTES} bytes for compiled patterns"
+        return f"{MAX_ALTERNATIVES} alternatives for one value"
+    if costs.in_place > MAX_IN_PLACE and not _UNEVALUATED.isdisjoint(_keys(schema)):
+        return f"{MAX_IN_PLACE} schemas within one another, with unevaluated..."
     return None
 
 
@@ -141,6 +159,10 @@ def every_object(root: Any) -> Iterator[Json]:
             waiting.extend(value)
 
 
+def _keys(root: Json) -> Iterator[str]:
+    return chain.from_iterable(every_object(root))
+
+
 def costs_of(root: Json) -> Costs:
     """Return what the references of a schema amount to.
 
@@ -148,7 +170,7 @@ def costs_of(root: Json) -> Costs:
     being counted adds nothing: the validator remembers what it has asked about a value there.
     """
     targets = Targets(root)
-    costs: dict[int, tuple[int, int]] = {}
+    costs: dict[int, Costs] = {}
     for start in every_object(root):
         waiting = [(start, False)]
         while waiting:
@@ -156,25 +178,26 @@ def costs_of(root: Json) -> Costs:
             if leaving:
                 costs[id(schema)] = _cost(schema, costs, targets)
             elif id(schema) not in costs:
-                costs[id(schema)] = (0, 0)
+                costs[id(schema)] = _NOTHING
                 waiting.append((schema, True))
                 same = subschemas(schema, _SAME_ONE, _SAME_MANY)
                 parts = subschemas(schema, _PART_ONE, _PART_MANY)
                 below = (*targets.of(schema), *same, *parts)
                 waiting += [(part, False) for part in below if id(part) not in costs]
-    longest, most = map(max, zip(*costs.values(), strict=True))
-    return Costs(longest, most)
+    return Costs(*map(max, zip(*costs.values(), strict=True)))
 
 
-def _cost(schema: Json, costs: dict[int, tuple[int, int]], targets: Targets) -> tuple[int, int]:
+def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
     referred = [costs[id(target)] for target in targets.of(schema)]
     same = [costs[id(part)] for part in subschemas(schema, _SAME_ONE, _SAME_MANY)]
     parts = [costs[id(part)] for part in subschemas(schema, _PART_ONE, _PART_MANY)]
-    chains = [1 + chain for chain, _ in referred] + [chain for chain, _ in (*same, *parts)]
-    beside = sum(alternatives for _, alternatives in (*referred, *same))
-    below = max((alternatives for _, alternatives in parts), default=0)
+    chains = [1 + each.chain for each in referred] + [each.chain for each in (*same, *parts)]
+    beside = sum(each.alternatives for each in (*referred, *same))
+    below = max((each.alternatives for each in parts), default=0)
+    within = max((each.in_place for each in (*referred, *same)), default=0)
     # Past the limits nothing needs to be exact, and whole numbers need not grow.
-    return max(chains, default=0), min(1 + beside + below, MAX_ALTERNATIVES + 1)
+    alternatives = min(1 + beside + below, MAX_ALTERNATIVES + 1)
+    return Costs(max(chains, default=0), alternatives, 1 + within)
 
 
 def _pattern_bytes(schema: Json) -> int:

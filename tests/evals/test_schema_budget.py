@@ -8,7 +8,6 @@ from evals.schema_budget import (
     MAX_ALTERNATIVES,
     MAX_PATTERN_BYTES,
     REFERENCES,
-    Costs,
     Targets,
     costs_of,
     every_object,
@@ -32,34 +31,34 @@ def test_references_that_follow_one_another_are_a_chain(reference: str) -> None:
         "$defs": {"a": {reference: "#/$defs/b"}, "b": {reference: "#/$defs/c"}, "c": INTEGER},
         reference: "#/$defs/a",
     }
-    assert costs_of(schema) == Costs(chain=3, alternatives=4)
+    assert costs_of(schema)[:2] == (3, 4)
 
 
 @pytest.mark.parametrize("keyword", SAME)
 def test_what_judges_the_same_value_is_an_alternative(keyword: str) -> None:
-    assert costs_of({keyword: INTEGER}) == Costs(0, 2)
-    assert costs_of({keyword: {keyword: INTEGER}, "dependentSchemas": {"x": INTEGER}}) == (0, 4)
+    assert costs_of({keyword: INTEGER})[:2] == (0, 2)
+    assert costs_of({keyword: {keyword: INTEGER}, "dependentSchemas": {"x": INTEGER}})[:2] == (0, 4)
 
 
 @pytest.mark.parametrize("keyword", SAME_MANY)
 def test_each_schema_of_a_list_is_an_alternative(keyword: str) -> None:
-    assert costs_of({keyword: [INTEGER, INTEGER, {"not": INTEGER}]}) == Costs(0, 5)
+    assert costs_of({keyword: [INTEGER, INTEGER, {"not": INTEGER}]})[:2] == (0, 5)
 
 
 def test_each_dependent_schema_is_an_alternative() -> None:
-    assert costs_of({"dependentSchemas": {"x": INTEGER, "y": INTEGER}}) == Costs(0, 3)
+    assert costs_of({"dependentSchemas": {"x": INTEGER, "y": INTEGER}})[:2] == (0, 3)
 
 
 @pytest.mark.parametrize("keyword", PART)
 def test_what_judges_a_part_counts_by_its_deepest_path(keyword: str) -> None:
-    assert costs_of({keyword: {"anyOf": [INTEGER, INTEGER]}}) == Costs(0, 4)
+    assert costs_of({keyword: {"anyOf": [INTEGER, INTEGER]}})[:2] == (0, 4)
 
 
 @pytest.mark.parametrize("keyword", PART_MAPS)
 def test_parts_beside_each_other_are_different_values(keyword: str) -> None:
     schema = {keyword: {"x": INTEGER, "y": {"not": INTEGER}, "z": INTEGER}}
-    assert costs_of(schema) == Costs(0, 3)
-    assert costs_of({"prefixItems": [INTEGER, {"not": INTEGER}, INTEGER]}) == Costs(0, 3)
+    assert costs_of(schema)[:2] == (0, 3)
+    assert costs_of({"prefixItems": [INTEGER, {"not": INTEGER}, INTEGER]})[:2] == (0, 3)
 
 
 def test_the_longest_chain_below_counts() -> None:
@@ -67,8 +66,8 @@ def test_the_longest_chain_below_counts() -> None:
         "$defs": {"a": {"$ref": "#/$defs/b"}, "b": INTEGER},
         "properties": {"x": {"$ref": "#/$defs/a"}, "y": {"$ref": "#/$defs/b"}},
     }
-    assert costs_of(schema) == Costs(chain=2, alternatives=4)
-    assert costs_of({"not": schema, "$defs": schema["$defs"]}) == Costs(2, 5)
+    assert costs_of(schema)[:2] == (2, 4)
+    assert costs_of({"not": schema, "$defs": schema["$defs"]})[:2] == (2, 5)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +92,7 @@ def test_a_hundred_thousand_alternatives_are_within_the_budget() -> None:
 
 
 def test_a_reference_back_adds_nothing() -> None:
-    assert costs_of({"properties": {"x": {"$ref": "#"}}}) == Costs(chain=1, alternatives=2)
+    assert costs_of({"properties": {"x": {"$ref": "#"}}})[:2] == (1, 2)
 
 
 def test_alternatives_are_counted_up_to_the_limit() -> None:
@@ -101,7 +100,7 @@ def test_alternatives_are_counted_up_to_the_limit() -> None:
         f"a{at}": {"anyOf": [{"$ref": f"#/$defs/a{at + 1}"}] * 2} for at in range(40)
     }
     schema = {"$defs": {**links, "a40": INTEGER}, "$ref": "#/$defs/a0"}
-    assert costs_of(schema) == Costs(41, MAX_ALTERNATIVES + 1)
+    assert costs_of(schema)[:2] == (41, MAX_ALTERNATIVES + 1)
     assert over_budget(schema, 0) == "over the budget of 100000 alternatives for one value"
 
 
@@ -241,3 +240,9 @@ def test_what_is_over_a_limit_is_named_with_the_limit() -> None:
     assert over_budget({"patternProperties": names}, 0) == (
         f"over the budget of {MAX_PATTERN_BYTES} bytes for compiled patterns"
     )
+
+
+def test_schemas_within_one_another_that_judge_one_value_are_counted() -> None:
+    schema = {"allOf": [{"not": {"$ref": "#/$defs/a"}}], "$defs": {"a": {"items": {"not": {}}}}}
+    assert costs_of(schema).in_place == 4
+    assert costs_of({"properties": {"x": schema}}).in_place == 3, "the reference leads nowhere"

@@ -39,14 +39,71 @@ def test_a_chain_of_references_with_unevaluated_values_is_refused(keyword: str, 
 @pytest.mark.parametrize(
     "schema",
     [
-        chain(497, {}, {"unevaluatedItems": False}),
-        chain(200, {"unevaluatedProperties": False}, {}),
+        chain(60, {}, {"unevaluatedItems": False}),
+        chain(60, {"unevaluatedProperties": False}, {}),
+        chain(497, {}, {"items": False}),
         {"properties": {f"p{at}": {} for at in range(1_000)}, "unevaluatedProperties": False},
         {"properties": {f"p{at}": {} for at in range(1_000)}, "not": {"$ref": "#/properties/p1"}},
     ],
 )
 def test_what_is_shorter_or_does_not_follow_references_is_compiled(schema: Any) -> None:
     assert SCHEMA.validate_python(schema) == schema
+
+
+ON_A_SMALL_STACK = """
+import sys, threading, orjson
+from evals.schemas import compile_schema, schema_faults
+
+def ask():
+    try:
+        compiled = compile_schema(orjson.loads(sys.argv[1]))
+    except ValueError as error:
+        print(error)
+    else:
+        print(schema_faults(compiled, {"x": 1}))
+
+threading.stack_size(512 * 1024)
+thread = threading.Thread(target=ask)
+thread.start()
+thread.join()
+"""
+
+
+def wrapped(length: int, depth: int, each: dict[str, Any], last: dict[str, Any]) -> Any:
+    """Return a chain whose references each lie within others, so many deep."""
+    links = chain(length, each, last)
+    for at in range(length):
+        for _ in range(depth):
+            links["$defs"][f"a{at}"] = {"allOf": [links["$defs"][f"a{at}"]], **each}
+    return links
+
+
+CLOSED = {"unevaluatedProperties": False}
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [
+        (chain(61, CLOSED, {"type": "string"}), "SchemaFault"),
+        (wrapped(31, 1, CLOSED, {"type": "string"}), "SchemaFault"),
+        (wrapped(12, 4, CLOSED, {"type": "string"}), "SchemaFault"),
+        (chain(200, CLOSED, {}), "over the budget of 64 schemas within one another"),
+        (chain(200, {}, CLOSED), "over the budget of 64 schemas within one another"),
+        (wrapped(60, 1, CLOSED, {}), "over the budget of 64 schemas within one another"),
+        (wrapped(10, 20, CLOSED, {}), "over the budget of 64 schemas within one another"),
+    ],
+)
+def test_unevaluated_values_need_no_more_than_the_stack_of_a_thread(
+    schema: Any, answer: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ON_A_SMALL_STACK, json.dumps(schema)],
+        capture_output=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0
+    assert answer in done.stdout.decode()
 
 
 def refusal(schema: Any) -> str:
