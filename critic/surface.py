@@ -97,8 +97,8 @@ NO_PIN: Final[Pin] = (None, None)
 class Surface(NamedTuple):
     """Tools by (adapter_id, capability_id); evidence by id, as whole items and as pins.
 
-    `listed` holds the outputs that some capability lists in `produces`, `by_class` the evidence of
-    each class in the order of the manifest.
+    `listed` holds the outputs that some capability lists in `produces`, `producers` the tools that
+    list each of them, `by_class` the evidence of each class, in the order of the manifest.
     `roles` are those of all tools that have any: together they say whether there are roles.
     """
 
@@ -106,6 +106,7 @@ class Surface(NamedTuple):
     evidence: Mapping[str, EvidenceItem]
     pins: Mapping[str, Pin]
     listed: frozenset[str]
+    producers: Mapping[str, list[tuple[str, str]]]
     by_class: Mapping[str, list[EvidenceItem]]
     manifests: Manifests
     roles: tuple[Mapping[str, Role], ...]
@@ -130,13 +131,17 @@ def _built(compiled: CompiledContext) -> Surface:
     pins: dict[str, Pin] = {
         item.id: (item.classification, item.expires_at) for item in manifests.evidence_manifest
     }
-    listed = frozenset[str]().union(*(tool.produces for tool in tools.values()))
+    producers: dict[str, list[tuple[str, str]]] = {}
+    for call, tool in tools.items():
+        for output in tool.produces:
+            producers.setdefault(output, []).append(call)
     by_class: dict[str, list[EvidenceItem]] = {}
     for item in manifests.evidence_manifest:
         by_class.setdefault(item.classification, []).append(item)
     # Kept as they are, even empty: more can be added in place.
     roles = tuple(one.arg_roles for one in manifests.tool_manifest if one.arg_roles is not None)
-    return Surface(tools, manifests.evidence, pins, listed, by_class, manifests, roles)
+    listed = frozenset(producers)
+    return Surface(tools, manifests.evidence, pins, listed, producers, by_class, manifests, roles)
 
 
 def _tool(entry: ToolCapability) -> ToolEntry:

@@ -1,7 +1,6 @@
 """What a plan can be repaired with: fresh evidence, tools within bounds, budget that is left."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Final
 
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
@@ -44,6 +43,7 @@ class RepairOptions:
         self.approved_from: Final = _UNLIMITED if tier is None else MODE_RANK[tier]
         """Steps of this rank or a higher one need an approval."""
         self._search_budget = _LOOK_UPS
+        self._fresh: dict[str, list[EvidenceItem]] = {}
         self._allowed: dict[tuple[ToolEntry, str], list[EvidenceItem]] = {}
         self._validators: dict[ToolEntry, CompiledSchema | None] = {}
         self._candidates: dict[Hashable, tuple[str, ...]] = {}
@@ -53,28 +53,16 @@ class RepairOptions:
         """Return the validator of the tool's args, or None where it has no schema."""
         return self._validators.get(tool) or self._validators.setdefault(tool, tool.validator())
 
-    @cached_property
-    def fresh(self) -> dict[str, list[EvidenceItem]]:
-        """Return unexpired evidence by class, in the order of the manifest."""
-        by_class: dict[str, list[EvidenceItem]] = {}
-        for item in self.surface.evidence.values():
-            if unexpired(item.expires_at, self.ctx.as_of):
-                by_class.setdefault(item.classification, []).append(item)
-        return by_class
+    def fresh_of(self, name: str) -> list[EvidenceItem]:
+        """Return unexpired evidence of a class, in the order of the manifest."""
+        if name not in self._fresh:
+            as_of, items = self.ctx.as_of, self.surface.by_class.get(name, ())
+            self._fresh[name] = [item for item in items if unexpired(item.expires_at, as_of)]
+        return self._fresh[name]
 
     def evidence_for(self, name: str) -> tuple[str, ...]:
         """Return the ids of fresh evidence of a class, at most `MOST_CANDIDATES`."""
-        return tuple(item.id for item in self.fresh.get(name, ())[:MOST_CANDIDATES])
-
-    @cached_property
-    def _listing(self) -> dict[str, dict[ToolEntry, Capability]]:
-        """The tools that list an output, by the output, in the order of the manifest."""
-        listing: dict[str, dict[ToolEntry, Capability]] = {}
-        for (adapter, capability), tool in self.surface.tools.items():
-            for output in tool.produces:
-                named = Capability(adapter_id=adapter, capability_id=capability)
-                listing.setdefault(output, {})[tool] = named
-        return listing
+        return tuple(item.id for item in self.fresh_of(name)[:MOST_CANDIDATES])
 
     def producers(self, output: str, wanted: set[str]) -> tuple[Capability, ...]:
         """Return tools that list the output and that a plan may call, at most `MOST_CANDIDATES`.
@@ -92,17 +80,20 @@ class RepairOptions:
         return self._listed(output, set(), _UNLIMITED)
 
     def _listed(self, output: str, wanted: set[str], highest: int) -> tuple[Capability, ...]:
-        tools = self._listing.get(output, {})
-        within = [tool for tool in tools if tool.rank <= highest]
-        within.sort(key=lambda tool: len(tool.produces & wanted), reverse=True)
-        return tuple(tools[tool] for tool in within[:MOST_CANDIDATES])
+        calls = self.surface.producers.get(output, ())
+        within = [call for call in calls if self.surface.tools[call].rank <= highest]
+        within.sort(key=lambda call: len(self.surface.tools[call].produces & wanted), reverse=True)
+        return tuple(
+            Capability(adapter_id=adapter, capability_id=capability)
+            for adapter, capability in within[:MOST_CANDIDATES]
+        )
 
     def allowed(self, tool: ToolEntry, argument: str) -> list[EvidenceItem]:
         """Return fresh evidence of the classes that may back an argument of the tool."""
         key = (tool, argument)
         if key not in self._allowed:
             classes = self.review.needs_of(tool.capability).bound[argument].classes
-            self._allowed[key] = [item for name in classes for item in self.fresh.get(name, ())]
+            self._allowed[key] = [item for name in classes for item in self.fresh_of(name)]
         return self._allowed[key]
 
     def unbacked(self, bound: Bound, argument: Any, refs: Iterable[str] | None) -> Sequence[Any]:
@@ -145,7 +136,7 @@ class RepairOptions:
         about = tuple((Subject.of(args[name]), place) for name, place in need.about)
         key = (need, about)
         if key not in self._candidates:
-            items = self.fresh.get(need.classification, ())
+            items = self.fresh_of(need.classification)
             self._candidates[key] = self._look_up(items, lambda index: meets(index, need, about))
         return self._candidates[key]
 
