@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
 from critic.doubts import Doubts
-from critic.surface import NO_TOOL, Surface, ToolEntry, surface_of
+from critic.surface import NO_TOOL, Surface, ToolEntry, kept_surface
 from evals.approval import Approvals
 from evals.confinement import Confined
 from evals.context import RunContext
@@ -53,7 +53,7 @@ def prepare_plan(
 ) -> PreparedPlan:
     """Look up the tool of every step, once for all checks."""
     steps = [step.__dict__ for step in plan.steps]
-    surface = surface_of(compiled)
+    surface = kept_surface(compiled)
     entries = surface.tools
     try:
         tools = list(map(entries.__getitem__, map(_CALL, steps)))

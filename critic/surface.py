@@ -1,4 +1,4 @@
-"""The manifests of a CompiledContext as an index, built once and kept with the context.
+"""The manifests of a CompiledContext as an index, built once and kept beside the context.
 
 Rule 1: plain dicts of plain values, so `verify` costs the same against ten tools and a hundred
         thousand.
@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from evals.beside import Beside
 from evals.capability import Binding, Demand, Role, ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
@@ -112,17 +113,22 @@ class Surface(NamedTuple):
     roles: tuple[Mapping[str, Role], ...]
 
 
-def surface_of(compiled: CompiledContext) -> Surface:
-    """Return the index of a context: built at the first call, the same object at later ones.
+_KEPT: Final = Beside[Surface]()
 
-    It is kept in a slot, which is not a field: copying, dumping or pickling the context in another
-    thread meanwhile is safe, and copies start without it.
+
+def kept_surface(compiled: CompiledContext) -> Surface:
+    """Return the index that decides: built at the first call, the same object at later ones.
+
+    It is never handed out. It is kept beside the context: copying, dumping or pickling the context
+    in another thread meanwhile is safe, copies start without it, and whoever holds the context
+    cannot reach it.
     """
-    surface: Surface | None = getattr(compiled, "_surface", None)
-    if surface is None:
-        surface = _built(compiled)
-        object.__setattr__(compiled, "_surface", surface)
-    return surface
+    return _KEPT.get(compiled) or _KEPT.keep(compiled, surface_of(compiled))
+
+
+def surface_of(compiled: CompiledContext) -> Surface:
+    """Return an index of a context of its own, for whoever wants to look at it or to change it."""
+    return _built(compiled)
 
 
 def _built(compiled: CompiledContext) -> Surface:

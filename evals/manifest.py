@@ -138,8 +138,7 @@ class Manifests(Envelope):
 class CompiledContext(Envelope):
     """What the planner could see: the manifests that its context pack was compiled to."""
 
-    # The index that `critic.surface` keeps with the context, and the bytes of one that is unread.
-    __slots__ = ("_body", "_surface")
+    __slots__ = ("_body",)  # of a context that nobody has read: see `evals.unread`
 
     manifests: Manifests
     pack_version: Annotated[Identifier | None, OPTIONAL] = None

@@ -9,12 +9,11 @@ Rule 3: no attribute of what is handed out leads here. It holds bytes, which not
 
 import hashlib
 from collections.abc import Mapping
-from threading import Lock
 from types import MappingProxyType
 from typing import Any, Final, Generic
-from weakref import ref
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
+from evals.beside import Beside
 from evals.unread import unread_context
 from harness.canonical import canonical_bytes
 from harness.wire import EnvelopeT, parse
@@ -30,7 +29,7 @@ class Held(Generic[EnvelopeT]):
         InvalidInput: the envelope was changed in place into something else.
     """
 
-    __slots__ = ("__weakref__", "body", "digest", "envelope")
+    __slots__ = ("body", "digest", "envelope")
 
     def __init__(self, envelope: EnvelopeT) -> None:
         self.body: Final = canonical_bytes(envelope)
@@ -160,8 +159,7 @@ def _proposal(
     return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
 
 
-_LOCK: Final = Lock()
-_CONTEXTS: Final[dict[int, tuple[ref[CompiledContext], HeldContext]]] = {}
+_CONTEXTS: Final = Beside[HeldContext]()
 
 
 def held_context(compiled: CompiledContext) -> HeldContext:
@@ -170,13 +168,4 @@ def held_context(compiled: CompiledContext) -> HeldContext:
     Raises:
         InvalidInput: it was changed in place, before that, and is no CompiledContext any more.
     """
-    key = id(compiled)
-    kept = _CONTEXTS.get(key)
-    if kept is not None and kept[0]() is compiled:
-        return kept[1]
-    made = ref(compiled, lambda _gone: _CONTEXTS.pop(key, None)), HeldContext(compiled)
-    with _LOCK:
-        kept = _CONTEXTS.get(key)
-        if kept is None or kept[0]() is not compiled:
-            kept = _CONTEXTS[key] = made
-    return kept[1]
+    return _CONTEXTS.get(compiled) or _CONTEXTS.keep(compiled, HeldContext(compiled))

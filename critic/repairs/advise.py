@@ -44,7 +44,7 @@ from critic.repairs.places import (
     parse_place,
 )
 from critic.repairs.stand_ins import approvals_to_ask, repaired_case
-from critic.surface import surface_of
+from critic.surface import kept_surface
 from critic.verdicts import Check
 from critic.verify import found_in, verify
 from evals.context import RunContext
@@ -79,7 +79,7 @@ def advise(
     if verify(ctx, compiled, spec, plan):
         return None
     proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-    options = RepairOptions(ctx, surface_of(compiled), spec)
+    options = RepairOptions(ctx, kept_surface(compiled), spec)
     repaired, repairs = RepairedPlan(plan, tuple(range(len(plan.steps)))), list[Repair]()
     for _ in range(_PASSES):
         case = repaired_case(proposal, repaired, repairs)

@@ -4,7 +4,7 @@ import pytest
 
 from critic import CompiledContext, Refused
 from critic.checks import CHECKS
-from critic.surface import surface_of
+from critic.surface import kept_surface
 from tests.support.judging import judge
 from tests.support.model.facts import Json
 
@@ -60,8 +60,8 @@ def test_a_reason_step_needs_no_approval(mode: str) -> None:
 def test_the_surface_is_built_once_and_kept() -> None:
     wire = proposal([tool("a", "b")], [])["compiled"]
     compiled = CompiledContext(**wire)
-    assert surface_of(compiled) is surface_of(compiled)
-    assert surface_of(CompiledContext(**wire)) is not surface_of(compiled)
+    assert kept_surface(compiled) is kept_surface(compiled)
+    assert kept_surface(CompiledContext(**wire)) is not kept_surface(compiled)
 
 
 def test_a_late_dependency_is_placed_where_the_plan_names_it_first() -> None:

@@ -1,17 +1,20 @@
 """The index that verify keeps with a context: never another context's, and safe between threads."""
 
 import copy
+import gc
 import json
 import pickle
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
 
 from critic import CompiledContext, Refused, advise, score, verify_proposal
-from critic.surface import surface_of
+from critic.surface import Surface, kept_surface, surface_of
 from evals.canonical import canonical_bytes
 from tests.support.examples import good_run, proposal_of, run_of
 from tests.support.judging import judge
@@ -113,9 +116,52 @@ def undo(edited: CompiledContext, original: CompiledContext) -> None:
             dict.update(part(edited), copy.deepcopy(part(original)))
 
 
+def let_all_pass(index: Surface) -> None:
+    """Change an index, by all means there are, so that it allows what the manifest does not."""
+    (known,) = index.tools.values()
+    known.traits, known.rank, known.needs, known.args_schema = 1, 0, frozenset(), None
+    for call in (("a", "other"), ("a", "c")):
+        dict.__setitem__(index.tools, call, known)
+    dict.__setitem__(index.pins, "forged", ("k", None))
+
+
+@pytest.mark.parametrize("verified_before", [False, True])
+def test_nothing_that_is_done_to_an_index_changes_a_verdict(verified_before: bool) -> None:
+    wire = proposal_with(approval_mode="network", args_schema={"properties": {"n": False}})
+    wire["plan"]["steps"] += [
+        {"kind": "tool", "adapter_id": "a", "capability_id": "other"},
+        {"kind": "reason", "evidence_refs": ["forged"]},
+    ]
+    proposal, spoilt = proposal_of(wire), proposal_of(wire)
+    if verified_before:
+        verify_proposal(spoilt)
+    index = surface_of(spoilt.compiled)
+    let_all_pass(index)
+    with suppress(AttributeError):
+        object.__setattr__(spoilt.compiled, "_surface", index)
+    verdict = verify_proposal(spoilt)
+    assert isinstance(verdict, Refused)
+    assert {one.check for one in verdict.violations} == {"surface", "approval", "evidence"}
+    assert verdict == verify_proposal(proposal)
+    assert canonical_bytes(spoilt) == canonical_bytes(proposal)
+
+
+def test_no_attribute_of_a_context_leads_to_the_index_that_decides() -> None:
+    compiled = proposal_of(proposal_with(args_schema=SCHEMA)).compiled
+    kept = kept_surface(compiled)
+    seen: set[int] = set()
+    waiting: list[Any] = [compiled]
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in seen and not isinstance(one, type | ModuleType | FunctionType):
+            seen.add(id(one))
+            waiting += gc.get_referents(one)
+    assert not seen & {id(kept), id(kept.tools), id(kept.pins), *map(id, kept.tools.values())}
+
+
 def test_a_schema_is_compiled_once() -> None:
     compiled = proposal_of(proposal_with(args_schema=SCHEMA)).compiled
-    checked = [tool for tool in surface_of(compiled).tools.values() if tool.args_schema]
+    checked = [tool for tool in kept_surface(compiled).tools.values() if tool.args_schema]
     first = [tool.validator() for tool in checked]
     again = [tool.validator() for tool in checked]
     assert checked

@@ -65,6 +65,7 @@ ALSO = {
     "harness.runtime.loop": {"asyncio"},
     "harness.loops.plan_loop": {"asyncio"},
     "evals.unread": {"threading"},
+    "evals.beside": {"threading", "weakref"},
     "harness.runtime.permit": {"threading"},
     "harness.agents.journal": {"threading"},
     "harness.guard.permits": {"threading"},

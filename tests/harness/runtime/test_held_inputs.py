@@ -129,12 +129,12 @@ def reading(compiled: CompiledContext) -> None:
 
 
 def with_more_tools(compiled: CompiledContext) -> None:
-    """Make the index allow whatever a plan calls, where it can be changed at all."""
+    """Make an index allow what the manifest does not, and put it in the place of the kept one."""
     surface = surface_of(compiled)
     any_tool = next(iter(surface.tools.values()))
-    with suppress(TypeError):
-        surface.tools["adp_payments", "bulk_refund"] = any_tool
-    object.__setattr__(compiled, "_surface", surface)
+    surface.tools["adp_payments", "bulk_refund"] = any_tool
+    with suppress(AttributeError):
+        object.__setattr__(compiled, "_surface", surface)
 
 
 def with_no_rules(compiled: CompiledContext) -> None:
