@@ -112,6 +112,9 @@ async def run_canonical_loop(
 
     To go on with a plan that waited for an approval, run the loop again with a FixedPlanner.
 
+    `compiled` is read at the first turn with this very object, which makes later turns cheap. Later
+    changes of it in place do not count: give another context.
+
     Raises:
         ExecutionFailed: the executor raised, or returned without having redeemed its permit; the
             decision is recorded with the calls it made.
