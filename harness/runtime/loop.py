@@ -125,16 +125,20 @@ async def run_canonical_loop(
         Exception: what the planner raised; nothing was executed.
     """
     # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
-    run, context, decided = Held(ctx), held_context(compiled), Held(spec)
-    handed_out = run.handed_out(), context.handed_out(), decided.handed_out()
-    plan = await maybe_await(planner.plan(*handed_out))
-    inputs = _inputs(run, context, decided, plan)
-    tried = _tried(planner, inputs)
-    verdict = verify_proposal(inputs.proposal)
-    began = _aware(clock.now())
+    held = Held(ctx), held_context(compiled), Held(spec)
+    plan = await maybe_await(planner.plan(*_handed_out(*held)))
+    inputs = _inputs(*held, plan)
+    tried, verdict = _tried(planner, inputs), verify_proposal(inputs.proposal)
     events = EventEmitter(listener, lambda: _time_or_none(clock))
-    turn = _Turn(inputs, tried, verdict, clock, log, intent, began, events)
+    turn = _Turn(inputs, tried, verdict, clock, log, intent, _aware(clock.now()), events)
     return await turn.take(executor)
+
+
+def _handed_out(
+    ctx: Held[RunContext], context: HeldContext, spec: Held[DecisionSpec]
+) -> tuple[RunContext, CompiledContext, DecisionSpec]:
+    """Return copies for the planner."""
+    return ctx.handed_out(), context.handed_out(), spec.handed_out()
 
 
 def _inputs(
