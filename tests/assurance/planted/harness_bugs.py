@@ -111,7 +111,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "log-holds-the-report",
         _LOOP,
         "the log is given the very decision that the caller is told of",
-        "self._append(decision.detached())",
+        "self._append(detached)",
         "self._append(decision)",
     ),
     slip(
@@ -231,7 +231,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "changed-run-recorded",
         _RECORD,
         "a run changed in place after the decision is recorded as changed",
-        "            draft(self)\n",
+        '            self.__dict__["snapshot"] = self._drafted(held_of(info))\n',
         "            pass\n",
     ),
     slip(
