@@ -122,7 +122,8 @@ def let_all_pass(index: Surface) -> None:
     known.traits, known.rank, known.needs, known.args_schema = 1, 0, frozenset(), None
     for call in (("a", "other"), ("a", "c")):
         dict.__setitem__(index.tools, call, known)
-    dict.__setitem__(index.pins, "forged", ("k", None))
+    pins: Any = index.pins
+    dict.__setitem__(pins, "forged", ("k", None))
 
 
 @pytest.mark.parametrize("verified_before", [False, True])

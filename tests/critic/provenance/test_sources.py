@@ -1,9 +1,11 @@
 """What single items add to what was seen: days, links, and what says nothing."""
 
+from collections.abc import Iterable
 from typing import Final
 
 import pytest
 
+from critic.provenance.seen_items import SeenItems
 from critic.provenance.sources import DaySighting, Seen, Sighting
 from critic.provenance.values import Day
 from evals.manifest import EvidenceItem
@@ -19,9 +21,17 @@ def evidence(wire: Json) -> EvidenceItem:
     return EvidenceItem.model_validate(wire)
 
 
+def seen_in(*items: Json, record_fields: Iterable[str] = ()) -> Seen:
+    seen = SeenItems(record_fields)
+    for one in items:
+        seen.add(evidence(one))
+    return Seen(seen, with_expired=False)
+
+
 def test_an_item_without_a_source_says_nothing() -> None:
-    seen = Seen(["sender"])
-    seen.add(evidence({"id": "e", "classification": "r", "content": {"sender": VALUE, "x": DAY}}))
+    content = {"sender": VALUE, "x": DAY}
+    one = {"id": "e", "classification": "r", "content": content}
+    seen = seen_in(one, record_fields=["sender"])
     assert seen.sighting(VALUE) == Sighting("unseen")
     assert seen.day(Day(2026, 5, 9)) == DaySighting("unseen", None)
     assert not seen.is_linked(VALUE)
@@ -41,23 +51,20 @@ def test_an_item_without_a_source_says_nothing() -> None:
     ],
 )
 def test_a_day_is_seen_where_its_item_is(author: str, standing: str, origin: str) -> None:
-    one = evidence(item(f"on {DAY}", author, standing))
-    seen = Seen()
-    seen.add(one)
-    assert seen.day(Day(2026, 5, 9)) == (origin, one)
+    one = item(f"on {DAY}", author, standing)
+    seen = seen_in(one)
+    assert seen.day(Day(2026, 5, 9)) == (origin, evidence(one))
     assert seen.names_a_day == (origin == "request")
 
 
 def test_what_the_request_says_is_linked() -> None:
-    seen = Seen()
-    seen.add(evidence(request(f"see {VALUE}")))
+    seen = seen_in(request(f"see {VALUE}"))
     assert seen.is_linked(VALUE)
     assert not seen.leads_to(VALUE)
 
 
 def test_a_day_with_a_slash_after_it_is_none_in_the_request() -> None:
-    seen = Seen()
-    seen.add(evidence(request("5/9/2026/")))
+    seen = seen_in(request("5/9/2026/"))
     assert not seen.names_a_day
 
 
