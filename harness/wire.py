@@ -18,7 +18,7 @@ from evals.envelope import Envelope
 from evals.escaping import pointer
 from harness.canonical import canonical_bytes
 from harness.errors import HarnessError, escape_text
-from harness.wire_faults import MOST_PROBLEMS, NOT_BLANK, Location, Problem, faults_of
+from harness.wire_faults import MOST_PROBLEMS, NOT_BLANK, Location, Problem, faults_told
 
 __all__ = [
     "MAX_DOCUMENT_BYTES",
@@ -140,7 +140,7 @@ def build(model: type[EnvelopeT], value: Any) -> EnvelopeT:
     try:
         return model.__pydantic_validator__.validate_python(value)  # type: ignore[no-any-return]
     except ValidationError as error:
-        found = faults_of(error, model, value)
+        found = faults_told(error, model, value)
         path, message = found.problems[0]
         problems = found.problems[:MOST_PROBLEMS]
         raise InvalidInput(path, message + found.more(), problems) from None

@@ -75,7 +75,7 @@ class Faults(NamedTuple):
         return f" (and {len(self.problems) - 1} more)" if len(self.problems) > 1 else ""
 
 
-def faults_of(error: ValidationError, model: type[Envelope], value: Any) -> Faults:
+def faults_told(error: ValidationError, model: type[Envelope], value: Any) -> Faults:
     """Explain what pydantic refused in `value`: one problem for each place, at least one."""
     errors, stopped = _first_errors(error, model, value)
     nulls = _null_options(model, errors, value)

@@ -17,9 +17,11 @@ REACHED = (
     "evals",
     "harness.canonical",
     "harness.errors",
+    "harness.inputs",
     "harness.record",
     "harness.rules",
     "harness.wire",
+    "harness.wire_faults",
 )
 OWN = (
     *("begun", "beside", "diff", "engine", "integrity", "log_check", "page", "problems"),
