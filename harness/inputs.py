@@ -18,7 +18,7 @@ from evals.unread import unread_context
 from harness.canonical import canonical_bytes
 from harness.wire import EnvelopeT, parse
 
-ToolPair = tuple[str, str]
+ToolKey = tuple[str, str]
 """The (adapter_id, capability_id) of a tool."""
 
 
@@ -53,7 +53,7 @@ class HeldContext(Held[CompiledContext]):
         super().__init__(compiled)
         # `compiled` is the first member of a proposal: its hash goes on from here.
         self._hash: Final = hashlib.sha256(b'{"compiled":' + self.body)
-        self._tools: Final[dict[ToolPair, bytes]] = {}
+        self._tools: Final[dict[ToolKey, bytes]] = {}
 
     def handed_out(self) -> CompiledContext:
         """Return a copy for somebody else: it is made of the bytes when it is looked at."""
@@ -67,7 +67,7 @@ class HeldContext(Held[CompiledContext]):
         """Return the hash of a proposal so far, a copy: what follows are the other members."""
         return self._hash.copy()
 
-    def tool(self, name: ToolPair) -> bytes | None:
+    def tool(self, name: ToolKey) -> bytes | None:
         """Return the canonical bytes of the tool's entry, or None if there is no such tool."""
         if name not in self._tools:
             entry = self.envelope.manifests.tools.get(name)
@@ -130,7 +130,7 @@ class HeldInputs:
             "plan": self.plan,
         }
 
-    def tools(self) -> Mapping[ToolPair, bytes]:
+    def tools(self) -> Mapping[ToolKey, bytes]:
         """Return the canonical bytes of the entries of those tools that the plan calls."""
         named = {
             (step.adapter_id, step.capability_id)
