@@ -2,58 +2,61 @@
 
 from typing import TYPE_CHECKING
 
-from critic.consolidate import consolidate
-from critic.repairs.advise import advise
-from critic.repairs.apply import apply_repairs
-from critic.repairs.kinds import Advice, Disposition, Repair
-from critic.score import score
-from critic.verdicts import (
-    RULESET_VERSION,
-    Check,
-    CriticReport,
-    RefusalKind,
-    Refused,
-    ReportStatus,
-    ScoreVerdict,
-    Verified,
-    VerifyVerdict,
-    Violation,
-)
-from critic.verify import verify, verify_proposal
-from evals import (
-    MODE_RANK,
-    Approval,
-    ApprovalMode,
-    ApprovedValue,
-    Binding,
-    CompiledContext,
-    DecisionSpec,
-    Demand,
-    EvaluatorVerdict,
-    EvidenceItem,
-    Finding,
-    Manifests,
-    Plan,
-    Proposal,
-    ReasonStep,
-    Run,
-    RunBudget,
-    RunContext,
-    Scorecard,
-    Scores,
-    SessionFacts,
-    Source,
-    Spent,
-    SpentCall,
-    Step,
-    ToolCall,
-    ToolCapability,
-    ToolName,
-    ToolResult,
-    ToolStep,
-    digest,
-)
-from evals.approval import context_digest
+from evals.front import lazy_front
+
+if TYPE_CHECKING:
+    from critic.consolidate import consolidate
+    from critic.repairs.advise import advise
+    from critic.repairs.apply import apply_repairs
+    from critic.repairs.kinds import Advice, Disposition, Repair
+    from critic.score import score
+    from critic.verdicts import (
+        RULESET_VERSION,
+        Check,
+        CriticReport,
+        RefusalKind,
+        Refused,
+        ReportStatus,
+        ScoreVerdict,
+        Verified,
+        VerifyVerdict,
+        Violation,
+    )
+    from critic.verify import verify, verify_proposal
+    from evals import (
+        MODE_RANK,
+        Approval,
+        ApprovalMode,
+        ApprovedValue,
+        Binding,
+        CompiledContext,
+        DecisionSpec,
+        Demand,
+        EvaluatorVerdict,
+        EvidenceItem,
+        Finding,
+        Manifests,
+        Plan,
+        Proposal,
+        ReasonStep,
+        Run,
+        RunBudget,
+        RunContext,
+        Scorecard,
+        Scores,
+        SessionFacts,
+        Source,
+        Spent,
+        SpentCall,
+        Step,
+        ToolCall,
+        ToolCapability,
+        ToolName,
+        ToolResult,
+        ToolStep,
+        digest,
+    )
+    from evals.approval import context_digest
 
 __all__ = [
     "MODE_RANK",
@@ -112,12 +115,33 @@ __all__ = [
 __version__: str
 
 if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    _load = lazy_front(
+        __name__,
+        {
+            "critic.consolidate": "consolidate",
+            "critic.repairs.advise": "advise",
+            "critic.repairs.apply": "apply_repairs",
+            "critic.repairs.kinds": "Advice Disposition Repair",
+            "critic.score": "score",
+            "critic.verdicts": (
+                "Check CriticReport RULESET_VERSION RefusalKind Refused ReportStatus "
+                "ScoreVerdict Verified VerifyVerdict Violation"
+            ),
+            "critic.verify": "verify verify_proposal",
+            "evals": (
+                "MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext "
+                "DecisionSpec Demand EvaluatorVerdict EvidenceItem Finding Manifests Plan "
+                "Proposal ReasonStep Run RunBudget RunContext Scorecard Scores SessionFacts "
+                "Source Spent SpentCall Step ToolCall ToolCapability ToolName ToolResult "
+                "ToolStep digest"
+            ),
+            "evals.approval": "context_digest",
+        },
+    )
 
-    def __getattr__(name: str) -> str:
-        """Return `__version__`, looked up when it is asked for."""
-        if name == "__version__":
-            return _installed_version()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        """Return a public name, loaded when it is first asked for."""
+        return _installed_version() if name == "__version__" else _load(name)
 
 
 def __dir__() -> list[str]:

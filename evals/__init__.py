@@ -1,23 +1,28 @@
 """The facts of a run, and the five evaluators over them. `critic` is the door that users need."""
 
-from evals.canonical import digest
-from evals.capability import Binding, Demand, ToolCapability, ToolName, ToolResult
-from evals.context import (
-    Approval,
-    ApprovedValue,
-    RunBudget,
-    RunContext,
-    SessionFacts,
-    Spent,
-    SpentCall,
-)
-from evals.envelope import MODE_RANK, ApprovalMode
-from evals.manifest import CompiledContext, EvidenceItem, Manifests, Source
-from evals.plan import Plan, Proposal, ReasonStep, Step, ToolStep
-from evals.run import Run, ToolCall
-from evals.scorecard import EVALUATORS, Scorecard, Scores, score_run
-from evals.spec import DecisionSpec
-from evals.verdict import EVALUATOR_VERSIONS, EvaluatorVerdict, Finding
+from typing import TYPE_CHECKING
+
+from evals.front import lazy_front
+
+if TYPE_CHECKING:
+    from evals.canonical import digest
+    from evals.capability import Binding, Demand, ToolCapability, ToolName, ToolResult
+    from evals.context import (
+        Approval,
+        ApprovedValue,
+        RunBudget,
+        RunContext,
+        SessionFacts,
+        Spent,
+        SpentCall,
+    )
+    from evals.envelope import MODE_RANK, ApprovalMode
+    from evals.manifest import CompiledContext, EvidenceItem, Manifests, Source
+    from evals.plan import Plan, Proposal, ReasonStep, Step, ToolStep
+    from evals.run import Run, ToolCall
+    from evals.scorecard import EVALUATORS, Scorecard, Scores, score_run
+    from evals.spec import DecisionSpec
+    from evals.verdict import EVALUATOR_VERSIONS, EvaluatorVerdict, Finding
 
 __all__ = [
     "EVALUATORS",
@@ -55,3 +60,26 @@ __all__ = [
     "digest",
     "score_run",
 ]
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    __getattr__ = lazy_front(
+        __name__,
+        {
+            "evals.canonical": "digest",
+            "evals.capability": "Binding Demand ToolCapability ToolName ToolResult",
+            "evals.context": (
+                "Approval ApprovedValue RunBudget RunContext SessionFacts Spent SpentCall"
+            ),
+            "evals.envelope": "ApprovalMode MODE_RANK",
+            "evals.manifest": "CompiledContext EvidenceItem Manifests Source",
+            "evals.plan": "Plan Proposal ReasonStep Step ToolStep",
+            "evals.run": "Run ToolCall",
+            "evals.scorecard": "EVALUATORS Scorecard Scores score_run",
+            "evals.spec": "DecisionSpec",
+            "evals.verdict": "EVALUATOR_VERSIONS EvaluatorVerdict Finding",
+        },
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

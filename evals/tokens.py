@@ -14,6 +14,7 @@ Rule 5: only ASCII digits are digits. No rule asks the Unicode tables, which cha
 """
 
 import re
+from functools import cache
 from typing import Final
 
 # Every character is part of a word, except ASCII space and punctuation and the spaces,
@@ -71,11 +72,11 @@ _JOINED: Final = (
     rf"|{_BETWEEN_DIGITS}{_WORD}++|{_MASK_WORD}{_WORD}++"
     rf"|(?<=[0-9])[\ \xa0\-]?+{_MASK}(?:{_WORD}++)?+)*+"
 )
-_TOKEN: Final = re.compile(rf"{_BEFORE_NUMBER}?+(?:{_SIGNED_AFTER}|{_JOINED})")
+_TOKEN: Final = rf"{_BEFORE_NUMBER}?+(?:{_SIGNED_AFTER}|{_JOINED})"
 
 # What else a value can begin or end with: `/data/x` is not in `~/data/x`.
 _LOOSE: Final = rf"(?:(?!{_BEFORE_NUMBER})[{_JOINERS}])++"
-_PIECE: Final = re.compile(rf"{_TOKEN.pattern}|{_LOOSE}")
+_PIECE: Final = rf"{_TOKEN}|{_LOOSE}"
 
 EDGE: Final = "\ud800"
 """Marks where a piece of text begins and ends: a lone surrogate, which no JSON string can hold."""
@@ -83,14 +84,20 @@ EDGE: Final = "\ud800"
 
 def tokens(text: str) -> list[str]:
     """Return the tokens of the text, in their order."""
-    return _TOKEN.findall(text)
+    return _pattern(_TOKEN).findall(text)
 
 
 def has_token(text: str) -> bool:
     """Return whether the text holds a token."""
-    return _TOKEN.search(text) is not None
+    return _pattern(_TOKEN).search(text) is not None
 
 
 def marked(text: str) -> str:
     """Return the text with an edge before and after each token and each run of loose joiners."""
-    return _PIECE.sub(rf"{EDGE}\g<0>{EDGE}", text)
+    return _pattern(_PIECE).sub(rf"{EDGE}\g<0>{EDGE}", text)
+
+
+@cache
+def _pattern(written: str) -> re.Pattern[str]:
+    """Compile a pattern when it is first needed: these two take longer than a verdict."""
+    return re.compile(written)

@@ -8,7 +8,6 @@ from typing import Final
 from critic.checks.violation import Found, violation_of
 from critic.doubts import Doubt, Doubts
 from critic.prepared import PreparedPlan
-from critic.provenance import doubts_of
 from critic.verdicts import Check, RefusalKind
 
 _Run = Callable[[PreparedPlan], Iterator[Found]]
@@ -29,6 +28,8 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
         def doubting(case: PreparedPlan) -> Iterator[Found]:
             if case.spec.provenance is None:
                 return run(case)
+            from critic.provenance import doubts_of  # noqa: PLC0415 - slow to load, often unused
+
             doubts = (
                 violation_of(check, kind, one.reason, one.step, one.path, approvable=one.approvable)
                 for one in doubts_in(doubts_of(case))

@@ -59,7 +59,8 @@ PURE_IMPORTS = words("""
     urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
 """)
-# For cancellation, without starting an event loop; for locks; for the version, when asked for.
+# For cancellation, without starting an event loop; for locks; for the version, when asked for; for
+# modules, when one of their names is asked for.
 ALSO = {
     "harness.runtime.awaiting": {"asyncio"},
     "harness.runtime.loop": {"asyncio"},
@@ -72,6 +73,7 @@ ALSO = {
     "critic.session.evidence": {"threading"},
     "critic.session.grown": {"threading"},
     "critic": {"importlib.metadata"},
+    "evals.front": {"importlib", "sys"},
 }
 
 # What reaches the world or reads a clock without any import: by name, and as a method.
