@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from evals.front import lazy_front
 
 if TYPE_CHECKING:
+    from critic.batch import verify_many
     from critic.consolidate import consolidate
     from critic.repairs.advise import advise
     from critic.repairs.apply import apply_repairs
@@ -109,6 +110,7 @@ __all__ = [
     "digest",
     "score",
     "verify",
+    "verify_many",
     "verify_proposal",
 ]
 
@@ -118,6 +120,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
     _load = lazy_front(
         __name__,
         {
+            "critic.batch": "verify_many",
             "critic.consolidate": "consolidate",
             "critic.repairs.advise": "advise",
             "critic.repairs.apply": "apply_repairs",

@@ -28,7 +28,8 @@ FACTS = """
 """
 VERDICTS = """
     RULESET_VERSION Check CriticReport RefusalKind Refused ReportStatus ScoreVerdict Verified
-    VerifyVerdict Violation consolidate context_digest score verify verify_proposal
+    VerifyVerdict Violation consolidate context_digest score verify verify_many
+    verify_proposal
 """
 ADVICE = "Advice Disposition Repair advise apply_repairs"
 MODES = ("read_only", "local_write", "network", "delegated", "destructive")
