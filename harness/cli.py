@@ -111,7 +111,12 @@ def _add_verify(commands: Commands) -> None:
     verify = _add_judge(commands, "verify", "judge plans before they run", "Proposal or Plan")
     verify.add_argument("--advise", action="store_true", help="say how to fix each refused plan")
     parts = verify.add_argument_group(
-        "parts", "Give all three, or --policy and --context, to judge Plans and not Proposals."
+        "parts",
+        "Give all three, or --against, or --policy and --context, to judge Plans and not "
+        "Proposals. They are read once.",
+    )
+    parts.add_argument(
+        "--against", metavar="FILE", help="all three as one object: ctx, compiled and spec"
     )
     parts.add_argument("--context", metavar="FILE", help="the RunContext")
     parts.add_argument("--compiled", metavar="FILE", help="the CompiledContext: tools, evidence")

@@ -1,18 +1,9 @@
 """Explain a failure to a person in one line: what is wrong, where, what to do."""
 
-import errno
-
+from harness.commands.os_errors import explain_os
 from harness.errors import HarnessError, escape_text
 from harness.runtime.loop import NotRecorded
 from harness.wire import InvalidInput
-
-_ADVICE = {
-    errno.ENOENT: "no such file",
-    errno.EISDIR: "it is a directory: name a file",
-    errno.EACCES: "it may not be read or written by this user",
-    errno.ENOSPC: "the disk is full: free some space and run the command again",
-    errno.EIO: "the disk reported an input/output error",
-}
 
 
 def explain(error: Exception) -> str:
@@ -30,8 +21,3 @@ def explain(error: Exception) -> str:
         case _:
             kind = type(error).__name__
             return f"internal error, treated as a refusal: {kind}: {escape_text(str(error))}"
-
-
-def explain_os(error: OSError) -> str:
-    """Return what the operating system refused, without the place."""
-    return _ADVICE.get(error.errno or 0) or escape_text(error.strerror or str(error))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeVar
 
-from harness.commands.complaint import explain_os
+from harness.commands.os_errors import explain_os
 from harness.errors import escape_text
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 

@@ -1,28 +1,21 @@
-"""`critic verify`: judge Proposals, or Plans against a context that is given apart."""
+"""`critic verify`: judge Proposals, or Plans against a context that is given apart.
+
+A context that is given apart is read and indexed once: each document costs its plan only.
+"""
 
 import argparse
-from collections.abc import Callable
 
-from critic import (
-    CompiledContext,
-    DecisionSpec,
-    Plan,
-    Proposal,
-    Refused,
-    RunContext,
-    Verified,
-    Violation,
-    advise,
-    verify_proposal,
-)
+from critic.verdicts import Refused, Verified, Violation
+from evals.context import RunContext
+from evals.manifest import CompiledContext
+from evals.plan import Proposal
+from evals.spec import DecisionSpec
 from harness.commands.documents import read_whole, size_limit
-from harness.commands.formats.judgement import AnyVerdict, Judged
+from harness.commands.formats.judgement import AnyVerdict
 from harness.commands.judging import judge_all
-from harness.commands.policy import load_policy
+from harness.commands.plan_judging import Judge, PlanContext, judged_proposal, plan_judge
 from harness.errors import UsageError
-from harness.policy import Policy
-from harness.policy.parts import completed_context, completed_proposal
-from harness.wire import EnvelopeT, InvalidInput, build, parse, parse_json
+from harness.wire import EnvelopeT, InvalidInput, parse
 
 _PARTS = ("context", "compiled", "spec")
 
@@ -32,9 +25,6 @@ def run(args: argparse.Namespace) -> int:
     return judge_all(args, _judge_of(args), _describe_verdict)
 
 
-Judge = Callable[[bytes], Judged]
-
-
 def _judge_of(args: argparse.Namespace) -> Judge:
     """Return what judges one document: a Proposal, or a Plan where the other parts are given.
 
@@ -42,55 +32,31 @@ def _judge_of(args: argparse.Namespace) -> Judge:
         UsageError: some of the parts are given, and others are not, or a part is invalid.
     """
     limit = size_limit(args)
+    given = [name for name in _PARTS if getattr(args, name) is not None]
+    if args.against is not None and (beside := [*given, *(["policy"] if args.policy else [])]):
+        listed = " and ".join(f"--{name}" for name in beside)
+        raise UsageError(f"--against says it already: leave out {listed}")
     if args.policy is not None:
         return _judge_by_policy(args, limit)
-    given = [name for name in _PARTS if getattr(args, name) is not None]
+    if args.against is not None:
+        return plan_judge(_part(PlanContext, args.against, limit), limit, advice=args.advise)
     if not given:
-        return lambda data: _judged(parse(Proposal, data, limit), advice=args.advise)
+        return lambda data: judged_proposal(parse(Proposal, data, limit), advice=args.advise)
     if missing := [f"--{name}" for name in _PARTS if name not in given]:
         raise UsageError(f"plans apart need all three parts: add {' and '.join(missing)}")
     ctx = _part(RunContext, args.context, limit)
     compiled = _part(CompiledContext, args.compiled, limit)
     spec = _part(DecisionSpec, args.spec, limit)
-    return _judge_plans(args, ctx, compiled, spec)
+    context = PlanContext(ctx=ctx, compiled=compiled, spec=spec)
+    return plan_judge(context, limit, advice=args.advise)
 
 
 def _judge_by_policy(args: argparse.Namespace, limit: int) -> Judge:
-    """Return what judges Plans in a context, or Proposals that leave out what the policy says."""
     if doubled := [f"--{name}" for name in ("compiled", "spec") if getattr(args, name) is not None]:
         raise UsageError(f"the policy says it already: leave out {' and '.join(doubled)}")
-    policy = load_policy(args.policy, limit).policy
-    if args.context is not None:
-        ctx = _context(policy, args.context, limit)
-        return _judge_plans(args, ctx, policy.compiled(), policy.spec)
+    from harness.commands.verify_policy import policy_judge  # noqa: PLC0415 - slow to load
 
-    def judge(data: bytes) -> Judged:
-        value = completed_proposal(policy, parse_json(data, limit))
-        return _judged(build(Proposal, value), advice=args.advise)
-
-    return judge
-
-
-def _context(policy: Policy, name: str, limit: int) -> RunContext:
-    document = read_whole(name, limit)
-    try:
-        value = document.parse_with(lambda data: parse_json(data, limit))
-        return build(RunContext, completed_context(policy, value))
-    except InvalidInput as error:
-        raise UsageError(f"{document.source}: not a RunContext: {error}") from None
-
-
-def _judge_plans(
-    args: argparse.Namespace, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec
-) -> Judge:
-    limit = size_limit(args)
-
-    def judge(data: bytes) -> Judged:
-        plan = parse(Plan, data, limit)
-        proposal = Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-        return _judged(proposal, advice=args.advise)
-
-    return judge
+    return policy_judge(args, limit)
 
 
 def _part(model: type[EnvelopeT], name: str, limit: int) -> EnvelopeT:
@@ -99,12 +65,6 @@ def _part(model: type[EnvelopeT], name: str, limit: int) -> EnvelopeT:
         return document.parse_with(lambda data: parse(model, data, limit))
     except InvalidInput as error:
         raise UsageError(f"{document.source}: not a {model.__name__}: {error}") from None
-
-
-def _judged(proposal: Proposal, *, advice: bool) -> Judged:
-    verdict = verify_proposal(proposal)
-    inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
-    return Judged(verdict, proposal.ctx.trace_id, advise(*inputs) if advice else None)
 
 
 def _describe_verdict(verdict: AnyVerdict) -> str:

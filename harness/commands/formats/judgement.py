@@ -1,11 +1,14 @@
 """One judgement as the formats print it, and the messages that a verdict contains."""
 
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple, Protocol, assert_never
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, assert_never
 
-from critic import Advice, Refused, ScoreVerdict, Verified
+from critic.verdicts import Refused, ScoreVerdict, Verified
 from harness.commands.documents import InputDocument
 from harness.wire import InvalidInput
+
+if TYPE_CHECKING:  # slow to load, and only needed where advice is asked for
+    from critic import Advice
 
 AnyVerdict = Verified | Refused | ScoreVerdict
 Describe = Callable[[AnyVerdict], str]
@@ -24,7 +27,7 @@ class Judged(NamedTuple):
 
     verdict: AnyVerdict
     trace_id: str
-    advice: Advice | None = None
+    advice: "Advice | None" = None
     note: str = ""
 
 

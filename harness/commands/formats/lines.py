@@ -2,9 +2,9 @@
 
 import argparse
 import sys
+from importlib import import_module
 
 from evals.escaping import escape_line
-from harness.commands.advice_text import describe_advice
 from harness.commands.documents import InputDocument
 from harness.commands.formats.judgement import Describe, Judged, Reporter
 from harness.commands.output import ascii_json
@@ -29,8 +29,9 @@ class _TextReporter:
         text = f"{document.source}: {self._describe(judged.verdict)}"
         if judged.note:
             text += f"\n  note: {judged.note}"
-        advice = "" if judged.advice is None else describe_advice(judged.advice)
-        sys.stdout.write(f"{text}{advice}\n")
+        if judged.advice is not None:
+            text += import_module("harness.commands.advice_text").describe_advice(judged.advice)
+        sys.stdout.write(f"{text}\n")
 
     def invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Print one line for each problem."""

@@ -1,0 +1,43 @@
+"""Judge plans in a context that is read once."""
+
+from collections.abc import Callable
+
+import critic
+from critic.verify import verify
+from evals.context import RunContext
+from evals.envelope import Envelope
+from evals.manifest import CompiledContext
+from evals.plan import Plan, Proposal
+from evals.spec import DecisionSpec
+from harness.commands.formats.judgement import Judged
+from harness.wire import parse
+
+Judge = Callable[[bytes], Judged]
+
+
+class PlanContext(Envelope):
+    """What a plan is judged against: a Proposal without its plan."""
+
+    ctx: RunContext
+    compiled: CompiledContext
+    spec: DecisionSpec
+
+
+def plan_judge(context: PlanContext, limit: int, *, advice: bool) -> Judge:
+    """Return what judges Plans in this context."""
+
+    def judge(data: bytes) -> Judged:
+        return judged(context, parse(Plan, data, limit), advice=advice)
+
+    return judge
+
+
+def judged_proposal(proposal: Proposal, *, advice: bool) -> Judged:
+    """Judge a Proposal."""
+    return judged(proposal, proposal.plan, advice=advice)
+
+
+def judged(context: PlanContext | Proposal, plan: Plan, *, advice: bool) -> Judged:
+    """Judge a plan in a context, and say how to fix it if `advice` is requested."""
+    inputs = context.ctx, context.compiled, context.spec, plan
+    return Judged(verify(*inputs), context.ctx.trace_id, critic.advise(*inputs) if advice else None)

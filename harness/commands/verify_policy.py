@@ -1,0 +1,74 @@
+"""`critic verify --policy`: judge documents that leave out what a policy says."""
+
+import argparse
+from typing import Any
+
+from evals.context import RunContext
+from evals.plan import Plan, Proposal
+from harness.commands.documents import read_whole
+from harness.commands.formats.judgement import Judged
+from harness.commands.plan_judging import (
+    Judge,
+    PlanContext,
+    judged,
+    judged_proposal,
+    plan_judge,
+)
+from harness.commands.policy import load_policy
+from harness.errors import UsageError
+from harness.policy import Policy
+from harness.policy.parts import completed_context, completed_proposal
+from harness.wire import InvalidInput, build, parse_json
+
+_LEFT = frozenset({"ctx", "plan"})
+"""What a Proposal has that leaves out all that the policy says."""
+
+
+def policy_judge(args: argparse.Namespace, limit: int) -> Judge:
+    """Return what judges Plans in a context, or Proposals that leave out what the policy says.
+
+    Raises:
+        UsageError: the policy or the context is invalid.
+    """
+    policy = load_policy(args.policy, limit).policy
+    if args.context is None:
+        return _ProposalJudge(policy, limit, advice=args.advise)
+    ctx = _context(policy, args.context, limit)
+    context = PlanContext(ctx=ctx, compiled=policy.compiled(), spec=policy.spec)
+    return plan_judge(context, limit, advice=args.advise)
+
+
+def _context(policy: Policy, name: str, limit: int) -> RunContext:
+    document = read_whole(name, limit)
+    try:
+        value = document.parse_with(lambda data: parse_json(data, limit))
+        return build(RunContext, completed_context(policy, value))
+    except InvalidInput as error:
+        raise UsageError(f"{document.source}: not a RunContext: {error}") from None
+
+
+class _ProposalJudge:
+    """Judges Proposals. The tools of the policy are indexed once for all that add no evidence."""
+
+    def __init__(self, policy: Policy, limit: int, *, advice: bool) -> None:
+        self._policy, self._limit, self._advice = policy, limit, advice
+        self._compiled = policy.compiled()
+
+    def __call__(self, data: bytes) -> Judged:
+        value = parse_json(data, self._limit)
+        context = self._shared(value)
+        if context is not None:
+            return judged(context[0], context[1], advice=self._advice)
+        completed = completed_proposal(self._policy, value)
+        return judged_proposal(build(Proposal, completed), advice=self._advice)
+
+    def _shared(self, value: Any) -> tuple[PlanContext, Plan] | None:
+        """Return the parts of a valid Proposal without evidence of its own, else None."""
+        if not isinstance(value, dict) or value.keys() != _LEFT:
+            return None
+        try:
+            ctx = build(RunContext, completed_context(self._policy, value["ctx"]))
+            plan = build(Plan, value["plan"])
+        except InvalidInput:  # explained where the Proposal is read as a whole
+            return None
+        return PlanContext(ctx=ctx, compiled=self._compiled, spec=self._policy.spec), plan
