@@ -176,6 +176,18 @@ def _add_replay(commands: Commands) -> None:
     replay.add_argument("log", metavar="LOG")
     replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
     replay.add_argument("--format", choices=("text", "json"), default="text")
+    replay.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="the number of processes (default: 1); the answers are the same",
+    )
+    replay.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep in FILE how far the replay has come, and go on from there if FILE exists",
+    )
 
 
 def _add_log(commands: Commands) -> None:

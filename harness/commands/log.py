@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +18,6 @@ from harness.commands.replay import (
 )
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
-from harness.log.upgrade import upgrade_log
 from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
 from harness.record.drafts import begun_claim
 from harness.record.parts import Whole
@@ -127,7 +127,7 @@ def _shown(whole: Whole) -> object:
 def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     head = log.head()
     answers = replay(log, head=parse_head(args.head), judge=False)
-    counts = print_answers(with_progress(answers, head.seq), as_json=False)
+    counts = print_answers(with_progress(answers, head.seq), Counter(), as_json=False)
     check = check_log(log)
     print_check(check, as_json=False)
     total = sum(counts.values())
@@ -138,6 +138,8 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 
 
 def _upgrade(args: argparse.Namespace) -> int:
+    from harness.log.upgrade import upgrade_log  # noqa: PLC0415 - nothing else writes a log here
+
     head = upgrade_log(Path(args.log), Path(args.new), with_progress)
     sys.stdout.write(f"{head.seq} records copied and compared\nhead {head.seq}:{head.hash}\n")
     return 0

@@ -1,21 +1,32 @@
 """`critic replay`: derive every recorded verdict again and compare the bytes."""
 
 import argparse
+import os
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 from typing import get_args
 
-from tqdm import tqdm
-
 from harness.commands.output import ascii_json
+from harness.commands.replay_state import check_state, keep_state, kept_state
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
-from harness.replay.engine import replay
-from harness.replay.integrity import is_digest
+from harness.replay.engine import Replayer, expected_head, replay
+from harness.replay.integrity import START, Link, is_digest
 from harness.replay.log_check import LogCheck, check_log
 from harness.replay.result import ReplayResult, ReplayStatus
+from harness.replay.stretches import (
+    Batch,
+    answers_in,
+    link_at,
+    replay_batches,
+    sessions_after,
+    stretches,
+)
 
 _ALWAYS = frozenset({"same", "drift", "tampered", "incomplete"})
 """The answers that are counted even where there are none."""
@@ -24,17 +35,76 @@ _ALWAYS = frozenset({"same", "drift", "tampered", "incomplete"})
 def run(args: argparse.Namespace) -> int:
     """Return 0 if the tables are sound and every record is the same, else 1."""
     as_json = args.format == "json"
+    counts: Counter[str] = Counter()
     with SqlDecisionLog.open_for_reading(args.log) as log:
-        total = log.head().seq
-        answers = replay(log, head=parse_head(args.head), judge=True)
-        counts = print_answers(with_progress(answers, total), as_json=as_json)
+        answers = _answers(args, log, counts)
+        print_answers(with_progress(answers, log.head().seq, counts), counts, as_json=as_json)
         check = check_log(log)
+    if args.resume is not None:
+        Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     print_check(check, as_json=as_json)
     if not as_json:
         shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
         numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
         sys.stdout.write(f"{count_of_records(sum(counts.values()))}: {numbers}\n")
     return 0 if check and counts.keys() <= {"same"} else 1
+
+
+def _answers(
+    args: argparse.Namespace, log: SqlDecisionLog, counts: Counter[str]
+) -> Iterator[ReplayResult]:
+    """Return the answers. `counts` holds those that were given; a resumed replay adds its own."""
+    head = parse_head(args.head)
+    if args.jobs == 1 and args.resume is None:
+        return replay(log, head=head, judge=True)
+    expected = expected_head(head)
+    replayer = Replayer(log, expected, judge=True)
+    before = START if args.resume is None else _resumed(args, log, replayer, counts)
+    after = before.seq if before.seq > 0 else None
+    if args.jobs == 1:
+        batches = replay_batches(log, replayer, after)
+    else:
+        batches = _in_processes(args, log, after)
+
+    def save(link: Link) -> None:
+        if args.resume is not None:
+            sys.stdout.flush()
+            keep_state(Path(args.resume), link, counts, args.head)
+
+    return answers_in(batches, before, expected, save, sessions_after(log, replayer, after))
+
+
+def _in_processes(
+    args: argparse.Namespace, log: SqlDecisionLog, after: int | None
+) -> Iterator[Batch]:
+    from harness.replay.pool import ReplayPool  # noqa: PLC0415 - loads what starts processes
+
+    path = os.fspath(args.log)
+    pool = ReplayPool(
+        partial(SqlDecisionLog.open_for_reading, path),
+        args.jobs,
+        expected=expected_head(parse_head(args.head)),
+        on_death=lambda message: sys.stderr.write(f"critic: {message}\n"),
+    )
+    return pool.replayed(stretches(log, after))
+
+
+def _resumed(
+    args: argparse.Namespace, log: SqlDecisionLog, replayer: Replayer, counts: Counter[str]
+) -> Link:
+    """Return the link at which an earlier replay was interrupted, and add what it counted.
+
+    Raises:
+        UsageError: its state cannot be read, or is not of this log.
+    """
+    path = Path(args.resume)
+    state = kept_state(path, args.head)
+    if state is None:
+        return START
+    link = link_at(log, replayer, state.seq)
+    check_state(path, state, link)
+    counts.update(state.counts)
+    return link
 
 
 def parse_head(text: str | None) -> tuple[int, str] | None:
@@ -53,22 +123,41 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
     return number, digest
 
 
-def with_progress(answers: Iterator[ReplayResult], total: int) -> Iterator[ReplayResult]:
-    """Yield the answers, with a progress bar on a terminal and none in a pipe."""
-    shown = sys.stderr.isatty()
-    yield from tqdm(answers, total=total, unit=" records", disable=not shown, leave=False)
+def with_progress(
+    answers: Iterator[ReplayResult], total: int, counts: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[ReplayResult]:
+    """Return the answers, with a progress bar on a terminal and none in a pipe.
+
+    `counts` are those of answers that were given before.
+    """
+    if not sys.stderr.isatty():
+        return answers
+    from tqdm import tqdm  # noqa: PLC0415 - slow to load, and only shown on a terminal
+
+    tqdm.monitor_interval = 0  # no thread of its own: a process with threads is unsafe to copy
+    begun = sum(counts.values())
+    return iter(tqdm(answers, total=total, initial=begun, unit=" records", leave=False))
 
 
-def print_answers(answers: Iterator[ReplayResult], *, as_json: bool) -> Counter[str]:
+def print_answers(
+    answers: Iterable[ReplayResult], counts: Counter[str], *, as_json: bool
+) -> Counter[str]:
     """Print every answer as JSON, or those worth reading as text; count them by status."""
-    counts: Counter[str] = Counter()
     for answer in answers:
         counts[answer.status] += 1
         if as_json:
-            tqdm.write(ascii_json(answer.wire()), file=sys.stdout)
+            _print(ascii_json(answer.wire()))
         elif not answer or answer.notes:
-            tqdm.write(answer.text(), file=sys.stdout)
+            _print(answer.text())
     return counts
+
+
+def _print(text: str) -> None:
+    """Print a line, above the progress bar if there is one."""
+    if "tqdm" in sys.modules:
+        sys.modules["tqdm"].tqdm.write(text, file=sys.stdout)
+    else:
+        sys.stdout.write(f"{text}\n")
 
 
 def count_of_records(number: int) -> str:

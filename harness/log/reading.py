@@ -54,6 +54,11 @@ class LogReader:
                 yield Gap(last + 1, seq - 1)
             last = seq
 
+    def numbers(self) -> Iterator[int]:
+        """Yield the numbers of the stored records, in their order, unchecked."""
+        for (seq,) in self._rows(SELECT_NUMBERS, None, _NUMBERS):
+            yield seq
+
     def records(self, start: int = 1) -> Iterator[DecisionRecord]:
         """Yield the decisions from number `start` on, unchecked: replay shows if they are right.
 

@@ -13,9 +13,10 @@ from harness.record.drafts import begun_claim
 from harness.record.parts import references
 from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_text_of
 from harness.replay.page import Bodies, InputReader, Page
-from harness.replay.recheck import missing, recheck
+from harness.replay.recheck import Rechecked, entry_in, missing, recheck
 from harness.replay.result import ReplayResult
-from harness.replay.sessions import SessionHistory
+from harness.replay.session_entries import SessionEntry
+from harness.replay.sessions import Answer, SessionHistory, completed
 
 _PAGE: Final = 32  # records whose inputs are fetched together, where they are not too large
 _UNBOUNDED: Final = 2**63
@@ -66,10 +67,19 @@ def replay(
         ValueError: `head` is not a number with a hash.
         harness.log.errors.LogError: the log cannot be read any further.
     """
+    return _replayed(log, expected_head(head), judge)
+
+
+def expected_head(head: tuple[int, str] | None) -> Head | None:
+    """Return the head that a caller names.
+
+    Raises:
+        ValueError: it is not a number with a hash.
+    """
     expected = None if head is None else Head(*head)
     if expected is not None and not _possible(expected):
         raise ValueError("head is the number of a record and its hash of 64 hexadecimal digits")
-    return _replayed(log, expected, judge)
+    return expected
 
 
 def _possible(head: Head) -> bool:
@@ -79,41 +89,66 @@ def _possible(head: Head) -> bool:
 
 
 def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[ReplayResult]:
-    before, sessions = START, SessionHistory()
-    for document, page in _documents(log):
-        if document.raw.seq > before.seq + 1:
-            gap, before = missing(before, document.raw.seq - 1)
-            yield gap
-        answer, before = recheck(document, page, before, expected, judge=judge, sessions=sessions)
-        yield answer
+    sessions, last = SessionHistory(), START
+    for answer, link in Replayer(log, expected, judge=judge).replayed(log.raw(), START):
+        yield completed(answer, sessions)
+        last = link
     if expected is not None:
-        yield from _cut_off(before, expected)
+        yield from cut_off(last, expected)
 
 
-def _documents(log: RecordedLog) -> Iterator[tuple[StoredDocument, Page]]:
-    """Yield every stored record with at least what it names."""
-    bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
-    inputs, rows = InputReader(), log.raw()
-    while raws := list(islice(rows, _PAGE)):
-        bodies.make_room()
-        documents = _read(raws, bodies)
-        fetched = bodies.fetch(digest for one in documents for digest in one.digests.values())
-        claims, named = _claims(log, documents), _named(log, documents)
-        for document in documents:
-            if not fetched:
-                bodies.forget()
-                bodies.fetch(document.digests.values(), _UNBOUNDED)
-            yield document, Page(bodies, claims, named, inputs)
+class Replayer:
+    """Replays records of one log, and keeps what many of them name."""
 
+    def __init__(self, log: RecordedLog, expected: Head | None, *, judge: bool) -> None:
+        self._log, self._expected, self._judge = log, expected, judge
+        self._bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
+        self._inputs = InputReader()
 
-def _read(raws: Iterable[RawRecord], bodies: Bodies) -> list[StoredDocument]:
-    documents = []
-    for raw in raws:
-        if not bodies.fetch(references(raw.body)):
-            bodies.forget()
-            bodies.fetch(references(raw.body), _UNBOUNDED)
-        documents.append(read_text_of(raw, bodies))
-    return documents
+    def replayed(self, rows: Iterator[RawRecord], before: Link) -> Iterator[Rechecked]:
+        """Yield the answers for stored rows, and for gaps, each with the link to what follows.
+
+        Args:
+            rows: rows of the log, next to each other.
+            before: the link that the first of them has to follow.
+        """
+        for document, page in self._documents(rows):
+            if document.raw.seq > before.seq + 1:
+                gap, before = missing(before, document.raw.seq - 1)
+                yield Rechecked(Answer(gap), before)
+            answer, before = recheck(document, page, before, self._expected, judge=self._judge)
+            yield Rechecked(answer, before)
+
+    def entries(self, rows: Iterator[RawRecord]) -> Iterator[SessionEntry]:
+        """Yield what stored rows say of the sessions of a guard. Nothing is judged."""
+        for document, page in self._documents(rows):
+            entry = entry_in(document, page)
+            if entry is not None:
+                yield entry
+
+    def documents(self, raws: Iterable[RawRecord]) -> list[StoredDocument]:
+        """Return stored rows with the parts of their bodies in place, parsed."""
+        documents = []
+        for raw in raws:
+            if not self._bodies.fetch(references(raw.body)):
+                self._bodies.forget()
+                self._bodies.fetch(references(raw.body), _UNBOUNDED)
+            documents.append(read_text_of(raw, self._bodies))
+        return documents
+
+    def _documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
+        """Yield every stored record with at least what it names."""
+        log, bodies = self._log, self._bodies
+        while raws := list(islice(rows, _PAGE)):
+            bodies.make_room()
+            documents = self.documents(raws)
+            fetched = bodies.fetch(digest for one in documents for digest in one.digests.values())
+            claims, named = _claims(log, documents), _named(log, documents)
+            for document in documents:
+                if not fetched:
+                    bodies.forget()
+                    bodies.fetch(document.digests.values(), _UNBOUNDED)
+                yield document, Page(bodies, claims, named, self._inputs)
 
 
 def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, int] | None:
@@ -130,6 +165,7 @@ def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, S
     return {own_hash: read_text_of(raw) for own_hash, raw in rows.items()}
 
 
-def _cut_off(last: Link, expected: Head) -> Iterator[ReplayResult]:
+def cut_off(last: Link, expected: Head) -> Iterator[ReplayResult]:
+    """Yield an answer for the records that are missing between the last one and the head."""
     if last.seq < expected.seq:
         yield missing(last, expected.seq)[0]

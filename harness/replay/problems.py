@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from harness.replay.result import Difference
+from harness.replay.result import Difference, ReplayStatus
 
 
 @dataclass
@@ -25,3 +25,16 @@ class Problems:
     def reasons(self) -> tuple[str, ...]:
         """Return all reasons, the worst first."""
         return (*self.tampered, *self.incomplete, *self.redacted, *self.drift, *self.unended)
+
+    @property
+    def status(self) -> ReplayStatus:
+        """Return the status that the worst of them leads to."""
+        if self.tampered:
+            return "tampered"
+        if self.incomplete:
+            return "incomplete"
+        if self.redacted:
+            return "redacted"
+        if self.drift:
+            return "drift"
+        return "open" if self.unended else "same"

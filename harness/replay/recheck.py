@@ -10,6 +10,7 @@ Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `er
 """
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from critic.consolidate import consolidate
@@ -28,8 +29,9 @@ from harness.replay.diff import differences
 from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
 from harness.replay.page import Page
 from harness.replay.problems import Problems
-from harness.replay.result import ReplayResult, ReplayStatus
-from harness.replay.sessions import SessionHistory
+from harness.replay.result import ReplayResult
+from harness.replay.session_entries import SessionEntry, entry_of
+from harness.replay.sessions import Answer
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
 
@@ -37,7 +39,7 @@ from harness.wire import InvalidInput, build
 class Rechecked(NamedTuple):
     """The answer for a record, and the link that the next record has to follow."""
 
-    replayed: ReplayResult
+    answer: Answer
     link: Link
 
 
@@ -48,9 +50,8 @@ def recheck(
     expected: Head | None = None,
     *,
     judge: bool = True,
-    sessions: SessionHistory | None = None,
 ) -> Rechecked:
-    """Check one record and return the answer. Never raises.
+    """Check one record by itself and return the answer. Never raises.
 
     Args:
         document: the stored record, read by `read_text_of`.
@@ -59,7 +60,6 @@ def recheck(
         before: the link that the record before returned, or `START`.
         expected: a head known from elsewhere; its record is compared with it.
         judge: whether to derive verdicts and report. Without, `same` is of bytes, links and claims.
-        sessions: what the records before say of each session.
     """
     page = inputs if isinstance(inputs, Page) else Page(inputs)
     problems = _stored_problems(document, before, expected)
@@ -78,22 +78,29 @@ def recheck(
         check_begun(document, record, proposal if judge else None, page, problems)
     if isinstance(record, DecisionRecord) and judge and proposal is not None:
         _compare(document, record, proposal, problems)
-    _check_session(sessions if judge else None, record, proposal, problems)
-    return Rechecked(_answer(document, record, problems), _next_link(document, record, before))
+    entry = _entry(record, proposal if judge else None, problems)
+    answer = Answer(_replayed(document, record, problems), entry, problems if entry else None)
+    return Rechecked(answer, _next_link(document, record, before))
 
 
-def _check_session(
-    sessions: SessionHistory | None,
-    record: LogRecord | None,
-    proposal: Proposal | None,
-    problems: Problems,
-) -> None:
+def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
+    """Return what a record says of the session of a guard, as `recheck` does, without judging."""
+    record = _decoded(document, Problems())
+    proposal, _ = _proposal(document, page, Problems(), judge=True)
+    return _entry(record, proposal, Problems())
+
+
+def _entry(
+    record: LogRecord | None, proposal: Proposal | None, problems: Problems
+) -> SessionEntry | None:
+    if record is None or proposal is None:
+        return None
     try:
-        if sessions is not None and record is not None and proposal is not None:
-            sessions.check(record, proposal, problems)
+        return entry_of(record, proposal)
     except Exception as error:
         # If this code fails, the log is not to blame.
         problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
+        return None
 
 
 def _stored_problems(document: StoredDocument, before: Link, expected: Head | None) -> Problems:
@@ -253,7 +260,9 @@ def _unscored(record: DecisionRecord) -> bool:
     return record.error is not None and record.report.score is None
 
 
-def _answer(document: StoredDocument, record: LogRecord | None, problems: Problems) -> ReplayResult:
+def _replayed(
+    document: StoredDocument, record: LogRecord | None, problems: Problems
+) -> ReplayResult:
     named: dict[str, Any] = {}
     if isinstance(record, DecisionRecord):
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
@@ -262,7 +271,7 @@ def _answer(document: StoredDocument, record: LogRecord | None, problems: Proble
         named = {"kind": record.kind, **trace}
     return ReplayResult(
         seq=document.raw.seq,
-        status=_status(problems),
+        status=problems.status,
         reasons=problems.reasons,
         notes=tuple(problems.notes),
         differences=problems.differences,
@@ -270,16 +279,10 @@ def _answer(document: StoredDocument, record: LogRecord | None, problems: Proble
     )
 
 
-def _status(problems: Problems) -> ReplayStatus:
-    if problems.tampered:
-        return "tampered"
-    if problems.incomplete:
-        return "incomplete"
-    if problems.redacted:
-        return "redacted"
-    if problems.drift:
-        return "drift"
-    return "open" if problems.unended else "same"
+def decided_at(document: StoredDocument) -> datetime | None:
+    """Return the time of a decision, as a link keeps it; None for what is not a decision."""
+    record = _decoded(document, Problems())
+    return record.report.decided_at if isinstance(record, DecisionRecord) else None
 
 
 def _next_link(document: StoredDocument, record: LogRecord | None, before: Link) -> Link:

@@ -4,54 +4,53 @@ Rule 1: only what earlier records show is compared. A batch whose calls have not
         may have made more known than they show.
 Rule 2: a turn that is not on record leaves the facts after it unproved: they are incomplete.
 Rule 3: sessions of one id, one after the other or at once, are told apart by their facts.
+Rule 4: entries come in the order of their records, wherever those were replayed.
 """
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from critic.session.values import (
-    asked_values,
-    call_hosts,
-    doubts_about,
-    roles_of,
-    values_made,
-)
 from evals.capability import ToolName
-from evals.context import ApprovedValue, SessionFacts, Spent
-from evals.plan import Proposal, ToolStep
-from harness.canonical import canonical_json, digest
-from harness.record import BegunRecord, DecisionRecord, LogRecord, sha256, without_approvals
+from evals.context import ApprovedValue, Spent
+from harness.canonical import digest
 from harness.replay.problems import Problems
+from harness.replay.result import ReplayResult
+from harness.replay.session_entries import Began, Call, Ended, Ruled, SessionEntry
 
-_SHA256: Final = re.compile("[0-9a-f]{64}")
 _MOST_LIVES: Final = 16
 """How many sessions of one id are kept apart: those that began last."""
 
 
-class _Call(NamedTuple):
-    """A call of a batch that may run. `spent` is its digest, if it is destructive."""
+class Answer(NamedTuple):
+    """The answer for a record by itself.
 
-    tool: ToolName
-    spent: str | None
+    Attributes:
+        replayed: the answer; final, unless there is an entry.
+        entry: what the record says of the session of a guard: to compare with earlier records.
+        problems: those of the record so far, if there is an entry.
+    """
+
+    replayed: ReplayResult
+    entry: SessionEntry | None = None
+    problems: Problems | None = None
 
 
 @dataclass(slots=True)
 class _Batch:
-    """A batch that was ruled on: what was known then, and what it adds to that, if it may run.
+    """A batch that was ruled on: what it adds to what is known, if it may run.
 
-    `evidence` are the digests of what was seen before it.
+    `known` is the digest of what was known then, `evidence` are those of what was seen before it.
     """
 
     inputs: tuple[str, ...]
-    known: tuple[SessionFacts, Spent | None]
+    known: str
     evidence: tuple[str, ...]
-    calls: tuple[_Call, ...]
+    calls: tuple[Call, ...]
     hosts: tuple[str, ...]
     made: tuple[str, ...]
     verified: bool
-    runs: bool = False
+    runs: bool
     ended: dict[int, str] = field(default_factory=dict)
     approved: tuple[ApprovedValue, ...] = ()
     waives_scope: bool = False
@@ -60,126 +59,116 @@ class _Batch:
 class SessionHistory:
     """What the records so far say of each session, by its trace."""
 
-    def __init__(self) -> None:
-        """Start before the first record."""
+    def __init__(self, earlier: Callable[[], Iterable[SessionEntry]] = tuple) -> None:
+        """Start before the first record, or after those that are not replayed.
+
+        Args:
+            earlier: returns the entries of the latter. It is called once, and only if any record
+                that is replayed has an entry.
+        """
+        self._earlier: Callable[[], Iterable[SessionEntry]] | None = earlier
         self._lives: dict[str, list[dict[int, _Batch]]] = {}
         self._begun: dict[str, _Batch] = {}
 
-    def check(self, record: LogRecord, proposal: Proposal, problems: Problems) -> None:
-        """Compare the facts of a record of a guard with those before it, and keep what it adds."""
-        facts = proposal.ctx.session
-        if facts is None or not _is_of_a_guard(proposal):
-            return
-        if isinstance(record, DecisionRecord) and record.run is None:
-            self._ruled(record, facts, proposal, problems)
-        elif isinstance(record, DecisionRecord):
-            self._ended(record, facts.turn)
-        elif isinstance(record, BegunRecord):
-            self._runs(record, facts.turn, proposal)
+    def check(self, entry: SessionEntry, problems: Problems) -> None:
+        """Compare the entry of a record with those before it, and keep what it adds.
 
-    def _ruled(
-        self, record: DecisionRecord, facts: SessionFacts, proposal: Proposal, problems: Problems
-    ) -> None:
-        lives = self._lives.setdefault(record.report.trace_id, [])
-        if facts.turn == 1:
+        Raises:
+            harness.log.errors.LogError: the earlier records cannot be read.
+        """
+        earlier, self._earlier = self._earlier, None
+        for one in earlier() if earlier else ():
+            self._take(one, Problems())
+        self._take(entry, problems)
+
+    def _take(self, entry: SessionEntry, problems: Problems) -> None:
+        try:
+            if isinstance(entry.said, Ruled):
+                self._ruled(entry, entry.said, problems)
+            elif isinstance(entry.said, Began):
+                self._runs(entry, entry.said)
+            else:
+                self._ended(entry, entry.said)
+        except Exception as error:
+            # If this code fails, the log is not to blame.
+            problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
+
+    def _ruled(self, entry: SessionEntry, ruled: Ruled, problems: Problems) -> None:
+        turn, lives = entry.turn, self._lives.setdefault(entry.trace, [])
+        if turn == 1:
             lives.append({})
-        candidates = [life for life in lives if facts.turn - 1 in life or facts.turn == 1]
+        candidates = [life for life in lives if turn - 1 in life or turn == 1]
         if not candidates:
             problems.incomplete.append(
-                f"turn {facts.turn - 1} of its session is missing: its facts cannot be derived"
+                f"turn {turn - 1} of its session is missing: its facts cannot be derived"
             )
             return
-        batch = _batch_of(record, facts, proposal)
-        found = [(life, [*_differences(life, batch)]) for life in candidates[::-1]]
+        batch = _batch_of(entry, ruled)
+        found = [(life, [*_differences(life, batch, ruled)]) for life in candidates[::-1]]
         life, different = min(found, key=lambda one: len(one[1]))
         if different:
             named = ", ".join(different)
             problems.contradiction(f"session facts do not follow from earlier records: {named}")
-        if facts.turn - 1 in life:  # only the last batch needs it
-            life[facts.turn - 1].evidence = ()
-        life[facts.turn] = batch
+        if turn - 1 in life:  # only the last batch needs it
+            life[turn - 1].evidence = ()
+        life[turn] = batch
         del lives[:-_MOST_LIVES]
 
-    def _runs(self, record: BegunRecord, turn: int, proposal: Proposal) -> None:
-        batch = self._batch(record, turn)
+    def _runs(self, entry: SessionEntry, began: Began) -> None:
+        batch = self._batch(entry)
         if batch is None:
             return
         batch.runs = True
-        self._begun[record.hash] = batch
-        batch.approved, batch.waives_scope = _approved_in(proposal)
+        self._begun[began.hash] = batch
+        batch.approved, batch.waives_scope = began.approved, began.waives_scope
 
-    def _ended(self, record: DecisionRecord, turn: int) -> None:
-        begun = self._begun.pop(record.begun or "", None)
-        batch = begun or self._batch(record, turn)
-        if batch is not None and record.run is not None:
-            batch.ended |= {call.step: call.status for call in record.run.calls}
+    def _ended(self, entry: SessionEntry, ended: Ended) -> None:
+        begun = self._begun.pop(ended.begun or "", None)
+        batch = begun or self._batch(entry)
+        if batch is not None:
+            batch.ended |= dict(ended.statuses)
 
-    def _batch(self, record: DecisionRecord | BegunRecord, turn: int) -> _Batch | None:
+    def _batch(self, entry: SessionEntry) -> _Batch | None:
         """Return the batch that was ruled on last with the same inputs."""
-        trace = record.trace_id if isinstance(record, BegunRecord) else record.report.trace_id
-        batches = (life.get(turn) for life in reversed(self._lives.get(trace, [])))
-        inputs = _inputs(record)
-        return next((one for one in batches if one and one.inputs == inputs), None)
+        lives = reversed(self._lives.get(entry.trace, []))
+        batches = (life.get(entry.turn) for life in lives)
+        return next((one for one in batches if one and one.inputs == entry.inputs), None)
 
 
-def _is_of_a_guard(proposal: Proposal) -> bool:
-    ids = (proposal.plan.plan_id, proposal.compiled.pack_version)
-    return all(one is not None and _SHA256.fullmatch(one) for one in ids)
+def completed(answer: Answer, sessions: SessionHistory) -> ReplayResult:
+    """Return the answer for a record with what earlier records say of its session.
+
+    Raises:
+        harness.log.errors.LogError: the earlier records cannot be read.
+    """
+    if answer.entry is None or answer.problems is None:
+        return answer.replayed
+    problems = answer.problems
+    sessions.check(answer.entry, problems)
+    changed = {"status": problems.status, "reasons": problems.reasons}
+    return answer.replayed.model_copy(update=changed)
 
 
-def _is_shadow(record: DecisionRecord) -> bool:
-    return record.error is not None and record.error.startswith("shadow: ")
-
-
-def _inputs(record: DecisionRecord | BegunRecord) -> tuple[str, ...]:
-    inputs = record.inputs
-    return (inputs.ctx, inputs.compiled, inputs.spec, inputs.plan)
-
-
-def _batch_of(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> _Batch:
-    calls, hosts, made = list[_Call](), list[str](), list[str]()
-    tools = proposal.compiled.manifests.tools
-    for step in proposal.plan.steps:
-        if not isinstance(step, ToolStep):
-            continue
-        name = ToolName(adapter_id=step.adapter_id, capability_id=step.capability_id)
-        tool = tools.get((step.adapter_id, step.capability_id))
-        destructive = tool is not None and tool.approval_mode == "destructive"
-        calls.append(_Call(name, sha256(canonical_json(step.args)) if destructive else None))
-        if tool is not None:
-            hosts += call_hosts(roles_of(tool), step.args)
-            makes = tool.result is not None and tool.result.makes is True
-            made += values_made(roles_of(tool), step.args) if makes else ()
-    verified = record.report.verify.ok
+def _batch_of(entry: SessionEntry, ruled: Ruled) -> _Batch:
+    spent = "" if ruled.spent is None else digest(ruled.spent)
     return _Batch(
-        inputs=_inputs(record),
-        known=(facts, proposal.ctx.spent),
-        evidence=tuple(map(digest, proposal.compiled.manifests.evidence_manifest)),
-        calls=tuple(calls),
-        hosts=tuple(hosts),
-        made=tuple(made),
-        verified=verified,
-        runs=not verified and _is_shadow(record),
+        inputs=entry.inputs,
+        known=digest(ruled.facts) + spent,
+        evidence=ruled.evidence,
+        calls=ruled.calls,
+        hosts=ruled.hosts,
+        made=ruled.made,
+        verified=ruled.verified,
+        runs=ruled.runs,
     )
 
 
-def _approved_in(proposal: Proposal) -> tuple[tuple[ApprovedValue, ...], bool]:
-    """Return the values that an approval of a batch gave to its session, and whether of a tool."""
-    given = proposal.ctx.approvals
-    if not given:
-        return (), False
-    case, doubts = doubts_about(without_approvals(proposal, None))
-    expiry = {} if given[0].expires_at is None else {"expires_at": given[0].expires_at}
-    values = tuple(ApprovedValue(value=one, **expiry) for one in asked_values(case, doubts))
-    return values, any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
-
-
-def _differences(life: dict[int, _Batch], batch: _Batch) -> Iterator[str]:
+def _differences(life: dict[int, _Batch], batch: _Batch, ruled: Ruled) -> Iterator[str]:
     """Yield the names of the facts that earlier records contradict.
 
     An answer is judged on what was known at its question.
     """
-    facts, spent = batch.known
+    facts, spent = ruled.facts, ruled.spent
     asked = life.get(facts.turn)
     if asked is not None and (asked.known, asked.evidence) == (batch.known, batch.evidence):
         return

@@ -60,7 +60,7 @@ PURE_IMPORTS = words("""
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
 """)
 # For cancellation, without starting an event loop; for locks; for the version, when asked for; for
-# modules, when one of their names is asked for.
+# modules, when one of their names is asked for; for the processes that replay a log.
 ALSO = {
     "harness.runtime.awaiting": {"asyncio"},
     "harness.runtime.loop": {"asyncio"},
@@ -74,6 +74,10 @@ ALSO = {
     "critic.session.grown": {"threading"},
     "critic": {"importlib.metadata"},
     "evals.front": {"importlib", "sys"},
+    "harness.replay.pool": {
+        *("multiprocessing", "multiprocessing.connection", "multiprocessing.process"),
+        *("signal", "threading"),
+    },
 }
 
 # What reaches the world or reads a clock without any import: by name, and as a method.

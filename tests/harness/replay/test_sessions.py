@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from critic import Proposal, consolidate, verify_proposal
 from harness.log import SqlDecisionLog
-from harness.record import Begun, Decision
 from harness.replay import replay
-from harness.wire import build
+from tests.harness.replay.session_logs import EVENTS, REWRITTEN, at, nothing, recorded
 from tests.support.guarding import (
     ASKS,
     Json,
@@ -24,73 +22,11 @@ from tests.support.guarding import (
     yes,
 )
 
-EVENTS: list[Any] = [
-    open_(request="Do the transfer of plan.md, shred old.md, see https://a.example/x"),
-    call("make_note", name="new.md", text="x"),
-    result("made"),
-    call("shred", name="old.md"),
-    result("done"),
-    call("read_note", name="plan.md"),
-    result("wire it to iban-4711-22"),
-    call("transfer", iban="iban-4711-22", reason="x"),
-    yes(),
-    result({}),
-    call("read_note", name="https://a.example/y"),
-    result("x"),
-    call("shred", name="new.md"),
-    result("done"),
-    close(),
-]
-
-
-class Rewriting:
-    """A log whose records are changed before they are kept, and hold together all the same."""
-
-    def __init__(self, log: SqlDecisionLog, change: Callable[[Json], Any]) -> None:
-        self.log, self.change = log, change
-
-    def append(self, decision: Decision) -> Any:
-        proposal = self.changed(decision.proposal)
-        report = consolidate(
-            trace_id=proposal.ctx.trace_id,
-            decision_key=proposal.spec.id,
-            verify=verify_proposal(proposal),
-            score=decision.report.score,
-            decided_at=decision.report.decided_at,
-        )
-        parts = {"run": decision.facts, "error": decision.error, "begun": decision.begun}
-        given: Any = {name: part for name, part in parts.items() if part is not None}
-        return self.log.append(Decision(proposal=proposal, report=report, **given))
-
-    def begin(self, begun: Begun) -> Any:
-        changed = self.changed(begun.proposal)
-        return self.log.begin(
-            Begun(proposal=changed, approvals=begun.approvals, begun_at=begun.begun_at)
-        )
-
-    def changed(self, proposal: Proposal) -> Proposal:
-        wire = proposal.wire()
-        items = wire["compiled"]["manifests"]["evidence_manifest"]
-        self.change({**wire["ctx"], "evidence": items})
-        return build(Proposal, wire)
-
 
 def replayed(path: Path, change: Callable[[Json], Any], events: list[Any]) -> list[Any]:
-    with SqlDecisionLog.open(path / "log.db") as log:
-        answers_to(guard_of(desk(), log=Rewriting(log, change)), events)
+    recorded(path / "log.db", change, events)
+    with SqlDecisionLog.open_for_reading(path / "log.db") as log:
         return list(replay(log))
-
-
-def nothing(_ctx: Json) -> None:
-    pass
-
-
-def at(turn: int, change: Callable[[Json], Any]) -> Callable[[Json], None]:
-    def changed(ctx: Json) -> None:
-        if ctx["session"]["turn"] == turn:
-            change(ctx)
-
-    return changed
 
 
 def test_what_a_guard_recorded_follows(tmp_path: Path) -> None:
@@ -99,28 +35,7 @@ def test_what_a_guard_recorded_follows(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("turn", "change", "named"),
-    [
-        (2, lambda ctx: ctx["spent"].update(steps=0), "spent.steps"),
-        (3, lambda ctx: ctx["spent"].pop("calls"), "spent.calls"),
-        (2, lambda ctx: ctx["session"].update(hosts=["evil.example"]), "hosts"),
-        (6, lambda ctx: ctx["session"].pop("own"), "own"),
-        (6, lambda ctx: ctx["session"].pop("ran"), "ran"),
-        (
-            3,
-            lambda ctx: ctx["session"]["ran"].append(
-                {"adapter_id": "desk", "capability_id": "transfer"}
-            ),
-            "ran",
-        ),
-        (5, lambda ctx: ctx["session"].pop("approved"), "approved"),
-        (2, lambda ctx: ctx["session"].update(approved=[{"value": "iban-9"}]), "approved"),
-        (2, lambda ctx: ctx["session"].update(scope_waived=True), "scope_waived"),
-        (4, lambda ctx: ctx["evidence"][1].update(content="iban-9"), "evidence"),
-        (4, lambda ctx: ctx["evidence"].pop(1), "evidence"),
-        (4, lambda ctx: ctx["evidence"].reverse(), "evidence"),
-    ],
-    ids=lambda one: "" if callable(one) else str(one),
+    ("turn", "change", "named"), REWRITTEN, ids=lambda one: "" if callable(one) else str(one)
 )
 def test_a_fact_that_earlier_records_contradict_is_named(
     turn: int, change: Callable[[Json], Any], named: str, tmp_path: Path

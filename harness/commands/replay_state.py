@@ -1,0 +1,69 @@
+"""How far a replay has come: a small file that an interrupted replay goes on from."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
+from harness.errors import UsageError, escape_text
+from harness.replay.integrity import Link
+from harness.wire import InvalidInput, parse
+
+Digests = Annotated[tuple[str, ...], ARRAY]
+
+
+class ReplayState(Envelope):
+    """The last record that was replayed, and how many answers of each status there were.
+
+    `hashes` are those that the next record may name. `head` is the one that was given, as written.
+    """
+
+    seq: Count
+    hashes: Digests
+    counts: dict[str, Count]
+    head: Annotated[str | None, OPTIONAL] = None
+
+    def follows(self, link: Link) -> bool:
+        """Return whether the log holds at this number what it held when the state was kept."""
+        return self.seq == link.seq and frozenset(self.hashes) == link.hashes
+
+
+def kept_state(path: Path, head: str | None) -> ReplayState | None:
+    """Return the state in a file, or None if there is no such file.
+
+    Raises:
+        UsageError: the file is not a state, or one of a replay with another head.
+    """
+    try:
+        state = parse(ReplayState, path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except InvalidInput as error:
+        raise _unusable(path, f"not the state of a replay: {error}") from None
+    if state.head != head:
+        raise _unusable(path, "it is of a replay with another --head")
+    return state
+
+
+def keep_state(path: Path, link: Link, counts: Mapping[str, int], head: str | None) -> None:
+    """Keep the state: the file holds the one before or this one, never a part."""
+    hashes = tuple(sorted(link.hashes))
+    state = ReplayState(seq=link.seq, hashes=hashes, counts=dict(Counter(counts)), head=head)
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_text(state.model_dump_json(), "utf-8")
+    beside.replace(path)
+
+
+def check_state(path: Path, state: ReplayState, link: Link) -> None:
+    """Check that a log is the one that a state was kept of.
+
+    Raises:
+        UsageError: its records are others, or are gone.
+    """
+    if not state.follows(link):
+        raise _unusable(path, f"the log does not hold record {state.seq} as it was replayed")
+
+
+def _unusable(path: Path, why: str) -> UsageError:
+    return UsageError(f"--resume {escape_text(str(path))}: {why}: remove the file to start again")
