@@ -5,7 +5,8 @@ of a plan. The public way to it is `harness.canonical`.
 """
 
 import hashlib
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Final
 
 import orjson
 import rfc8785
@@ -13,18 +14,52 @@ import rfc8785
 from evals.envelope import Envelope
 
 
-def _plain(value: Any) -> bool:
-    """Return whether orjson with sorted keys gives the RFC 8785 bytes: no floats, ASCII keys.
+class _Unlike(Exception):
+    """There is something in a value that orjson and RFC 8785 spell or order differently."""
 
-    Floats are spelled differently by the two, and RFC 8785 sorts keys by UTF-16 code units,
-    which is the order of orjson (UTF-8) for ASCII.
+
+def _respelled(value: Any) -> Any:
+    """Return the value so that orjson with sorted keys gives its RFC 8785 bytes.
+
+    Whole floats become integers: `1.0` is `1`. What needs no change is returned as it is.
+
+    Raises:
+        _Unlike: a key is not ASCII (RFC 8785 sorts by UTF-16 code units, which is the order of
+            orjson (UTF-8) for ASCII), or a float has an exponent in one of the two spellings.
     """
     kind = type(value)
+    if kind is float:
+        return _respelled_float(value)
     if kind is dict:
-        return all(_is_ascii(key) and _plain(item) for key, item in value.items())
-    if kind is list:
-        return all(map(_plain, value))
-    return kind is not float
+        if not all(map(_is_ascii, value)):
+            raise _Unlike
+        pairs: Iterable[tuple[Any, Any]] = value.items()
+    elif kind is list:
+        pairs = enumerate(value)
+    else:
+        return value
+    changed: Any = None
+    for place, item in pairs:
+        if type(item) in _CHANGING and (respelled := _respelled(item)) is not item:
+            changed = value.copy() if changed is None else changed
+            changed[place] = respelled
+    return value if changed is None else changed
+
+
+_CHANGING: Final = frozenset({dict, list, float})
+
+
+def _respelled_float(value: float) -> float | int:
+    size = abs(value)
+    if not _SMALLEST <= size < _EXACT and size != 0:
+        raise _Unlike
+    whole = int(value)
+    return whole if whole == value else value
+
+
+# Between these no spelling has an exponent, and all whole numbers are exact.
+_SMALLEST: Final = 0.001
+_EXACT: Final = 2.0**53
 
 
 def _is_ascii(key: Any) -> bool:
@@ -39,9 +74,10 @@ def canonical_json(value: Any) -> bytes:
     Raises:
         rfc8785.CanonicalizationError: the value has no canonical form.
     """
-    if _plain(value):
-        return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    return rfc8785.dumps(value)
+    try:
+        return orjson.dumps(_respelled(value), option=orjson.OPT_SORT_KEYS)
+    except _Unlike:
+        return rfc8785.dumps(value)
 
 
 def canonical_bytes(envelope: Envelope) -> bytes:

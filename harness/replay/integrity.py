@@ -13,11 +13,12 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from harness.canonical import canonical_json
 from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord, record_hash
-from harness.record.drafts import approval_claim, begun_claim
+from harness.record.drafts import approval_claim, begun_claim, joined_object, sha256
 from harness.record.parts import whole_of
 from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
+_MEMBER: Final = re.compile("[a-z_]+")  # names that are spelled as they are, in this order
 
 
 class Link(NamedTuple):
@@ -51,6 +52,8 @@ class StoredDocument:
     """Digests of parts of it that are not stored."""
     redacted: tuple[str, ...] = ()
     """Digests of parts of it that were redacted: `value` has null in their places."""
+    report: bytes = b""
+    """The canonical bytes of its report, if they are at hand."""
 
     @property
     def digests(self) -> dict[str, str]:
@@ -113,13 +116,23 @@ def _parsed(raw: RawRecord, data: bytes) -> StoredDocument:
         value = parse_json(data)
         if not isinstance(value, dict):
             return _unread(raw, "its body is not a JSON object")
-        if canonical_json(value) != data:
-            return StoredDocument(raw, value, record_hash(value), "its body is not canonical JSON")
-        return StoredDocument(raw, value, record_hash(value), "")
+        spelled, own_hash, report = _spelled(value)
+        error = "" if spelled == data else "its body is not canonical JSON"
+        return StoredDocument(raw, value, own_hash, error, report=report)
     except InvalidInput as error:
         return _unread(raw, f"its body cannot be read: {error}")
     except (ValueError, TypeError, RecursionError):
         return _unread(raw, "its body has no canonical form")
+
+
+def _spelled(value: Mapping[str, Any]) -> tuple[bytes, str, bytes]:
+    """Return the canonical bytes of a record, its hash, and the canonical bytes of its report."""
+    if not all(map(_MEMBER.fullmatch, value)):
+        return canonical_json(value), record_hash(value), b""
+    members = {name: canonical_json(item) for name, item in value.items()}
+    whole, report = joined_object(members), members.get("report", b"")
+    members.pop("hash", None)
+    return whole, sha256(joined_object(members)), report
 
 
 def document_errors(document: StoredDocument, expected: Head | None) -> Iterator[str]:
