@@ -99,7 +99,7 @@ def _resumed(
     """
     path = Path(args.resume)
     state = kept_state(path, args.head)
-    if state is None:
+    if state is None or state.seq == START.seq:
         return START
     link = link_at(log, replayer, state.seq)
     check_state(path, state, link)
