@@ -31,7 +31,7 @@ def _respelled(value: Any) -> Any:
     if kind is float:
         return _respelled_float(value)
     if kind is dict:
-        if not all(map(_is_ascii, value)):
+        if not (_KEYS.issuperset(map(type, value)) and all(map(str.isascii, value))):
             raise _Unlike
         pairs: Iterable[tuple[Any, Any]] = value.items()
     elif kind is list:
@@ -46,6 +46,7 @@ def _respelled(value: Any) -> Any:
     return value if changed is None else changed
 
 
+_KEYS: Final = frozenset({str})
 _CHANGING: Final = frozenset({dict, list, float})
 
 
@@ -60,10 +61,6 @@ def _respelled_float(value: float) -> float | int:
 # Between these no spelling has an exponent, and all whole numbers are exact.
 _SMALLEST: Final = 0.001
 _EXACT: Final = 2.0**53
-
-
-def _is_ascii(key: Any) -> bool:
-    return type(key) is str and key.isascii()
 
 
 def canonical_json(value: Any) -> bytes:
