@@ -49,6 +49,7 @@
         ToolNotRun
         UsageError
         WentOnElsewhere
+        WorkersDied
         _Crashed
 
 The message of each is one line, safe to print: what is wrong, where, and what to do.

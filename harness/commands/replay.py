@@ -20,7 +20,7 @@ from harness.replay.integrity import START, Link, is_digest
 from harness.replay.log_check import LogCheck, check_log
 from harness.replay.result import ReplayResult, ReplayStatus
 from harness.replay.stretches import (
-    Batch,
+    AnsweredStretch,
     answers_in,
     link_at,
     replay_batches,
@@ -76,7 +76,7 @@ def _answers(
 
 def _in_processes(
     args: argparse.Namespace, log: SqlDecisionLog, after: int | None
-) -> Iterator[Batch]:
+) -> Iterator[AnsweredStretch]:
     from harness.replay.pool import ReplayPool  # noqa: PLC0415 - loads what starts processes
 
     path = os.fspath(args.log)

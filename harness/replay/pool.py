@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from harness.errors import HarnessError
 from harness.record import Head
 from harness.replay.engine import Replayer
-from harness.replay.stretches import Batch, NumberedLog, Stretch, replay_stretch
+from harness.replay.stretches import AnsweredStretch, NumberedLog, Stretch, replay_stretch
 
 _AHEAD: Final = 3  # stretches for each process that are replayed or wait for their turn
 _MOST_DEATHS: Final = 3  # processes that one stretch may cost
@@ -63,7 +63,7 @@ class ReplayPool:
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, _Worker] = {}
 
-    def replayed(self, stretches: Iterator[Stretch]) -> Iterator[Batch]:
+    def replayed(self, stretches: Iterator[Stretch]) -> Iterator[AnsweredStretch]:
         """Yield the answers for the stretches, in their order.
 
         Raises:
@@ -75,8 +75,8 @@ class ReplayPool:
         finally:
             self._stop()
 
-    def _replayed(self, stretches: Iterator[Stretch]) -> Iterator[Batch]:
-        ready: dict[int, Batch] = {}
+    def _replayed(self, stretches: Iterator[Stretch]) -> Iterator[AnsweredStretch]:
+        ready: dict[int, AnsweredStretch] = {}
         asked = turn = 0
         while True:
             room = min(self._jobs - len(self._busy), self._jobs * _AHEAD - (asked - turn))
@@ -106,13 +106,13 @@ class ReplayPool:
         with suppress(OSError):  # if it has died, that shows when its answer is awaited
             worker.connection.send(task.stretch)
 
-    def _ready(self) -> Iterator[tuple[int, Batch]]:
+    def _ready(self) -> Iterator[tuple[int, AnsweredStretch]]:
         """Wait, and yield the answers that have come by the number of the stretch."""
         come = wait([*self._busy])
         for connection in [one for one in self._busy if one in come]:
             worker = self._busy.pop(connection)
             try:
-                batch: Batch = worker.connection.recv()
+                batch: AnsweredStretch = worker.connection.recv()
             except (EOFError, OSError):
                 self._replace(worker)
                 continue

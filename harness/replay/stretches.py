@@ -72,7 +72,7 @@ def stretches(log: NumberedLog, after: int | None = None) -> Iterator[Stretch]:
         waiting = []
 
 
-class Batch(NamedTuple):
+class AnsweredStretch(NamedTuple):
     """The answers for a stretch.
 
     Attributes:
@@ -86,7 +86,7 @@ class Batch(NamedTuple):
     error: HarnessError | None = None
 
 
-def replay_stretch(log: NumberedLog, replayer: Replayer, stretch: Stretch) -> Batch:
+def replay_stretch(log: NumberedLog, replayer: Replayer, stretch: Stretch) -> AnsweredStretch:
     """Replay a stretch. An error of the log ends it, and is in the batch."""
     answers: list[Answer] = []
     link = START
@@ -97,11 +97,13 @@ def replay_stretch(log: NumberedLog, replayer: Replayer, stretch: Stretch) -> Ba
             answers.append(one.answer)
             link = one.link
     except HarnessError as error:
-        return Batch(answers, link, error)
-    return Batch(answers, link)
+        return AnsweredStretch(answers, link, error)
+    return AnsweredStretch(answers, link)
 
 
-def replay_batches(log: NumberedLog, replayer: Replayer, after: int | None) -> Iterator[Batch]:
+def replay_batches(
+    log: NumberedLog, replayer: Replayer, after: int | None
+) -> Iterator[AnsweredStretch]:
     """Yield the answers for a log, or for its records with numbers above `after`, in batches.
 
     Raises:
@@ -111,7 +113,7 @@ def replay_batches(log: NumberedLog, replayer: Replayer, after: int | None) -> I
 
 
 def answers_in(
-    batches: Iterable[Batch],
+    batches: Iterable[AnsweredStretch],
     before: Link,
     expected: Head | None,
     save: Callable[[Link], None],
