@@ -16,7 +16,7 @@ from harness.replay.page import Bodies, InputReader, Page
 from harness.replay.recheck import Rechecked, entry_in, missing, recheck
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.sessions import Answer, SessionHistory, completed
+from harness.replay.sessions import AnswerAlone, SessionHistory, completed
 
 _PAGE: Final = 32  # records whose inputs are fetched together, where they are not too large
 _UNBOUNDED: Final = 2**63
@@ -115,7 +115,7 @@ class Replayer:
         for document, page in self._documents(rows):
             if document.raw.seq > before.seq + 1:
                 gap, before = missing(before, document.raw.seq - 1)
-                yield Rechecked(Answer(gap), before)
+                yield Rechecked(AnswerAlone(gap), before)
             answer, before = recheck(document, page, before, self._expected, judge=self._judge)
             yield Rechecked(answer, before)
 

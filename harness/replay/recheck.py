@@ -31,7 +31,7 @@ from harness.replay.page import Page
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry, entry_of
-from harness.replay.sessions import Answer
+from harness.replay.sessions import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
 
@@ -39,7 +39,7 @@ from harness.wire import InvalidInput, build
 class Rechecked(NamedTuple):
     """The answer for a record, and the link that the next record has to follow."""
 
-    answer: Answer
+    answer: AnswerAlone
     link: Link
 
 
@@ -79,7 +79,7 @@ def recheck(
     if isinstance(record, DecisionRecord) and judge and proposal is not None:
         _compare(document, record, proposal, problems)
     entry = _entry(record, proposal if judge else None, problems)
-    answer = Answer(_replayed(document, record, problems), entry, problems if entry else None)
+    answer = AnswerAlone(_replayed(document, record, problems), entry, problems if entry else None)
     return Rechecked(answer, _next_link(document, record, before))
 
 

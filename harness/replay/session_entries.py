@@ -5,7 +5,7 @@ the records before it is worked out by `harness.replay.sessions`.
 """
 
 import re
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from critic.session.values import asked_values, call_hosts, doubts_about, roles_of, values_made
 from evals.capability import ToolName
@@ -17,14 +17,14 @@ from harness.record import BegunRecord, DecisionRecord, LogRecord, sha256, witho
 _SHA256: Final = re.compile("[0-9a-f]{64}")
 
 
-class Call(NamedTuple):
+class BatchCall(NamedTuple):
     """A call of a batch that may run. `spent` is its digest, if it is destructive."""
 
     tool: ToolName
     spent: str | None
 
 
-class Ruled(NamedTuple):
+class RulingEntry(NamedTuple):
     """A ruling on a batch: what was known then, and what it adds to that, if it may run.
 
     `evidence` are the digests of what was seen before it.
@@ -33,14 +33,14 @@ class Ruled(NamedTuple):
     facts: SessionFacts
     spent: Spent | None
     evidence: tuple[str, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[BatchCall, ...]
     hosts: tuple[str, ...]
     made: tuple[str, ...]
     verified: bool
     runs: bool
 
 
-class Began(NamedTuple):
+class BeginningEntry(NamedTuple):
     """An execution that began, under the hash of its record, and what an approval gave to it."""
 
     hash: str
@@ -48,11 +48,14 @@ class Began(NamedTuple):
     waives_scope: bool
 
 
-class Ended(NamedTuple):
+class EndEntry(NamedTuple):
     """A run that ended: the hash of its beginning, and the status of each call by its step."""
 
     begun: str | None
     statuses: tuple[tuple[int, str], ...]
+
+
+Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry
 
 
 class SessionEntry(NamedTuple):
@@ -61,7 +64,7 @@ class SessionEntry(NamedTuple):
     trace: str
     turn: int
     inputs: tuple[str, ...]
-    said: Ruled | Began | Ended
+    said: Said
 
 
 def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
@@ -71,7 +74,9 @@ def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
         return None
     if isinstance(record, BegunRecord):
         trace = record.trace_id
-        said: Ruled | Began | Ended = Began(record.hash, *_approved_in(proposal))
+        said: RulingEntry | BeginningEntry | EndEntry = BeginningEntry(
+            record.hash, *_approved_in(proposal)
+        )
     elif isinstance(record, DecisionRecord):
         trace = record.report.trace_id
         said = _ended(record) or _ruled(record, facts, proposal)
@@ -87,14 +92,14 @@ def _is_of_a_guard(proposal: Proposal) -> bool:
     return all(one is not None and _SHA256.fullmatch(one) for one in ids)
 
 
-def _ended(record: DecisionRecord) -> Ended | None:
+def _ended(record: DecisionRecord) -> EndEntry | None:
     if record.run is None:
         return None
-    return Ended(record.begun, tuple((call.step, call.status) for call in record.run.calls))
+    return EndEntry(record.begun, tuple((call.step, call.status) for call in record.run.calls))
 
 
-def _ruled(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> Ruled:
-    calls, hosts, made = list[Call](), list[str](), list[str]()
+def _ruled(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> RulingEntry:
+    calls, hosts, made = list[BatchCall](), list[str](), list[str]()
     tools = proposal.compiled.manifests.tools
     for step in proposal.plan.steps:
         if not isinstance(step, ToolStep):
@@ -102,13 +107,13 @@ def _ruled(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> R
         name = ToolName(adapter_id=step.adapter_id, capability_id=step.capability_id)
         tool = tools.get((step.adapter_id, step.capability_id))
         destructive = tool is not None and tool.approval_mode == "destructive"
-        calls.append(Call(name, sha256(canonical_json(step.args)) if destructive else None))
+        calls.append(BatchCall(name, sha256(canonical_json(step.args)) if destructive else None))
         if tool is not None:
             hosts += call_hosts(roles_of(tool), step.args)
             makes = tool.result is not None and tool.result.makes is True
             made += values_made(roles_of(tool), step.args) if makes else ()
     verified = record.report.verify.ok
-    return Ruled(
+    return RulingEntry(
         facts=facts,
         spent=proposal.ctx.spent,
         evidence=tuple(map(digest, proposal.compiled.manifests.evidence_manifest)),

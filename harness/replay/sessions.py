@@ -16,13 +16,19 @@ from evals.context import ApprovedValue, Spent
 from harness.canonical import digest
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
-from harness.replay.session_entries import Began, Call, Ended, Ruled, SessionEntry
+from harness.replay.session_entries import (
+    BatchCall,
+    BeginningEntry,
+    EndEntry,
+    RulingEntry,
+    SessionEntry,
+)
 
 _MOST_LIVES: Final = 16
 """How many sessions of one id are kept apart: those that began last."""
 
 
-class Answer(NamedTuple):
+class AnswerAlone(NamedTuple):
     """The answer for a record by itself.
 
     Attributes:
@@ -46,7 +52,7 @@ class _Batch:
     inputs: tuple[str, ...]
     known: str
     evidence: tuple[str, ...]
-    calls: tuple[Call, ...]
+    calls: tuple[BatchCall, ...]
     hosts: tuple[str, ...]
     made: tuple[str, ...]
     verified: bool
@@ -83,9 +89,9 @@ class SessionHistory:
 
     def _take(self, entry: SessionEntry, problems: Problems) -> None:
         try:
-            if isinstance(entry.said, Ruled):
+            if isinstance(entry.said, RulingEntry):
                 self._ruled(entry, entry.said, problems)
-            elif isinstance(entry.said, Began):
+            elif isinstance(entry.said, BeginningEntry):
                 self._runs(entry, entry.said)
             else:
                 self._ended(entry, entry.said)
@@ -93,7 +99,7 @@ class SessionHistory:
             # If this code fails, the log is not to blame.
             problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
 
-    def _ruled(self, entry: SessionEntry, ruled: Ruled, problems: Problems) -> None:
+    def _ruled(self, entry: SessionEntry, ruled: RulingEntry, problems: Problems) -> None:
         turn, lives = entry.turn, self._lives.setdefault(entry.trace, [])
         if turn == 1:
             lives.append({})
@@ -114,7 +120,7 @@ class SessionHistory:
         life[turn] = batch
         del lives[:-_MOST_LIVES]
 
-    def _runs(self, entry: SessionEntry, began: Began) -> None:
+    def _runs(self, entry: SessionEntry, began: BeginningEntry) -> None:
         batch = self._batch(entry)
         if batch is None:
             return
@@ -122,7 +128,7 @@ class SessionHistory:
         self._begun[began.hash] = batch
         batch.approved, batch.waives_scope = began.approved, began.waives_scope
 
-    def _ended(self, entry: SessionEntry, ended: Ended) -> None:
+    def _ended(self, entry: SessionEntry, ended: EndEntry) -> None:
         begun = self._begun.pop(ended.begun or "", None)
         batch = begun or self._batch(entry)
         if batch is not None:
@@ -135,7 +141,7 @@ class SessionHistory:
         return next((one for one in batches if one and one.inputs == entry.inputs), None)
 
 
-def completed(answer: Answer, sessions: SessionHistory) -> ReplayResult:
+def completed(answer: AnswerAlone, sessions: SessionHistory) -> ReplayResult:
     """Return the answer for a record with what earlier records say of its session.
 
     Raises:
@@ -149,7 +155,7 @@ def completed(answer: Answer, sessions: SessionHistory) -> ReplayResult:
     return answer.replayed.model_copy(update=changed)
 
 
-def _batch_of(entry: SessionEntry, ruled: Ruled) -> _Batch:
+def _batch_of(entry: SessionEntry, ruled: RulingEntry) -> _Batch:
     spent = "" if ruled.spent is None else digest(ruled.spent)
     return _Batch(
         inputs=entry.inputs,
@@ -163,7 +169,7 @@ def _batch_of(entry: SessionEntry, ruled: Ruled) -> _Batch:
     )
 
 
-def _differences(life: dict[int, _Batch], batch: _Batch, ruled: Ruled) -> Iterator[str]:
+def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> Iterator[str]:
     """Yield the names of the facts that earlier records contradict.
 
     An answer is judged on what was known at its question.

@@ -20,7 +20,7 @@ from harness.replay.integrity import START, Link, StoredDocument
 from harness.replay.recheck import decided_at
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.sessions import Answer, SessionHistory, completed
+from harness.replay.sessions import AnswerAlone, SessionHistory, completed
 
 _SIZE: Final = 128  # records of a stretch
 _LEAD: Final = 8  # records before it that are read with it: most often a decision is among them
@@ -81,14 +81,14 @@ class AnsweredStretch(NamedTuple):
         error: why the log could not be read any further.
     """
 
-    answers: list[Answer]
+    answers: list[AnswerAlone]
     link: Link
     error: HarnessError | None = None
 
 
 def replay_stretch(log: NumberedLog, replayer: Replayer, stretch: Stretch) -> AnsweredStretch:
     """Replay a stretch. An error of the log ends it, and is in the batch."""
-    answers: list[Answer] = []
+    answers: list[AnswerAlone] = []
     link = START
     try:
         rows = log.raw(stretch.start)
