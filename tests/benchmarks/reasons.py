@@ -14,14 +14,12 @@ _UNEXPLAINED: Final = "not explained yet: turns that are measured one after the 
 _MANIFESTS: Final = "the manifests are indexed anew for a run, and for each repair that is tried"
 _SCORE: Final = "evaluators judge each call by itself, and look its step and tool up again"
 _RECORD: Final = "a record is read as JSON and as envelopes, and written back to be compared"
-_POLICY: Final = "a proposal is completed from the policy and read as a whole, tools and all"
 _LINE: Final = "a line is a proposal and a document of its own, and its verdict an envelope"
 _IMPORTS: Final = "starting imports every check, and builds the models of all envelopes"
 _VIOLATIONS: Final = "violations are worded and put in order before the first thousand are kept"
 _TINY: Final = "a step of 17 bytes is as much of an envelope as a long one"
 _SEARCH: Final = "every text that is sent is searched for what is confined, from each of its places"
 _BUSY: Final = "measured beside other work on both cores, which tells in figures near the limit"
-_NOT_BUILT: Final = "it is not built yet"
 _LONG: Final = "the log takes longer to write than all other rows together"
 
 _BYTES: Final = "plan bytes to verdict bytes"
@@ -35,6 +33,7 @@ REASONS: Final[dict[tuple[str, str], str]] = {
     ("verify, 12 steps, parsed, args_schema, bound args", UNIT): _SCHEMAS,
     (f"{_BYTES}, 12 steps", UNIT): _SHAPE,
     (f"{_BYTES}, 12 steps, spaced", UNIT): _BUSY,
+    (f"{_BYTES}, 12 steps, one fault", UNIT): _BUSY,
     (f"{_BYTES}, 100 steps", UNIT): _SHAPE,
     ("canonical loop, one turn, 100,000 tools", "the same with 10"): _UNEXPLAINED,
     ("score, 100,000 tools", "the same with 12"): _MANIFESTS,
@@ -43,15 +42,14 @@ REASONS: Final[dict[tuple[str, str], str]] = {
     ("replay of a record", _READ): _RECORD,
     ("append to SQLite, 1,000 tools", "a bare sqlite3 insert with the same commit"): _BUSY,
     ("critic log verify, a record", _READ): _RECORD,
-    ("critic verify --policy, a line", UNIT): _POLICY,
+    ("critic verify --policy, a line", UNIT): _LINE,
     ("critic verify --policy --context, a line", UNIT): _LINE,
-    ("critic verify --against, a line", UNIT): _NOT_BUILT,
-    ("critic replay --jobs 2", _JOBS): _NOT_BUILT,
-    ("critic replay --jobs 2", f"{_JOBS}, by the clock"): _NOT_BUILT,
+    ("critic verify --against, a line", UNIT): _LINE,
+    ("critic replay --jobs 2", _JOBS): _BUSY,
+    ("critic replay --jobs 2", f"{_JOBS}, by the clock"): _BUSY,
     ("critic --help", _START): _BUSY,
     ("critic verify FILE", _START): _IMPORTS,
     ("critic replay, one record", _START): _IMPORTS,
-    ("import critic", _START): _IMPORTS,
     ("import critic and a first verify", _START): _IMPORTS,
     ("memory of replay, 1,000,000 records", "the same with 10,000"): _LONG,
     ("5,000 tiny reason steps, bytes to bytes", UNIT): _TINY,
