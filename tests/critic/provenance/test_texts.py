@@ -44,6 +44,8 @@ def stands(value: str, text: str, *, generous: bool = False) -> bool:
 @example(["x-a", "a-a"], "a-a", False)
 @example(["b ?? a"], "??", False)
 @example(["?", "a?"], "?", True)
+@example(["a???"], "??", False)
+@example(["a???"], "??", True)
 @example(["x?a b"], "?a b", False)
 @example(["a b?x"], "a b?", False)
 @example(["x?a b?x", "?a b?"], "?a b?", True)
@@ -64,6 +66,8 @@ PHRASES = st.lists(WORDS, min_size=1, max_size=9).map(" ".join)
 
 
 @given(st.lists(PHRASES, max_size=3), st.lists(PHRASES, max_size=9), st.booleans())
+@example(["b a b", "a a b"], ["a a b"], True)
+@example(["b", "ba a b"], ["a a b"], True)
 def test_tables_of_runs_find_what_a_search_finds_though_numbers_collide(
     texts: list[str], values: list[str], collide: bool
 ) -> None:
@@ -153,6 +157,12 @@ def test_no_id_and_no_value_reaches_from_one_text_of_an_item_into_the_next() -> 
 def test_an_id_in_a_result_ends_at_a_token() -> None:
     assert index(["id 7-x"]).find("7") is None
     assert index(["id 7-x"], generous=True).find("7") is not None
+
+
+def test_a_value_is_no_part_of_an_address_unless_the_index_is_generous() -> None:
+    for texts, found in ((Texts(), False), (Texts(generous=True), True)):
+        texts.add(item("e"), "zeta-9914-b")
+        assert (texts.find("zeta-9914") is not None) == found
 
 
 def test_the_first_item_is_named() -> None:

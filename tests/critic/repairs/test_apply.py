@@ -3,8 +3,10 @@
 import pytest
 
 from critic import Plan, ReasonStep, Repair, ToolStep, apply_repairs
+from critic.repairs.apply import added_tools
 from critic.repairs.kinds import (
     BackArgument,
+    Capability,
     CorrectArgs,
     DeclareOutput,
     DropStep,
@@ -33,6 +35,22 @@ LAST = ReasonStep(summary="last", evidence_refs=("e9",))
 def test_a_plan_without_names_stays_without() -> None:
     repaired = apply_repairs(plan(), [DeclareOutput(output="o"), DeclareOutput(output="o")])
     assert repaired == Plan(steps=(), declared_outputs=("o",))
+
+
+def test_repairs_are_read_once_and_may_come_from_any_iterable() -> None:
+    repairs: list[Repair] = [ProduceOutput(output="o", candidates=()), DropStep(step=0), pin("e1")]
+    assert apply_repairs(plan(FIRST, SECOND), iter(repairs)) == apply_repairs(
+        plan(FIRST, SECOND), repairs
+    )
+
+
+def test_an_added_call_is_that_of_the_first_candidate() -> None:
+    tools = [Capability(adapter_id="a", capability_id=name) for name in ("x", "y", "z")]
+    wanted = [ProduceOutput(output="o", candidates=tuple(tools))]
+    assert added_tools(wanted) == tools[:1]
+    more = ProduceOutput(output="p", candidates=(tools[2], tools[1]))
+    assert added_tools([more, *wanted]) == [tools[2]]
+    assert added_tools([ProduceOutput(output="q", candidates=()), *wanted]) == [None, tools[0]]
 
 
 @pytest.mark.parametrize(
