@@ -7,6 +7,7 @@ import pytest
 from critic.repairs import options as means
 from critic.repairs.options import RepairOptions
 from critic.surface import ToolEntry, surface_of
+from evals.needs import Need
 from tests.critic.repairs.advising import item, small
 from tests.support.model.facts import Json
 
@@ -149,6 +150,29 @@ def test_the_same_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     having = means_of(items=[item("e", content=["v", "w"])], tools=[{"bound_args": {"x": ["k"]}}])
     found = [having.evidence_backing(tool_of(having), "x", value) for value in ("v", "v", "w", "v")]
     assert found == [("e",), ("e",), (), ("e",)]
+
+
+def test_the_looks_are_exhausted_once_one_was_wanted_in_vain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(means, "_LOOK_UPS", 1)
+    having = means_of(items=[item("e", content=["v"])], tools=[{"bound_args": {"x": ["k"]}}])
+    told = [having.is_exhausted]
+    for value in ("v", "w"):
+        having.evidence_backing(tool_of(having), "x", value)
+        told.append(having.is_exhausted)
+    assert told == [False, False, True]
+
+
+def test_each_demand_is_looked_for_once_with_each_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = [item("e", content={"id": "v"}), item("f", "l", content={"id": "v"})]
+    about = (("x", "/id"),)
+    asked = [(Need(name, None, about), {"x": value}) for name in ("k", "l") for value in ("v", "w")]
+    for looks, found in ((4, [("e",), (), ("f",), ()]), (2, [("e",), (), (), ()])):
+        monkeypatch.setattr(means, "_LOOK_UPS", looks)
+        having = means_of(items=items)
+        assert [having.evidence_meeting(*one) for one in asked] == found
+        assert [having.evidence_meeting(*one) for one in asked] == found
 
 
 def test_nothing_is_looked_at_once_enough_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
