@@ -99,3 +99,21 @@ def test_a_reason_names_every_place_that_could_have_backed_an_argument(
     assert isinstance(verdict, Refused)
     reason = f"step 0 argument x is not backed by pinned evidence at {where}"
     assert verdict.reasons == (reason,)
+
+
+def test_a_schema_that_was_not_asked_yet_leaves_nothing_unchecked() -> None:
+    checked = {"args_schema": {"maxProperties": 1}, "bound_args": {"x": ["k"]}}
+    tools = [{**tool("a", "b"), **checked}, tool("a", "c")]
+    entries = surface_of(CompiledContext(**proposal(tools, [])["compiled"])).tools
+    told = [entries["a", name].leaves_args_unchecked for name in ("b", "c")]
+    assert told == [False, True]
+
+
+@pytest.mark.parametrize(("estimate", "found"), [(10, []), (11, [("loop", None)])])
+def test_a_reason_step_without_an_estimate_takes_no_tokens(
+    estimate: int, found: list[object]
+) -> None:
+    steps = [{"kind": "reason"}, {**step("a", "b"), "estimated_tokens": estimate}]
+    wire = proposal([tool("a", "b")], steps)
+    wire["ctx"]["run_budget"] = {"bucket_tokens": 10}
+    assert offenders(wire) == found

@@ -2,6 +2,7 @@
 
 import sys
 import tracemalloc
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -100,6 +101,23 @@ def test_the_last_entry_is_approvable_where_all_that_are_left_out_are(
     refused = refusal_of(proposal(*calls, tools=(PAY,), approval_required_from="delegated", **spec))
     assert refused.violations[-1].approvable is approvable
     assert refused.approvable is bool(approvable)
+
+
+def test_the_last_entry_is_not_approvable_though_the_last_that_is_left_out_is() -> None:
+    tool = {"capability_id": "void", "approval_mode": "destructive"}
+    args_digest = sha256(b"{}").hexdigest()
+    made = {"adapter_id": "a", "capability_id": "void", "args_digest": args_digest}
+    refused = refusal_of(
+        proposal(
+            *[call("gone")] * 1000,
+            call("void"),
+            tools=(tool,),
+            ctx={"spent": {"calls": [made]}},
+            required_evidence=["k"],
+        )
+    )
+    assert refused.violations[-1].reason == "and 2 more violations"
+    assert refused.violations[-1].approvable is None
 
 
 @LAW
