@@ -6,6 +6,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from critic.repairs import options as means
 from tests.critic.repairs.advising import advice_on, call, item, repaired, said, small
 from tests.evals.test_evidence import arguments, items_of, tools
 from tests.support.generate.strategies import PATIENT
@@ -29,14 +30,19 @@ def correct(name: str = "") -> Json:
     return {"kind": "correct_args", "step": 0, "path": f"/steps/0/args{name}"}
 
 
-def pin(*refs: str) -> Json:
-    return {"kind": "pin_evidence", "step": 0, "classification": "k", "candidates": [*refs]}
+def pin(*refs: str, name: str = "k") -> Json:
+    return {"kind": "pin_evidence", "step": 0, "classification": name, "candidates": [*refs]}
 
 
 def obtain(content: str = "", *names: str) -> Json:
     wanted = {"kind": "obtain_evidence", "step": 0, "classifications": [*(names or ["k"])]}
     return {**wanted, "content": content} if content else wanted
 
+
+BOTH: Json = {"requires_evidence": [{**OPEN, "about": {"x": "/id", "y": "/n"}}]}
+PLAIN: Json = {"requires_evidence": ["l", OPEN]}
+NO_CLASS: Json = {"bound_args": {"x": {"from": []}}}
+BOUND: Json = {"bound_args": {"x": {"from": ["k"]}}}
 
 SATISFIES = "satisfies the content_schema"
 HOLDS = f"{SATISFIES} and holds argument x at /id"
@@ -46,6 +52,7 @@ ITEMS: dict[str, Json] = {
     "else": item("else", content={"open": True, "id": 2}),
     "bare": item("bare"),
     "old": item("old", content={"open": True, "id": 1}, expires_at="2026-01-01T00:00:00Z"),
+    "other": item("other", "l"),
     "a": item("a", content={"x": 1, "y": 1}),
     "b": item("b", content={"x": 2, "y": 2}),
 }
@@ -62,6 +69,10 @@ ITEMS: dict[str, Json] = {
         (IS_ABOUT, "shut else", "else", {"x": 1}, [correct("/x")]),
         (IS_ABOUT, "shut open", "open", {}, [correct()]),
         (IS_ABOUT, "shut", "shut", {"x": 1}, [obtain(HOLDS)]),
+        (BOTH, "else", "else", {"x": 1, "y": 1}, [correct()]),
+        (PLAIN, "open other", "", {}, [pin("other", name="l"), pin("open")]),
+        (NO_CLASS, "a", "a", {}, [correct()]),
+        (BOUND, "", "", {"x": 1}, [obtain()]),
         (GROUP, "a b", "a", {}, [correct()]),
         (GROUP, "a b", "a", {"x": ""}, [correct("/x")]),
         (GROUP, "", "", {}, [obtain()]),
@@ -90,6 +101,22 @@ def test_evidence_is_pinned_or_the_args_corrected_or_evidence_obtained(
     assert bool(judge_proposal(repaired(proposal, advice_on(proposal)))) is not by_operator
 
 
+def test_where_the_looks_end_the_planner_looks_unless_there_is_nothing_to_look_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(means, "_LOOK_UPS", 0)
+    tool = {"requires_evidence": [OPEN, {**OPEN, "class": "l"}]}
+    steps = [call(args={"x": 1})]
+    assert said(small(tools=[DEMANDS], items=[ITEMS["open"]], steps=steps)) == (
+        "replan",
+        [correct()],
+    )
+    assert said(small(tools=[tool], items=[ITEMS["open"]], steps=steps)) == (
+        "reject",
+        [correct(), obtain(SATISFIES, "l")],
+    )
+
+
 def test_one_item_for_a_group_is_pinned_where_each_argument_is_backed_apart() -> None:
     both = item("both", content={"x": 1, "y": 2})
     proposal = small(
@@ -100,6 +127,21 @@ def test_one_item_for_a_group_is_pinned_where_each_argument_is_backed_apart() ->
     back = {"kind": "back_argument", "step": 0, "argument": "x", "candidates": ["both"]}
     assert said(proposal) == ("replan", [back])
     assert judge_proposal(repaired(proposal, advice_on(proposal)))
+
+
+def test_the_evidence_of_a_step_is_looked_for_once_however_many_faults_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(means, "_LOOK_UPS", 3)
+    both = item("both", content={"x": 1, "y": 2})
+    proposal = small(
+        tools=[GROUP],
+        items=[ITEMS["a"], ITEMS["b"], both],
+        steps=[call(args={"x": 1, "y": 2}, evidence_refs=["a", "b", "gone"])],
+    )
+    unpin = {"kind": "unpin_evidence", "step": 0, "ref": "gone"}
+    back = {"kind": "back_argument", "step": 0, "argument": "x", "candidates": ["both"]}
+    assert said(proposal) == ("replan", [unpin, back])
 
 
 def test_what_is_dropped_needs_no_evidence() -> None:
