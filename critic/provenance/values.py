@@ -58,8 +58,8 @@ _ADDRESSES: Final = re.compile(
 _BESIDE_ADDRESS: Final = "+-."
 
 _LONG_INTEGER: Final = r"(?<![A-Za-z0-9_.+-])(-?[1-9][0-9]{18,}+)(?![A-Za-z0-9_.+-])"
-_JSON_TOKEN: Final = re.compile(rf'"(?:[^"\\]|\\.)*+"|{_LONG_INTEGER}', re.DOTALL)
 # An unclosed quote takes all that is left, so that each character is looked at once.
+_JSON_TOKEN: Final = re.compile(rf'"(?:[^"\\]|\\.)*+"|".*|{_LONG_INTEGER}', re.DOTALL)
 _PYTHON_TOKEN: Final = re.compile(
     r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|(['"].*)"""
     r"""|(?<![A-Za-z0-9_])(True|False|None)(?![A-Za-z0-9_])|,(?=[ \t\r\n]*+\])|""" + _LONG_INTEGER,

@@ -142,8 +142,9 @@ def test_lists_in_text_are_read_to_the_character(written: object, expected: list
     assert [*map(type, elements(written))] == [*map(type, expected)]
 
 
-def test_an_unclosed_quote_is_read_in_linear_time() -> None:
-    text = "['" + "\\'" * 50_000 + "]"
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_an_unclosed_quote_is_read_in_linear_time(quote: str) -> None:
+    text = f"[{quote}" + f"\\{quote}" * 50_000 + "]"
     started = time.process_time()
     assert list(elements(text)) == [text]
     assert time.process_time() - started < 5
