@@ -104,7 +104,7 @@ def test_a_reason_names_every_place_that_could_have_backed_an_argument(
 def test_a_schema_that_was_not_asked_yet_leaves_nothing_unchecked() -> None:
     checked = {"args_schema": {"maxProperties": 1}, "bound_args": {"x": ["k"]}}
     tools = [{**tool("a", "b"), **checked}, tool("a", "c")]
-    entries = surface_of(CompiledContext(**proposal(tools, [])["compiled"])).tools
+    entries = kept_surface(CompiledContext(**proposal(tools, [])["compiled"])).tools
     told = [entries["a", name].leaves_args_unchecked for name in ("b", "c")]
     assert told == [False, True]
 
