@@ -1,6 +1,6 @@
 """Why a limit is missed, for the rows that miss theirs. A row without its reason here fails.
 
-A reason says what stands in the way, as a profile shows it, and goes when the limit is met.
+A reason says what stands in the way, as far as is known, and goes when the limit is met.
 """
 
 from typing import Final
