@@ -10,8 +10,8 @@ from tests.benchmarks.rows import UNIT
 _SHAPE: Final = "an envelope is built of every step, and checked field by field in Python"
 _VERIFY: Final = "the checks read the fields of every step through its envelope"
 _SCHEMAS: Final = "args are handed to the validator of their schema step by step"
-_UNEXPLAINED: Final = "not explained yet: turns that are measured one after the other cost the same"
-_MANIFESTS: Final = "the manifests are indexed anew for a run, and for each repair that is tried"
+_CONFINED: Final = "score reads all evidence to find confined items, even if no class is confined"
+_CLASS: Final = "all unexpired evidence of a class is listed, though five candidates are enough"
 _SCORE: Final = "evaluators judge each call by itself, and look its step and tool up again"
 _RECORD: Final = "a record is read as JSON and as envelopes, and written back to be compared"
 _LINE: Final = "a line is a proposal and a document of its own, and its verdict an envelope"
@@ -35,9 +35,9 @@ REASONS: Final[dict[tuple[str, str], str]] = {
     (f"{_BYTES}, 12 steps, spaced", UNIT): _BUSY,
     (f"{_BYTES}, 12 steps, one fault", UNIT): _BUSY,
     (f"{_BYTES}, 100 steps", UNIT): _SHAPE,
-    ("canonical loop, one turn, 100,000 tools", "the same with 10"): _UNEXPLAINED,
-    ("score, 100,000 tools", "the same with 12"): _MANIFESTS,
-    ("advise, 100,000 tools", "the same with 12"): _MANIFESTS,
+    ("canonical loop, one turn, 100,000 tools", "the same with 10"): _CONFINED,
+    ("score, 100,000 tools", "the same with 12"): _CONFINED,
+    ("advise, 100,000 tools", "the same with 12"): _CLASS,
     ("score, 12 calls", UNIT): _SCORE,
     ("replay of a record", _READ): _RECORD,
     ("append to SQLite, 1,000 tools", "a bare sqlite3 insert with the same commit"): _BUSY,
