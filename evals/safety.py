@@ -56,9 +56,8 @@ class _SafetyTracker:
         self._tools = manifests.tools
         self._review = EvidenceReview(manifests.evidence, proposal.ctx.as_of)
         confined = set(proposal.spec.confined_evidence or ())
-        self._confined = [
-            item for item in manifests.evidence_manifest if item.classification in confined
-        ]
+        items = manifests.evidence_manifest if confined else ()
+        self._confined = [item for item in items if item.classification in confined]
         self._content = ConfinedContent(self._confined)
         self._uncertain: dict[int, set[str | None]] = {}
         self._repeated = RepeatedCalls()

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.texts import Place, hosts_in
-from critic.provenance.values import content_of, days_in, leaves, spelling
+from critic.provenance.values import content_of, days_in, leaves
 from critic.provenance.words import stems_of
 from evals.manifest import EvidenceItem, Source
 
@@ -51,7 +51,7 @@ class SeenItems:
         self._expiries: list[datetime] = []
         self._expiring: list[tuple[ItemText, ...]] = []
         self._expired_count = 0
-        self._expired_requests: list[tuple[ItemText, list[str]]] = []
+        self._expired_requests: list[ItemText] = []
 
     @property
     def any_expired(self) -> bool:
@@ -85,7 +85,7 @@ class SeenItems:
             self._words.add(entry.text)
             return (entry,)
         later = self.places[EXPIRED_REQUEST].add(item, [], texts)
-        self._expired_requests.append((later, list(map(spelling, texts))))
+        self._expired_requests.append(later)
         return entry, later
 
     def at(self, as_of: datetime | None) -> None:
@@ -119,10 +119,9 @@ class SeenItems:
         """Return whether any of the requests that count, of those that have expired, names one."""
         return any(
             True
-            for entry, texts in self._expired_requests
+            for entry in self._expired_requests
             if shown.shows(entry)
-            for text in texts
-            for _ in days_in(text)
+            for _ in days_in(entry.text)
         )
 
 

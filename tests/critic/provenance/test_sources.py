@@ -1,6 +1,7 @@
 """What single items add to what was seen: days, links, and what says nothing."""
 
 from collections.abc import Iterable
+from itertools import product
 from typing import Final
 
 import pytest
@@ -64,8 +65,11 @@ def test_what_the_request_says_is_linked() -> None:
 
 
 def test_a_day_with_a_slash_after_it_is_none_in_the_request() -> None:
-    seen = seen_in(request("5/9/2026/"))
-    assert not seen.names_a_day
+    assert not seen_in(request("5/9/2026/")).names_a_day
+    day = item(f"on {DAY}", standing="named")
+    for late, (said, word) in product(({}, LATE), (("5/9/2026/", "allow"), ("5/10/2026", "ask"))):
+        wire = proposal(day, request(said) | late, tool=TIME, args={"x": DAY})
+        assert answer(wire) == word
 
 
 def test_only_what_the_user_said_names_another_day_after_it_has_expired() -> None:

@@ -1,6 +1,7 @@
 """Where a day was seen: in the request, in a system of record, elsewhere, or nowhere."""
 
 import re
+from typing import Any
 
 from tests.support.model.facts import Json, scalars
 from tests.support.model.sources import NEAR, Seen, by, seen_in
@@ -27,7 +28,7 @@ def days_in(text: str) -> list[str]:
 def day_class(p: Json, day: str) -> str:
     """Return where a day was seen; `other` if that is elsewhere and the request names a day."""
     fresh, seen = seen_in(p, expired=False), seen_in(p, expired=True)
-    holding = [one for one in seen if holds_day(one.fields + one.texts, day)]
+    holding = [one for one in seen if holds_day(one.fields + as_read(one.texts), day)]
     if [one for one in by(fresh, "user") if one in holding]:
         return "request"
     if [one for one in by(fresh, "system") if one in holding]:
@@ -50,7 +51,12 @@ def names_a_day(p: Json) -> bool:
     items = p["compiled"]["manifests"]["evidence_manifest"]
     request = [one for one in items if one.get("source", {}).get("author") == "user"]
     said = [leaf for one in request for leaf in scalars(one.get("content"))]
-    return any(re.search(ANY_DAY, spelling(one)) for one in said)
+    return any(re.search(ANY_DAY, text) for text in as_read(said))
+
+
+def as_read(texts: list[Any]) -> list[str]:
+    """Return texts in lower case with plain spaces, of which nothing is cut off at the end."""
+    return [spelling(f"{text} x") for text in texts]
 
 
 def holds_day(texts: list[str], day: str) -> bool:
