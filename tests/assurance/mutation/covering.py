@@ -5,8 +5,8 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
-from itertools import accumulate, takewhile
+from collections.abc import Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -33,8 +33,9 @@ class Covering:
         self._seconds = seconds
 
     def tests_of(self, file: str, line: int) -> list[str]:
-        """Return the node ids of the tests that run the line: the nearest first, then the fastest.
+        """Return the node ids of the tests that run the line, one case of each test function first.
 
+        Of each round of cases come the nearest first, then the fastest.
         A line that runs at the import, such as a field, may be noticed by a test that runs no line
         of its file: for it, all tests of its folder and all that run a line of the file.
         """
@@ -42,14 +43,19 @@ class Covering:
         tests = lines.get(line, {_OUTSIDE})
         if _OUTSIDE in tests:
             tests = set[str]().union(*lines.values(), self._of_folder(file)) - {_OUTSIDE}
-        return sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
+        nearest = sorted(tests, key=lambda test: (_distance(file, test), self.seconds(test)))
+        rounds = defaultdict[str, Iterator[int]](count)
+        by_round = {test: next(rounds[test.partition("[")[0]]) for test in nearest}
+        return sorted(nearest, key=by_round.__getitem__)
 
     def within(self, seconds: float, file: str, line: int) -> list[str]:
-        """Return the first tests of the line: as many as take so long, and one at least."""
-        tests = self.tests_of(file, line)
-        spent = accumulate(map(self.seconds, tests))
-        soon = takewhile(lambda each: each[1] <= seconds, zip(tests, spent, strict=True))
-        return [test for test, _ in soon] or tests[:1]
+        """Return the first tests of the line that take so long together, and one at least."""
+        tests, soon = self.tests_of(file, line), list[str]()
+        for test in tests:
+            if self.seconds(test) <= seconds:
+                soon.append(test)
+                seconds -= self.seconds(test)
+        return soon or tests[:1]
 
     def _of_folder(self, file: str) -> set[str]:
         near = (test for test in self._seconds if _distance(file, test) < 2)
