@@ -166,6 +166,6 @@ def held_context(compiled: CompiledContext) -> HeldContext:
     """Return the held form of a context, made at the first call for this very object.
 
     Raises:
-        InvalidInput: it was changed in place, before that, and is no CompiledContext any more.
+        InvalidInput: it was changed in place, before that, and is not a CompiledContext any more.
     """
     return _CONTEXTS.get(compiled) or _CONTEXTS.keep(compiled, HeldContext(compiled))

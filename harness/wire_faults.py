@@ -136,7 +136,7 @@ def _field_names() -> frozenset[str]:
 
 
 _MANY: Final = 10 * MOST_PROBLEMS
-"""More errors than this are not told one by one. Objects of so many fields are no envelopes."""
+"""More errors than this are not told one by one. An envelope never has so many fields."""
 
 _ENVELOPES: Final = frozenset(
     {"proposal", "ctx", "compiled", "manifests", "spec", "plan", "run", "report", "verify"}

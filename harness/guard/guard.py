@@ -217,7 +217,7 @@ class Guard:
         """Go on with a session that was handed over, and return its id.
 
         Raises:
-            InvalidInput: it is no session, of another policy, or contradicts itself.
+            InvalidInput: it is not a session, is of another policy, or contradicts itself.
             OutOfPlace: it is open here.
             HarnessError: somebody went on from this state already, or the log cannot tell.
         """

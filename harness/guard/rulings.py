@@ -22,7 +22,7 @@ class Ruling(Envelope):
     """What becomes of a batch: in an `if` it is true only where the batch may run.
 
     `verdict` is what `verify` says of the batch. The action may be stricter: nobody is there to be
-    asked, a person said no. `critic_error` says that the guard itself failed: there is no verdict,
+    asked, a person said no. `critic_error` says that the guard itself failed: a verdict is missing,
     nothing may run, and the session is as it was.
     """
 

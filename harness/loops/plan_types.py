@@ -31,7 +31,7 @@ class RevisionRequest(Envelope):
     """The request for another plan, after a plan was refused or a reply was not a plan.
 
     `round` is the round of the new plan, from 0. `plan` is the refused plan, with all violations,
-    the advice on it, and findings of the advisor; it is absent where there was no plan yet. A plan
+    the advice on it, and findings of the advisor; it is absent before the first plan. A plan
     that verifies and was held back by the advisor has findings and no violations. `complaint` says
     why the last reply was not a plan.
     """

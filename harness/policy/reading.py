@@ -1,6 +1,6 @@
 """Read a policy from TOML or JSON: the whole of it, or every mistake with its line.
 
-Rule 1: nothing is half loaded. A text with one mistake is no policy.
+Rule 1: nothing is half loaded. A text with one mistake is refused as a whole.
 Rule 2: a mistake is told with its line, its place, and what to write instead; all at once.
 Rule 3: what is refused of JSON elsewhere is refused here, in TOML too: a byte-order mark, a
         duplicate key, a lone surrogate, deep nesting, a text over the size limit.

@@ -3,7 +3,7 @@
 Plans are built to meet what the accepting policy demands and nothing more, from the smallest
 arguments up, so that what the other one demands beside it shows. The facts around a plan (evidence,
 approvals, what the user asked for) are the same for both policies. Nothing here is a proof but the
-two verdicts: a plan that was built wrongly is refused by both, and is no witness.
+two verdicts: a plan that was built wrongly is refused by both, and does not count.
 """
 
 from collections.abc import Iterator

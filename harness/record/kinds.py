@@ -3,6 +3,7 @@
 Both are recorded as they were when they were built, like a decision.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -64,8 +65,9 @@ class _Entry(Envelope):
         """
         return self._drafted(None)
 
+    @abstractmethod
     def _drafted(self, held: HeldInputs | None) -> RecordDraft:
-        raise NotImplementedError
+        """Return the canonical bytes of the entry."""
 
     @model_validator(mode="after")
     def _take_snapshot(self, info: ValidationInfo[Any]) -> Self:

@@ -194,7 +194,7 @@ def _work(
     expected: Head | None,
     judge: bool,
 ) -> None:
-    """Replay stretches until there are no more."""
+    """Replay stretches until none is left."""
     other_end.close()  # a copy of it would keep the connection open when the parent has ended
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
     with suppress(EOFError, OSError), open_log() as log:

@@ -90,7 +90,7 @@ def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
         elif isinstance(part, dict):
             yield name, _walk(part, names)
         elif isinstance(part, list):
-            # A list of names that are no ids, such as those of arguments, stays as it is.
+            # A list of other names than ids, such as those of arguments, stays as it is.
             yield name, [_walk(item, names) if isinstance(item, dict) else item for item in part]
         else:
             yield name, part
