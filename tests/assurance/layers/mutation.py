@@ -5,25 +5,23 @@ model over a few hundred seeds; the tests that run its line, the nearest first, 
 more of them; then the laws, and some thousand seeds more, always the same draws. What outlives
 them all is a hole in the tests, or equivalent: then `equivalent.json` lists it, with the reason
 why, and from there on meets the two cheap ones only. A quick run takes the mutants in a fixed
-shuffle, as far as the time goes; a full run keeps its score and every survivor in
-`fixtures/mutation.json`.
+shuffle, as far as the time goes. A full run keeps what came of each file in
+`fixtures/mutation.json`, and meets those files that have changed since.
 """
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import takewhile
-from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final
 
-import orjson
 from tqdm import tqdm
 
 from tests.assurance.forked import forked
 from tests.assurance.mutation.covering import Covering, measure
+from tests.assurance.mutation.judged import Judged, is_equivalent, judge_files, row_of
 from tests.assurance.mutation.killers import (
     corpus,
     failing_here,
@@ -39,10 +37,7 @@ from tests.assurance.mutation.overlay import overlay
 from tests.assurance.row import Row
 from tests.support.paths import ROOT
 
-Key = tuple[str, str, str, str]
-
 _KEPT: Final = ROOT / "fixtures" / "mutation.json"
-_JUDGED: Final = ROOT / "tests" / "assurance" / "mutation" / "equivalent.json"
 
 _QUICK_SECONDS: Final = 20
 """For the first killers; what outlives them goes on to the others."""
@@ -54,10 +49,10 @@ _TESTS: Final = (
     "--ignore=tests/critic/test_differential.py",
     "--ignore=tests/critic/test_laws.py",
 )
-_SOON, _PATIENT = 2.0, 30.0
+_SOON, _PATIENT = 2.0, 12.0
 """How many seconds of tests a killer runs, as they were measured without a mutation."""
-_NEVER_JUDGED: Final = "critic/repairs/"
-"""No case and no seed asks for advice: the first killer has nothing to say of it."""
+_NEVER_JUDGED: Final = ("critic/repairs/", "critic/session/")
+"""No case and no seed asks for advice, or for a session: the first killer says nothing of them."""
 _CASES: Final = {
     "critic": ("verify", "hostile"),
     "evals": ("score", "verify"),
@@ -65,24 +60,6 @@ _CASES: Final = {
     "critic/verdicts.py": ("consolidate",),
 }
 """Where the cases lie that are likeliest to notice a change of a file, or of its package."""
-
-
-class Judged(NamedTuple):
-    """A mutant, and what noticed it (empty: nothing did)."""
-
-    mutant: Mutant
-    noticed: str
-
-
-@cache
-def judged_equivalent() -> dict[Key, str]:
-    """Return why a mutant is equivalent, by the key of the mutant."""
-    entries = orjson.loads(_JUDGED.read_bytes()) if _JUDGED.exists() else []
-    return {(one["file"], one["where"], one["before"], one["after"]): one["why"] for one in entries}
-
-
-def is_equivalent(mutant: Mutant) -> bool:
-    return mutant.key in judged_equivalent()
 
 
 def _seeded(mutant: Mutant) -> str:
@@ -156,15 +133,15 @@ def meet(mutants: list[Mutant], killers: Iterable[Killers]) -> list[Judged]:
     return done + [Judged(mutant, "") for mutant in mutants]
 
 
-def judge(mutants: list[Mutant]) -> list[Judged]:
+def judge(cheap: Iterable[Killers], dear: Iterable[Killers], mutants: list[Mutant]) -> list[Judged]:
     """Return every mutant with what noticed it. Equivalent mutants meet the cheap killers only."""
     left, settled = list[Mutant](), list[Judged]()
-    for one in meet(mutants, _CHEAP):
+    for one in meet(mutants, cheap):
         if one.noticed or is_equivalent(one.mutant):
             settled.append(one)
         else:
             left.append(one.mutant)
-    return settled + meet(left, _DEAR)
+    return settled + meet(left, dear)
 
 
 def run(*, quick: bool) -> list[Row]:
@@ -176,10 +153,13 @@ def run(*, quick: bool) -> list[Row]:
         said = f"without a mutation: {', '.join(noticed)}"[:200]
         return [Row("mutation", 0, "mutants", 0, False, said)]
     if quick:
-        return [row_of("mutation", _sampled(mutants), f"a sample of {len(mutants):,}; ")]
-    judged = judge(mutants)
-    keep(judged, _KEPT)
-    return [row_of("mutation", judged, "")]
+        return [_row_of_sample(_sampled(mutants), len(mutants))]
+    return [judge_files("mutation", mutants, partial(judge, _CHEAP, _DEAR), _KEPT)]
+
+
+def _row_of_sample(judged: list[Judged], of: int) -> Row:
+    killed = sum(1 for one in judged if one.noticed)
+    return row_of("mutation", killed, 0, len(judged) - killed, f"a sample of {of:,}; ")
 
 
 def _noticed_without(mutants: list[Mutant]) -> list[str]:
@@ -197,44 +177,3 @@ def _sampled(mutants: list[Mutant]) -> list[Judged]:
     first = list(_judged(sample, *_CHEAP[0]))
     left = [one.mutant for one in first if not one.noticed]
     return [one for one in first if one.noticed] + meet(left, (*_CHEAP[1:], *_DEAR))
-
-
-def row_of(layer: str, judged: list[Judged], note: str) -> Row:
-    left = [one.mutant for one in judged if not one.noticed]
-    same = sum(map(is_equivalent, left))
-    killed = len(judged) - len(left)
-    score = f"{100 * killed / max(1, len(judged) - same):.1f} % of those that differ"
-    said = f"{note}{killed:,} killed, {same} equivalent, {len(left) - same} surviving; {score}"
-    met = bool(judged) and len(left) == same
-    return Row(layer, len(judged), "mutants", killed + same, met, said)
-
-
-def keep(judged: list[Judged], path: Path) -> None:
-    left = [one.mutant for one in judged if not one.noticed]
-    killed = Counter(one.mutant.file for one in judged if one.noticed)
-    survived = Counter(mutant.file for mutant in left if not is_equivalent(mutant))
-    same = Counter(mutant.file for mutant in left if is_equivalent(mutant))
-    files = sorted({one.mutant.file for one in judged})
-    by_file = {
-        file: {"killed": killed[file], "equivalent": same[file], "surviving": survived[file]}
-        for file in files
-    }
-    left.sort(key=lambda mutant: (is_equivalent(mutant), mutant.file, mutant.line))
-    kept = {
-        "mutants": len(judged),
-        "killed": killed.total(),
-        "equivalent": same.total(),
-        "surviving": survived.total(),
-        "files": by_file,
-        "survivors": [
-            {**_shown(one), "why": judged_equivalent().get(one.key, "not judged")} for one in left
-        ],
-        "judged but gone": sorted(
-            key for key in judged_equivalent().keys() - {one.key for one in left} if key[0] in files
-        ),
-    }
-    path.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")
-
-
-def _shown(mutant: Mutant) -> dict[str, Any]:
-    return {name: value for name, value in mutant._asdict().items() if name not in {"text", "line"}}

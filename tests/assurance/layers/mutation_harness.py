@@ -5,12 +5,13 @@ model of the harness: what notices a mutant are the tests that run its line, the
 this process. A quick run takes a fixed sample, a full run all mutants.
 """
 
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Final
 
-from tests.assurance.layers.mutation import Killers, failing, is_equivalent, keep, meet, row_of
+from tests.assurance.layers.mutation import Killers, failing, judge, meet
 from tests.assurance.mutation.covering import Covering, measure
+from tests.assurance.mutation.judged import is_equivalent, judge_files, row_of
 from tests.assurance.mutation.killers import load_libraries
 from tests.assurance.mutation.mutants import Mutant, all_mutants
 from tests.assurance.row import Row
@@ -30,6 +31,7 @@ _TESTS: Final = (
     # It installs packages, and what it runs is not in this process.
     "--ignore=tests/harness/testing/test_downstream.py",
 )
+_NAME: Final = "mutation of the harness"
 _KEPT: Final = FIXTURES / "mutation_harness.json"
 _QUICK: Final = 24
 """Mutants of a quick run: each costs seconds."""
@@ -45,14 +47,11 @@ def run(*, quick: bool) -> list[Row]:
     if quick:
         sample = [one for one in mutants if not is_equivalent(one)]
         Random(0).shuffle(sample)  # noqa: S311 - chance, not a secret
+        judged = meet(sample[:_QUICK], _KILLERS)
+        killed = sum(1 for one in judged if one.noticed)
         note = f"a sample of {len(mutants):,}; "
-        return [row_of("mutation of the harness", meet(sample[:_QUICK], _KILLERS), note)]
-    judged = meet(mutants, _KILLERS[:1])
-    left = [one.mutant for one in judged if not one.noticed and not is_equivalent(one.mutant)]
-    settled = [one for one in judged if one.noticed or is_equivalent(one.mutant)]
-    judged = [*settled, *meet(left, _KILLERS[1:])]
-    keep(judged, _KEPT)
-    return [row_of("mutation of the harness", judged, "")]
+        return [row_of(_NAME, killed, 0, len(judged) - killed, note)]
+    return [judge_files(_NAME, mutants, partial(judge, _KILLERS[:1], _KILLERS[1:]), _KEPT)]
 
 
 @cache
