@@ -233,5 +233,13 @@ def _ledger(state: SessionState) -> Ledger:
 
 
 def _request_hosts(evidence: Iterable[EvidenceItem]) -> frozenset[str]:
-    texts = (item.content for item in evidence if item.source and item.source.author == "user")
-    return frozenset[str]().union(*map(request_hosts, filter(None, texts)))
+    """Return the hosts that the user named.
+
+    Raises:
+        ValueError: something that the user said is not a text.
+    """
+    said = [item.content for item in evidence if item.source and item.source.author == "user"]
+    texts = [text for text in said if isinstance(text, str)]
+    if len(texts) < len(said):
+        raise ValueError("what the user said is a text")
+    return frozenset[str]().union(*map(request_hosts, texts))

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.assurance.fuzzing.grown import MEGABYTE, grown
 from tests.assurance.fuzzing.mutate import spelled
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
-from tests.assurance.layers.fuzz import FINDS, enter_chunk
+from tests.assurance.layers.fuzz import FINDS, enter_chunk, large
+from tests.support.generate.drawing import chance
 
 KEPT = sorted(FINDS.glob("*.gz"))
 
@@ -37,6 +39,17 @@ def test_every_document_of_the_corpus_is_entered_in_peace(name: str) -> None:
 )
 def test_the_plainest_nonsense_is_refused_as_documented(name: str, data: bytes) -> None:
     assert problem(name, data) is None
+
+
+def test_a_grown_document_is_about_a_megabyte() -> None:
+    sizes = sorted(len(grown(chance(seed), corpus("proposal")[seed])) for seed in range(40))
+    assert sizes[20] > 0.9 * MEGABYTE
+    assert sizes[-1] < 2.5 * MEGABYTE
+
+
+def test_a_few_megabytes_are_read_in_time_and_within_memory() -> None:
+    row = large(4)
+    assert (row.tried, row.held, row.met) == (4, 4, True)
 
 
 def test_a_value_that_is_not_json_is_spelled_all_the_same() -> None:

@@ -22,6 +22,7 @@ from harness.record import (
 )
 from harness.replay.engine import replay
 from harness.wire import InvalidInput, build, parse, parse_json, verify_bytes
+from tests.assurance.fuzzing import guarded
 from tests.assurance.fuzzing.mutate import spelled
 from tests.assurance.layers.deletion_documents import documents
 from tests.support.examples import PLAN_B, PLAN_B_RUN, is_safe
@@ -171,6 +172,18 @@ TARGETS: Final[dict[str, Target]] = {
     "record": Target(_record, (InvalidInput,), 10),
     "input": Target(_input, (), 4),
     "log": Target(_log, (LogError,), 1),
+    "events": Target(guarded.take_events, (), 6),
+    "state": Target(guarded.take_state, (InvalidInput,), 4),
+    "policy": Target(guarded.take_policy, (InvalidInput,), 8),
+    "toml": Target(guarded.take_policy, (InvalidInput,), 4),
+}
+
+
+_GUARDED: Final[Mapping[str, Callable[[], tuple[bytes, ...]]]] = {
+    "events": guarded.event_streams,
+    "state": guarded.states,
+    "policy": guarded.policy_documents,
+    "toml": guarded.policy_texts,
 }
 
 
@@ -183,6 +196,8 @@ def corpus(name: str) -> tuple[bytes, ...]:
         return (kept().record.body,)
     if name == "input":
         return tuple(kept().bodies.values())
+    if name in _GUARDED:
+        return _GUARDED[name]()
     files = case_files(FIXTURES / "cases")
     if name == "case":
         return tuple(path.read_bytes() for path in files)

@@ -3,6 +3,7 @@
 import gzip
 import multiprocessing
 import os
+import resource
 import signal
 import sys
 import time
@@ -15,6 +16,8 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from tests.assurance.forked import forked
+from tests.assurance.fuzzing.grown import grown
 from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
 from tests.assurance.row import Row
@@ -28,9 +31,13 @@ FINDS: Final = FIXTURES / "fuzz"
 CHUNK: Final = 500
 QUICK: Final = (10_000_000, 60.0)
 FULL: Final = (10_000_000, 20 * 60.0)
-_SLOW: Final = 5.0  # seconds of computing for one input of a few kilobytes
+LARGE_QUICK: Final = 100
+LARGE_FULL: Final = 2_000
+_SLOW: Final = 5.0  # seconds of computing for one input
+_LARGE: Final = 500_000_000  # bytes that reading one input may take
 
 _DRAWN: Final = [name for name, target in TARGETS.items() for _ in range(target.share)]
+_GROWN: Final = [name for name in TARGETS if name not in ("log", "toml")]
 
 
 class Find(NamedTuple):
@@ -61,7 +68,7 @@ def drawn(seed: int) -> tuple[str, bytes]:
     document, donor = random.choice(corpus(name)), random.choice(corpus(name))
     if name == "log":
         return name, rotten(random, document)
-    mutation = broken if random.random() < 0.3 else bent
+    mutation = broken if name == "toml" or random.random() < 0.3 else bent
     return name, mutation(random, document, donor)
 
 
@@ -124,7 +131,55 @@ def run(*, quick: bool) -> list[Row]:
     note = f"{pace:,.0f} inputs a second, slowest {slowest * 1000:.0f} ms; {shares}"
     total = sum(tried.values())
     held = total - len(finds)
-    return [Row("fuzzing every entry", total, "inputs", held, held == total > 0, note)]
+    row = Row("fuzzing every entry", total, "inputs", held, held == total > 0, note)
+    return [row, large(LARGE_QUICK if quick else LARGE_FULL)]
+
+
+def large(count: int) -> Row:
+    """Return the row of so many documents of a megabyte, each read in a process of its own."""
+    finds, slowest, largest = list[Find](), 0.0, 0
+    for seed, answer in forked(_weighed, range(count), timeout=4 * _SLOW):
+        told = Weighed(answer, 0.0, 0) if isinstance(answer, str) else answer
+        slowest, largest = max(slowest, told.seconds), max(largest, told.memory)
+        if told.what:
+            finds.append(Find(*_grown(seed), told.what))
+    for find in finds:
+        _tell(find)
+    note = f"slowest {slowest:.1f} s, most memory {largest >> 20} MiB"
+    held = count - len(finds)
+    return Row("a megabyte at every entry", count, "documents", held, held == count, note)
+
+
+class Weighed(NamedTuple):
+    """What reading a document came to: what was wrong (or empty), CPU seconds, bytes."""
+
+    what: str
+    seconds: float
+    memory: int
+
+
+def _grown(seed: int) -> tuple[str, int, bytes]:
+    """Return the entry, the seed and the document."""
+    random = chance(seed)
+    name = random.choice(_GROWN)
+    return name, seed, grown(random, random.choice(corpus(name)))
+
+
+def _weighed(seed: int) -> Weighed:
+    name, _, data = _grown(seed)
+    before, began = _most_memory(), time.process_time()
+    what = problem(name, data)
+    seconds, memory = time.process_time() - began, _most_memory() - before
+    if what is None and seconds > _SLOW:
+        what = f"Slow: {seconds:.1f} s"
+    if what is None and memory > _LARGE:
+        what = f"Large: {memory >> 20} MiB"
+    return Weighed(what or "", seconds, memory)
+
+
+def _most_memory() -> int:
+    """Return the most bytes that this process has held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def _distinct(finds: list[Find]) -> list[Find]:
@@ -133,13 +188,18 @@ def _distinct(finds: list[Find]) -> list[Find]:
 
 
 def _keep(find: Find) -> None:
-    """Print the find, and keep the smallest input that shows it among the fixtures."""
+    """Keep the smallest input that shows the find among the fixtures, and print it."""
     kind = find.what.partition(":")[0]
     small = find.data if kind in ("Slow", "Hanging") else shrunk(find.name, find.data, kind)
     FINDS.mkdir(exist_ok=True)
     path = FINDS / f"{find.name}-{sha256(small).hexdigest()[:12]}.gz"
     path.write_bytes(gzip.compress(small, mtime=0))
-    sys.stdout.write(f"FOUND {find.name} seed {find.seed}: {find.what}\n  {small[:500]!a}\n")
+    _tell(find._replace(data=small))
+
+
+def _tell(find: Find) -> None:
+    """Print the find, and how its input begins."""
+    sys.stdout.write(f"FOUND {find.name} seed {find.seed}: {find.what}\n  {find.data[:500]!a}\n")
 
 
 def shrunk(name: str, data: bytes, kind: str) -> bytes:

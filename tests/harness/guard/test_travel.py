@@ -28,6 +28,11 @@ from tests.support.guarding import (
     yes,
 )
 
+SAID = {
+    "id": "request/1",
+    "classification": "request",
+    "source": {"author": "user", "standing": "named"},
+}
 STREAMS = [*streams("desk"), *streams("refunds")]
 
 
@@ -233,6 +238,7 @@ def test_permits_do_not_travel() -> None:
         {"facts": {"id": "s"}},
         {"texts": -1},
         {"evidence": [{"id": "call/1", "classification": "x"}] * 2},
+        *({"evidence": [SAID | said]} for said in ({"content": ["Hello"]}, {"content": 7}, {})),
     ],
     ids=lambda change: next(iter(change)),
 )
