@@ -165,6 +165,23 @@ def test_a_value_is_no_part_of_an_address_unless_the_index_is_generous() -> None
         assert (texts.find("zeta-9914") is not None) == found
 
 
+@pytest.mark.parametrize("joint", "./:@-")
+def test_a_word_beside_a_joint_is_no_token_of_a_result(joint: str) -> None:
+    for text in (f"zeta{joint}9914", f"x{joint}zeta", f"9914{joint}x"):
+        for value in ("zeta", "9914"):
+            assert index([text]).find(value) is None
+        assert index([text]).find(canonical(text)) is not None
+    for text in (f"zeta{joint} 9914", f"zeta {joint}9914", f"zeta{joint}{joint}9914"):
+        assert index([text]).find("zeta") is not None
+
+
+def test_a_value_without_a_word_is_found_however_often_it_is_looked_for() -> None:
+    texts = index(["a ++ b", "c ## d"])
+    for value, at in (("++", "e0"), ("##", "e1"), ("!!", None), ("a ++ b", "e0")) * 3:
+        found = texts.find(value)
+        assert (found and found.id) == at
+
+
 def test_the_first_item_is_named() -> None:
     texts = index(["bob", "bob smith", "bob smith"])
     assert [found and found.id for found in map(texts.find, ["bob", "bob smith", "ann"])] == [

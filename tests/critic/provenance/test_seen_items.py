@@ -1,0 +1,159 @@
+"""The index of what was seen, as it grows, moves from moment to moment, and leaves items out."""
+
+from datetime import UTC, datetime
+from itertools import permutations, product
+from typing import Any, Final
+
+import pytest
+
+from critic.provenance.seen_items import SeenItems
+from critic.provenance.sources import Seen, Sighting, both_seen
+from critic.provenance.values import Day
+from evals.manifest import EvidenceItem
+from tests.support.sightings import item, request
+
+MOMENTS: Final = [*(datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (9, 10, 11)), None]
+NINE, TEN, ELEVEN, _ = MOMENTS
+UNSEEN: Final = Sighting("unseen")
+
+
+def numbered(*wire: Any) -> list[EvidenceItem]:
+    return [EvidenceItem.model_validate({**one, "id": f"e/{at}"}) for at, one in enumerate(wire, 1)]
+
+
+def until(moment: datetime | None) -> Any:
+    return {} if moment is None else {"expires_at": moment.isoformat()}
+
+
+def index_of(items: list[EvidenceItem], as_of: datetime | None) -> SeenItems:
+    index = SeenItems(["sender"])
+    for one in items:
+        index.add(one)
+    index.at(as_of)
+    return index
+
+
+def assert_shown(index: SeenItems, said: dict[str, EvidenceItem], as_of: datetime | None) -> None:
+    """Each value is said by one item, as the text of a public source that the request names."""
+    index.at(as_of)
+    fresh, every = both_seen(index)
+    for value, one in said.items():
+        has_expired = as_of is None or one.expires_at is None or one.expires_at <= as_of
+        alive = Sighting("named_public", one)
+        assert fresh.sighting(value) == (UNSEEN if has_expired else alive)
+        assert every.sighting(value) == (Sighting("untrusted", one) if has_expired else alive)
+
+
+@pytest.mark.parametrize("moments", [*product(MOMENTS, repeat=2)])
+def test_an_index_shows_what_has_not_expired_wherever_it_grew_and_moved(
+    moments: tuple[datetime | None, ...],
+) -> None:
+    values = ["alpha-1", "beta-2"]
+    expiries = zip(values, [TEN, ELEVEN], strict=True)
+    items = numbered(*(item(value, standing="named", **until(end)) for value, end in expiries))
+    said = dict(zip(values, items, strict=True))
+    for order, first in product(permutations(items), MOMENTS):
+        index = SeenItems()
+        for as_of, one in zip(moments, order, strict=True):
+            index.at(as_of)
+            index.add(one)
+        for as_of in (first, NINE, None, TEN, ELEVEN, TEN, NINE):
+            assert_shown(index, said, as_of)
+
+
+def test_what_is_fresh_and_what_was_ever_seen_are_one_while_nothing_has_expired() -> None:
+    index = SeenItems()
+    assert is_one(index)
+    index.at(NINE)
+    index.add(*numbered(item("alpha-1", **until(TEN))))
+    assert is_one(index)
+    for as_of, one in ((NINE, True), (TEN, False), (NINE, True), (None, False)):
+        index.at(as_of)
+        assert is_one(index) == one
+
+
+def is_one(index: SeenItems) -> bool:
+    fresh, every = both_seen(index)
+    return fresh is every
+
+
+@pytest.mark.parametrize(
+    ("ends", "as_of", "hidden", "hosts"),
+    [
+        ([None, None], NINE, [], ["a.example", "b.example"]),
+        ([None, None], NINE, ["e/1"], ["b.example"]),
+        ([None, TEN], NINE, [], ["a.example", "b.example"]),
+        ([None, TEN], NINE, ["e/1"], ["b.example"]),
+        ([None, TEN], NINE, ["e/2"], ["a.example"]),
+        ([None, TEN], TEN, [], ["a.example"]),
+        ([None, TEN], TEN, ["e/1"], []),
+        ([TEN, TEN], NINE, [], ["a.example", "b.example"]),
+        ([TEN, TEN], TEN, [], []),
+    ],
+)
+def test_the_words_of_the_requests_that_count_are_those_of_the_request(
+    ends: list[datetime | None], as_of: datetime, hidden: list[str], hosts: list[str]
+) -> None:
+    said = zip(["a.example", "b.example"], ends, strict=True)
+    items = numbered(*(request(f"open {host}") | until(end) for host, end in said))
+    for seen in both_seen(index_of(items, as_of), frozenset(hidden)):
+        assert sorted(seen.hosts) == hosts
+        assert ("open" in seen.stems) == bool(hosts)
+
+
+def what_is_known(seen: Seen, values: list[str]) -> list[Any]:
+    days = [seen.day(Day(2026, 5, 9)).origin, seen.names_a_day]
+    return [*(seen.sighting(value).origin for value in values), *days]
+
+
+@pytest.mark.parametrize("end", [None, TEN, ELEVEN])
+@pytest.mark.parametrize("author", ["user", "operator", "system", "public"])
+def test_a_hidden_item_says_nothing_whether_it_has_expired_or_not(
+    author: str, end: datetime | None
+) -> None:
+    said = item({"sender": ["alpha-1"], "x": "beta-2 on may 9"}, author, "named", **until(end))
+    items = numbered(said, item("gamma-3", **until(TEN)))
+    for seen in both_seen(index_of(items, TEN), frozenset(["e/1"])):
+        assert what_is_known(seen, ["alpha-1", "beta-2"]) == ["unseen"] * 3 + [False]
+
+
+def test_a_request_that_has_expired_is_read_as_any_other_text() -> None:
+    [said] = items = numbered(request("see zeta-9914-b") | until(TEN))
+    fresh, every = both_seen(index_of(items, NINE))
+    assert fresh.sighting("zeta-9914") == Sighting("request", said)
+    fresh, every = both_seen(index_of(items, TEN))
+    assert fresh.sighting("zeta-9914-b") == UNSEEN
+    assert every.sighting("zeta-9914-b") == Sighting("untrusted", said)
+    assert every.sighting("zeta-9914") == UNSEEN
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_of_what_is_linked_and_what_has_expired_the_first_item_is_named(
+    order: tuple[int, ...],
+) -> None:
+    kinds = [
+        item("alpha-1", standing="led"),
+        item("alpha-1 and beta-2", "system", "named", **until(TEN)),
+        item("alpha-1", "member", "reached", **until(TEN)),
+    ]
+    items = numbered(*(kinds[at] for at in order))
+    _, every = both_seen(index_of(items, TEN))
+    assert every.sighting("alpha-1") == Sighting("untrusted", items[0])
+    assert every.sighting("beta-2") == Sighting("untrusted", items[order.index(1)])
+
+
+def test_what_is_linked_is_seen_where_only_something_else_has_expired() -> None:
+    linked, _ = items = numbered(item("alpha-1", standing="led"), item("beta-2", **until(TEN)))
+    for seen in both_seen(index_of(items, TEN)):
+        assert seen.sighting("alpha-1") == Sighting("untrusted", linked)
+
+
+def test_tables_of_runs_are_as_of_the_moment_too() -> None:
+    value, ends = "alpha beta", [TEN, ELEVEN, None]
+    items = numbered(*(item(f"x {value}", standing="named", **until(end)) for end in ends))
+    index = index_of(items, NINE)
+    for as_of, first in ((TEN, 1), (ELEVEN, 2), (TEN, 1), (NINE, 0)):
+        index.at(as_of)
+        index.places["named_public"].texts._tries_left = 0
+        fresh, _ = both_seen(index)
+        assert fresh.sighting(value) == Sighting("named_public", items[first])
