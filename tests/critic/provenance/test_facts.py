@@ -45,6 +45,15 @@ def test_what_the_session_made_is_own_though_untrusted_text_says_it(role: str, w
         assert answer(proposal(item(f"see {VALUE}"), tool=tool)) == "ask"
 
 
+@pytest.mark.parametrize(("author", "word"), [("user", "allow"), ("operator", "allow")])
+def test_a_secret_that_was_given_is_one_though_its_host_is_known(author: str, word: str) -> None:
+    given, look = item("take https://vault.example/k-1", author, "named"), request("vault.example/")
+    tool = {"arg_roles": {"x": "secret"}}
+    for items, expected in (([given, look], word), ([look], "refuse")):
+        wire = proposal(*items, tool=tool, args={"x": "https://vault.example/k-1"})
+        assert answer(wire) == expected
+
+
 def test_a_read_beside_a_call_that_acts_is_not_judged() -> None:
     reader = {"adapter_id": "shop", "capability_id": "look", "approval_mode": "read_only"}
     steps = [

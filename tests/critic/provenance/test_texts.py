@@ -206,6 +206,7 @@ def test_nothing_stands_in_nothing() -> None:
         ("nothing here", []),
         ("read plan.md, plan.md?", []),
         ("read https://plan.md/", ["plan.md"]),
+        ("read clip.mov, setup.py, all.zip or all.rs", ["all.rs"]),
         ("read https://plan.md/x or www.plan.md", ["plan.md", "www.plan.md"]),
     ],
 )

@@ -1,0 +1,48 @@
+"""What each origin is worth in each role: the whole table, in both modes."""
+
+from itertools import product
+from typing import Any, Final, get_args
+
+import pytest
+
+from critic.provenance.sources import Origin
+from critic.provenance.worth import ALLOW, ASK, REFUSE, worth_of
+from evals.spec import DecisionSpec
+
+CODES: Final = "A U S O T F C Dm Dp Dw Rm Rp Rw X L N"
+LETTERS: Final = dict(zip(get_args(Origin), CODES.split(), strict=True))
+"""Approved, request, operator, own, system, field, contested; text of a source that the request
+names, or that those lead to, by member, public or web; other text, a field that it led to, unseen.
+"""
+KNOWN: Final = "A U S O T F"
+TABLE: Final = {
+    "recipient": (KNOWN, "Dm Dp Dw C L", "Rm Rp Rw X"),
+    "object": (KNOWN, "Dm Dp Dw C L", "Rm Rp Rw X N"),
+    "attribute": (f"{KNOWN} Dm Dp Dw Rm Rp Rw N", "C X L", ""),
+    "locator": (f"{KNOWN} C Dm Rm", "Dp Dw Rp L", "Rw X"),
+    "secret": ("A U S T", "Dm Dp Dw", "Rm Rp Rw X"),
+    "code": (f"{KNOWN} C Dm Dp Dw Rm Rp Rw X L", "", ""),
+    "content": (f"{KNOWN} Dm Dp Rm C N L", "Dw", "Rp Rw X"),
+}
+"""By role, what allows, what asks, and what asks where `closed` refuses it; all else refuses."""
+
+
+def expected(role: str, letter: str, mode: str) -> int:
+    allows, asks, softened = (letters.split() for letters in TABLE[role])
+    if mode == "open" and (role, letter) == ("locator", "C"):
+        return ASK
+    if letter in allows:
+        return ALLOW
+    return ASK if letter in asks or (mode == "open" and letter in softened) else REFUSE
+
+
+@pytest.mark.parametrize("mode", ["closed", "open"])
+@pytest.mark.parametrize("role", TABLE)
+def test_an_origin_is_worth_what_the_table_says(role: Any, mode: Any) -> None:
+    ways: list[Any] = ["allow", "ask"]
+    for way, (origin, letter) in product(ways, LETTERS.items()):
+        spec = DecisionSpec(id="s", required_outputs=(), provenance=mode, field_recipients=way)
+        level = expected(role, letter, mode)
+        if (role, letter, way) == ("recipient", "F", "ask"):
+            level = ASK
+        assert worth_of(role, origin, spec) == level, (origin, way)
