@@ -169,6 +169,23 @@ def test_a_trail_has_the_classes_that_it_saw() -> None:
     assert (list(first), len(first), "y" in first) == (["x"], 1, False)
 
 
+def test_what_must_not_leave_is_named_by_its_class_first() -> None:
+    contents = {"a1": "first secret", "b1": "second secret", "a2": "third secret", "b2": None}
+    trail = Trail(
+        [
+            EvidenceItem(id=name, classification=name[0], content=content)
+            for name, content in contents.items()
+        ]
+    )
+    values = ["first secret, second secret", "third and second secret", "third secret", "none"]
+    confined = trail.confined(["b", "a", "b"])
+    assert confined.found_in(values) == ["b1", "b1", "a2", None]
+    assert trail.confined(["a", "b"]).found_in(values) == ["a1", "b1", "a2", None]
+    assert trail.confined([]).found_in(values) == [None] * 4
+    assert trail.first(2).confined(["a", "b"]).found_in(values) == ["a1", "b1", None, None]
+    assert (confined.without_text(), trail.first(3).confined(["b"]).without_text()) == (["b2"], [])
+
+
 def test_adding_nothing_changes_nothing() -> None:
     trail = Trail()
     assert trail.plus([]) is trail

@@ -1,6 +1,7 @@
 """A ruling by the indexes of a session is what `verify` says of the proposal, and costs less."""
 
 from collections.abc import Iterator
+from dataclasses import FrozenInstanceError
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
@@ -168,14 +169,28 @@ def test_what_is_kept_of_the_tools_is_bounded_and_changes_nothing(
             assert_judged_as_verified(batch)
             (named,) = batch.ctx.scope or ()
             assert named.capability_id == scope
+            assert max(len(its_rules._scopes), len(its_rules._without_evidence)) == 1
 
 
 def test_a_session_is_changed_by_the_names_of_its_fields_only() -> None:
     session = Session.opened(rules_of(policy_of(desk())), "s", "Look")
     assert changed(session, texts=7).texts == 7
     assert changed(session).trail is session.trail
+    every = {name: getattr(session, name) for name in Session.__slots__} | {"texts": 8}
+    assert changed(session, **every).texts == 8
     with pytest.raises(TypeError, match="no such field"):
         changed(session, text=7)
+
+
+def test_what_a_session_is_made_of_is_frozen() -> None:
+    session = Session.opened(rules_of(policy_of(desk())), "s", "Look")
+    batch = session.propose([Call("c", "read_note", {"name": "x"})], NOON)
+    session = session.decided(batch, "allow", verify_batch(batch), digest(batch.plan))
+    ran = session.ran("c", CallResult("completed", "x"), NOON)
+    parts = (session, session.ledger, batch, session.running[1], ran.ended)
+    for part, name in zip(parts, ("turns", "steps", "calls", "ended", "score"), strict=True):
+        with pytest.raises(FrozenInstanceError):
+            setattr(part, name, ())
 
 
 def test_a_copy_shares_no_object_and_no_array() -> None:

@@ -1,7 +1,8 @@
 """What a session makes of what happens: proposals, facts, spending, reports."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -13,88 +14,25 @@ from critic.session import (
     Call,
     CallResult,
     Session,
-    SessionRules,
     SessionTool,
     session_of,
     state_of,
 )
 from critic.session.session import Closed
 from critic.verdicts import Refused
-from evals.canonical import digest
+from evals.canonical import canonical_json
 from evals.context import DEFAULT_SESSION_TOKENS
-from evals.spec import DecisionSpec
-
-NOW = datetime(2026, 5, 9, 12, tzinfo=UTC)
-
-
-def tool(name: str, mode: Any = "read_only", **fields: Any) -> SessionTool:
-    made = {key: fields.pop(key) for key in ("result_class", "expires_after_s") if key in fields}
-    fields = {"adapter_id": "a", "capability_id": name, "approval_mode": mode, **fields}
-    return SessionTool.of(ToolCapability(**fields), **made)
-
-
-WEB_PAGE = {"author": "public", "web": True}
-MAKES = {"author": "member", "makes": True}
-TOOLS = {
-    "read": tool("read", arg_roles={"name": "locator"}, result={"author": "public"}),
-    "mail": tool("mail", result={"author": "public"}),
-    "web": tool(
-        "web", "network", arg_roles={"url": "locator"}, result={"author": "public", "web": True}
-    ),
-    "make": tool(
-        "make",
-        "local_write",
-        arg_roles={"name": "attribute"},
-        result={"author": "member", "makes": True},
-    ),
-    "pay": tool("pay", "delegated", arg_roles={"to": "recipient", "note": "content"}),
-    "book": tool(
-        "book", "delegated", arg_roles={"to": "recipient", "day": "time", "note": "content"}
-    ),
-    "wipe": tool("wipe", "destructive", arg_roles={"what": "object"}),
-    "order": tool("order", result_class="order", expires_after_s=60, min_tokens=5),
-    "refund": tool(
-        "refund", "destructive", requires_evidence=["order"], arg_roles={"of": "attribute"}
-    ),
-}
-
-
-def rules(**more: Any) -> SessionRules:
-    spec = {"id": "s", "required_outputs": (), "provenance": "closed", **more.pop("spec", {})}
-    return SessionRules(
-        digest="0" * 64,
-        tools=more.pop("tools", TOOLS),
-        spec=DecisionSpec(**spec),
-        safety_mode="destructive",
-        default_budget=more.pop("default_budget", RunBudget(max_steps=100, bucket_tokens=1000)),
-        record_fields=("id", "sender"),
-        **more,
-    )
-
-
-def opened(request: str = "Pay x-100 after reading plan.md", **more: Any) -> Session:
-    scope = more.pop("scope", ["pay", "wipe", "make"])
-    return Session.opened(rules(**more), "s", request, scope=scope)
-
-
-def allowed(session: Session, *calls: Call, as_of: datetime = NOW) -> Session:
-    batch = session.propose(calls, as_of)
-    verdict = verify_proposal(batch.proposal)
-    return session.decided(batch, "allow", verdict, digest(batch.proposal.plan))
-
-
-def after(session: Session, call: Call, output: Any = None, **more: Any) -> Session:
-    result = CallResult(more.pop("status", "completed"), output, **more)
-    return allowed(session, call).ran(call.id, result, NOW).session
-
-
-def read(name: str, id: str = "r") -> Call:
-    return Call(id, "read", {"name": name})
-
-
-def last(session: Session) -> EvidenceItem:
-    return session.trail.items[-1]
-
+from tests.critic.session.building import (
+    NOW,
+    TOOLS,
+    after,
+    allowed,
+    last,
+    opened,
+    read,
+    rules,
+    tool,
+)
 
 # Evidence.
 
@@ -173,6 +111,10 @@ def test_the_default_class_is_made_of_the_ids() -> None:
         ToolCapability(adapter_id="a" * 128, capability_id="b", approval_mode="read_only")
     )
     assert long.result_class == "result"
+    prefix = len("result:a.")
+    for length, fits in ((128 - prefix, True), (128, False)):
+        made = tool("n" * length, adapter_id="a").result_class
+        assert made == (f"result:a.{'n' * length}" if fits else "result")
 
 
 def test_what_expires_needs_a_time_and_ends_within_the_calendar() -> None:
@@ -196,6 +138,21 @@ def test_what_has_expired_leads_nowhere() -> None:
     source = last(session.ran("r", CallResult("completed", "x"), later).session).source
     assert source is not None
     assert source.standing == "led"
+
+
+@pytest.mark.parametrize(
+    ("call", "subject"),
+    [
+        (read("https://shop.example/x"), "read shop.example/x"),
+        (Call("w", "web", {"url": ["b.example", "a.example"]}), "web b.example a.example"),
+        (Call("m", "mail", {"name": "x"}), "mail"),
+        (Call("n", "nothing", {"name": "x"}), "nothing"),
+        (read("x" * 75), f"read {'x' * 75}"),
+        (read("x" * 76), f"read {'x' * 75}"),
+    ],
+)
+def test_a_result_says_what_it_is_of(call: Call, subject: str) -> None:
+    assert last(after(opened(), call, "x")).subject == subject
 
 
 # Plans.
@@ -229,6 +186,12 @@ def test_what_the_spec_requires_one_step_pins() -> None:
     batch = session.propose([read("a", "1"), read("b", "2")], NOW)
     assert [step.evidence_refs for step in batch.proposal.plan.steps] == [("terms",), None]
     assert verify_proposal(batch.proposal).ok
+
+
+def test_a_plan_id_is_the_digest_of_session_turn_and_calls() -> None:
+    plan = opened().propose([read("plan.md", "1"), read("x", "2")]).proposal.plan
+    names = {"calls": ["1", "2"], "session": "s", "turn": 1}
+    assert plan.plan_id == sha256(canonical_json(names)).hexdigest()
 
 
 def test_a_plan_id_is_of_one_occurrence() -> None:
@@ -346,6 +309,35 @@ def test_days_that_asked_are_approved() -> None:
     assert verify_proposal(batch.proposal).ok
 
 
+def test_a_yes_to_a_tool_and_a_value_is_of_both_until_it_ends() -> None:
+    end = NOW + timedelta(hours=1)
+    session = after(
+        opened("Read plan.md", spec={"provenance": "open"}, scope=[]), read("plan.md"), "x-200"
+    )
+    asked = session.propose([Call("p", "pay", {"to": "x-200"})], NOW)
+    session, batch = session.approved(asked, "ada", end, approval_id="a1")
+    assert session.ledger.scope_waived
+    (value,) = session.ledger.approved.values
+    assert (value.value, value.expires_at) == ("x-200", end)
+    (approval,) = batch.ctx.approvals or ()
+    assert (approval.approval_id, approval.expires_at) == ("a1", end)
+    assert verify_proposal(batch.proposal).ok
+    assert asked.ctx.approvals is None
+
+
+def test_a_turn_says_why_it_was_refused() -> None:
+    session = after(opened(), Call("n", "nothing", {}), "x")
+    batch = session.propose([Call("p", "pay", {"to": "x-900"})], NOW)
+    session = session.decided(batch, "refuse", verify_proposal(batch.proposal), "d")
+    session = after(session, read("plan.md"), "x")
+    kinds = [(turn.action, turn.kind) for turn in session.turns]
+    assert kinds == [
+        ("allow", "violates_decision_spec"),
+        ("refuse", "missing_evidence"),
+        ("allow", None),
+    ]
+
+
 def test_a_yes_to_a_tool_waives_the_scope() -> None:
     session = opened("To x-100", scope=[])
     session, batch = session.approved(
@@ -359,6 +351,13 @@ def test_a_yes_to_a_tool_waives_the_scope() -> None:
 def test_a_result_is_of_an_open_call() -> None:
     with pytest.raises(KeyError):
         opened().ran("x", CallResult("completed"))
+
+
+@pytest.mark.parametrize("name", ["a", "_", "0-:/#@+=~.", "Z" * 128, "mail/7@x.example#1"])
+def test_a_session_whose_id_is_an_identifier_has_it_for_a_trace(name: str) -> None:
+    assert Session.opened(rules(), name, "x").trace_id == name
+    other = Session.opened(rules(), f"{name} ", "x").trace_id
+    assert (other[:8], len(other)) == ("session:", 72)
 
 
 def test_a_trace_is_an_identifier_of_the_session_alone() -> None:
@@ -445,6 +444,25 @@ def test_calls_whose_results_never_came_are_scored_when_it_closes() -> None:
         (0, "unknown"),
     ]
     assert result.report.turns[0].policy == "pass"
+
+
+def test_what_was_not_measured_of_every_call_is_not_measured() -> None:
+    budget = RunBudget(max_steps=9, bucket_tokens=100, wall_ms=10)
+    session = allowed(opened(budget=budget), read("plan.md", "1"), read("x", "2"))
+    session = session.ran("2", CallResult("completed", "x", duration_ms=2), NOW).session
+    for whole in (session, opened(budget=budget)):
+        latency = closed(whole).report.scores.latency
+        assert "was not measured" in latency.findings[0].message
+
+
+def test_what_must_not_leave_fails_the_batch_that_a_shadow_let_through() -> None:
+    keys = EvidenceItem(id="keys", classification="keys", content="the-secret-key")
+    more = EvidenceItem(id="more", classification="more", content="another-secret")
+    session = opened(spec={"confined_evidence": ("keys",)}, evidence=(keys, more))
+    for text, status in (("the-secret-key", "fail"), ("another-secret", "pass")):
+        session = after(session, Call("w", "web", {"url": f"plan.md?{text}"}), "x")
+        assert session.turns[-1].safety == status
+    assert closed(session).report.status == "refused_by_critic"
 
 
 def test_a_session_is_not_changed_by_what_is_made_of_it() -> None:

@@ -1,0 +1,140 @@
+"""What a whole session was worth: the worst of its batches, and one line about it."""
+
+from typing import Any
+
+import pytest
+
+from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
+from evals.run import Run
+from evals.verdict import EvaluatorVerdict, Finding, make_verdict
+from harness.wire import InvalidInput, build
+from tests.support.examples import good_run
+
+DIGEST = "0" * 64
+
+
+def whole(*, required: list[str], measured: dict[str, int], outputs: Any = None) -> Run:
+    wire = good_run()
+    proposal = wire["proposal"]
+    budget = {"max_steps": 9, "bucket_tokens": 10, "wall_ms": 10, "cost_micros": 10}
+    return build(
+        Run,
+        {
+            "run_id": "session",
+            "trace_id": proposal["ctx"]["trace_id"],
+            "proposal": {
+                **proposal,
+                "ctx": {**proposal["ctx"], "run_budget": budget},
+                "spec": {"id": "s", "required_outputs": required},
+                "plan": {"steps": [], "declared_outputs": required},
+            },
+            "calls": [],
+            "outputs": outputs or {},
+            **measured,
+        },
+    )
+
+
+WITHIN = {"wall_ms": 1, "tokens": 1, "cost_micros": 1}
+
+
+def reported(
+    *actions: Any,
+    policy: Worst | None = None,
+    safety: Worst | None = None,
+    required: list[str] | None = None,
+    **measured: int,
+) -> SessionReport:
+    run = whole(required=required or [], measured=WITHIN | measured)
+    turns = [TurnReport(turn=at, action=one, plan_digest=DIGEST) for at, one in enumerate(actions)]
+    scores = session_scores(run, policy or Worst(), safety or Worst())
+    return report_of(turns, scores, session="s", whole=run, closed_at=None)
+
+
+@pytest.mark.parametrize(
+    ("actions", "counted"),
+    [
+        ([], "0 turns"),
+        (["allow"], "1 turn"),
+        (["refuse"], "1 turn, 1 not allowed"),
+        (["allow", "ask", "refuse"], "3 turns, 2 not allowed"),
+    ],
+)
+def test_the_line_counts_the_turns_and_those_that_were_not_allowed(
+    actions: list[str], counted: str
+) -> None:
+    assert reported(*actions).rationale == f"all scores passed; {counted}"
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        ({"wall_ms": 20}, "latency"),
+        ({"cost_micros": 20}, "cost"),
+        ({"tokens": 20}, "cost"),
+    ],
+)
+def test_the_line_says_what_was_over_a_limit(measured: Any, said: str) -> None:
+    report = reported("allow", **measured)
+    (part, counted) = report.rationale.split("; ")
+    assert part.startswith(f"{said} warn 0.")
+    assert (counted, report.status) == ("1 turn", "completed")
+
+
+def failing(*messages: str) -> EvaluatorVerdict:
+    errors = tuple(Finding(severity="error", message=one) for one in messages)
+    return make_verdict("policy", "t", 0.0, errors)
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        (["one"], "policy fail: turn 3: one"),
+        (["one", "two"], "policy fail: turn 3: one (and 1 more)"),
+        (["one", "two", "three"], "policy fail: turn 3: one (and 2 more)"),
+        (["x" * 192, "y"], f"policy fail: turn 3: {'x' * 192} (and 1 more)"),
+        (["x" * 193, "y"], f"policy fail: turn 3: {'x' * 192} (and 1 more)"),
+        (["a\nb"], "policy fail: turn 3: a\\u000ab"),
+    ],
+)
+def test_the_line_shows_the_first_error(messages: list[str], said: str) -> None:
+    report = reported("allow", policy=Worst().after(3, failing(*messages)))
+    assert report.rationale == f"{said}; 1 turn"
+    assert report.status == "refused_by_critic"
+
+
+def test_what_failed_comes_before_what_is_missing() -> None:
+    worst = Worst().after(1, failing("bad"))
+    report = reported("allow", policy=worst, safety=worst, required=["x"], wall_ms=20)
+    parts = [part.partition(" ")[0] for part in report.rationale.split("; ")]
+    assert parts == ["policy", "safety", "utility", "latency", "1"]
+    assert reported(required=["x"]).status == "partial"
+
+
+def test_a_line_is_at_most_five_hundred_characters() -> None:
+    worst = Worst().after(1, failing("x" * 300, "y"))
+    report = reported("allow", policy=worst, safety=worst, required=["z" * 100])
+    assert len(report.rationale) == 500
+    assert report.rationale.endswith("...")
+
+
+def test_the_worst_is_the_lowest_score_and_all_errors() -> None:
+    warned = make_verdict("policy", "t", 0.7, (Finding(severity="warn", message="soft"),))
+    worst = Worst().after(1, warned)
+    assert (worst.score, worst.findings) == (0.7, ())
+    assert worst.after(2, make_verdict("policy", "t", 1.0, ())).score == 0.7
+    worst = worst.after(2, failing("one", "two")).after(3, warned).after(4, failing("three"))
+    assert worst.score == 0.0
+    messages = ["turn 2: one", "turn 2: two", "turn 4: three"]
+    assert [one.message for one in worst.findings] == messages
+    many = Worst(0.0, worst.findings * 333).after(5, failing("four", "five"))
+    assert len(many.findings) == 1000
+    assert many.findings[-1].message == "turn 5: four"
+
+
+@pytest.mark.parametrize("name", ["kind", "policy", "safety"])
+def test_what_a_turn_does_not_say_is_left_out(name: str) -> None:
+    wire: dict[str, Any] = {"turn": 1, "action": "allow", "plan_digest": DIGEST}
+    assert build(TurnReport, wire).wire() == wire
+    with pytest.raises(InvalidInput):
+        build(TurnReport, {**wire, name: None})

@@ -1,0 +1,109 @@
+"""A session goes on in another process with all that it knows, or says why it cannot."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from critic import EvidenceItem, verify_proposal
+from critic.session import Call, CallResult, Session, SessionState, session_of, state_of
+from evals.canonical import canonical_bytes
+from harness.wire import parse
+from tests.critic.session.building import NOW, after, allowed, opened, read, rules
+
+DIGEST = "0" * 64
+
+
+def eventful(**more: Any) -> Session:
+    """Return a session in which everything happened: a call is awaited, one of its batch ended."""
+    session = opened("Wipe disk-1 as plan.md on https://shop.example/x says", **more)
+    session = after(session, read("plan.md"), "see x-200", tokens=3, duration_ms=4)
+    session = after(session, Call("k", "make", {"name": "a.md"}), "saved b.md")
+    asked = session.propose([Call("p", "pay", {"to": "x-200"})], NOW)
+    session, _ = session.approved(asked, "ada", NOW + timedelta(hours=1))
+    session = session.decided(asked, "refuse", verify_proposal(asked.proposal), DIGEST)
+    session = allowed(session, Call("n", "nothing", {}), Call("w", "wipe", {"what": "disk-1"}))
+    session = session.ran("n", CallResult("completed", "x"), NOW).session
+    session = allowed(session.said("and more"), Call("1", "order", {}, 40), read("a.md", "2"))
+    return session.ran("2", CallResult("completed", "y", cost_micros=2), NOW).session
+
+
+def travelled(session: Session) -> Session:
+    return session_of(session.rules, parse(SessionState, canonical_bytes(state_of(session))))
+
+
+def known(session: Session) -> dict[str, Any]:
+    """Return all that a session knows, in values that can be compared."""
+    ledger = session.ledger
+    fields = ("id", "scope", "request_hosts", "texts", "results", "turns", "turn", "trace_id")
+    return {
+        **{name: getattr(session, name) for name in fields},
+        "evidence": session.trail.items,
+        "running": dict(session.running),
+        "awaited": dict(session.open_calls),
+        "facts": ledger.facts(session.id, 9),
+        "spent": ledger.spent(),
+        "made": tuple(ledger.made),
+        "measures": ledger.measures,
+        "worst": [(one.score, one.findings) for one in (session.policy, session.safety)],
+    }
+
+
+@pytest.mark.parametrize("scope", [None, ["wipe", "make", "other"]])
+def test_a_session_that_travels_knows_what_it_knew(scope: Any) -> None:
+    session = eventful(scope=scope)
+    other = travelled(session)
+    assert known(other) == known(session)
+    assert {*other.open_calls} == {"w", "1"}
+    for name in ("1", "w"):
+        ran = [one.ran(name, CallResult("failed", "z"), NOW) for one in (session, other)]
+        scores = [one.ended and one.ended.score for one in ran]
+        assert scores[0] is not None
+        assert scores[0] == scores[1]
+        session, other = (one.session for one in ran)
+        assert known(other) == known(session)
+    assert other.closed({}, NOW).report == session.closed({}, NOW).report
+
+
+def test_a_new_session_travels_too() -> None:
+    session = opened()
+    assert known(travelled(session)) == known(session)
+
+
+CHANGES: dict[str, tuple[Any, str]] = {
+    "another policy": (lambda _: {"policy_digest": "1" * 64}, "of another policy"),
+    "no batch": (lambda state: {"running": state.running[:-1]}, "a batch that does not run"),
+    "a batch twice": (lambda state: {"running": state.running * 2}, "a batch that does not run"),
+    "no turns": (lambda _: {"turns": ()}, "not those that there were"),
+    "a turn less": (lambda state: {"turns": state.turns[:-1]}, "not those that there were"),
+    "no first turn": (lambda state: {"turns": state.turns[1:]}, "not those that there were"),
+    "turns in another order": (
+        lambda state: {"turns": state.turns[::-1]},
+        "not those that there were",
+    ),
+    "a call less": (
+        lambda state: {
+            "running": (
+                *state.running[:-1],
+                state.running[-1].model_copy(update={"calls": state.running[-1].calls[:-1]}),
+            )
+        },
+        "one tool step for each call",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_state_that_contradicts_itself_is_refused(name: str) -> None:
+    change, said = CHANGES[name]
+    session = eventful()
+    state = state_of(session)
+    with pytest.raises(ValueError, match=said):
+        session_of(session.rules, state.model_copy(update=change(state)))
+
+
+def test_what_the_policy_knows_is_not_part_of_the_state() -> None:
+    terms = EvidenceItem(id="terms", classification="terms")
+    session = opened(evidence=(terms,))
+    assert [item.id for item in state_of(session).evidence] == ["user/1"]
+    assert session_of(rules(evidence=(terms,)), state_of(session)).trail.items[0] == terms
