@@ -89,3 +89,12 @@ def test_the_steps_covered_without_a_context_are_known() -> None:
     assert known.cover(1)
     assert not known.cover(2)
     assert known.loosely_covered == [1]
+
+
+def test_the_steps_covered_without_a_context_are_in_order() -> None:
+    given = proposal_of(with_changes(GOOD.wire(), "ctx", approvals=[approval(steps=[1, 8])]))
+    known = Approvals(given.ctx, given.compiled, given.spec, given.plan)
+    assert [known.cover(step) for step in (8, 1, 0)] == [True, True, False]
+    assert known.loosely_covered == [1, 8]
+    none = Approvals(GOOD.ctx, GOOD.compiled, GOOD.spec, GOOD.plan)
+    assert none.cover(0) is False

@@ -1,6 +1,7 @@
 """Confined content is found in all that leaves, by one rule, and in linear time."""
 
 import string
+from itertools import pairwise
 from time import process_time
 from typing import Any
 
@@ -108,13 +109,13 @@ def test_it_finds_what_a_plain_loop_finds(contents: list[Any], value: Any, few: 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(confinement, "_FEW", 32 if few else 0)
         (found,) = content_of(*contents).found_in([value])
-    wanted = {
+    wanted = (
         f"e{at}"
         for at, content in enumerate(contents)
         for text in confined_texts(content)
         if any(text in one for one in spelled(value))
-    }
-    assert found in wanted if wanted else found is None
+    )
+    assert found == next(wanted, None)
 
 
 @pytest.mark.parametrize("few", [0, 32])
@@ -126,6 +127,45 @@ def test_of_texts_within_one_another_one_is_found(
     assert nested.found_in(["abbbbbbbbc"]) == ["e2"]
     assert nested.found_in(["aabbbbbbbbb"])[0] in ("e0", "e1")
     assert nested.found_in(["abbbbbbbbd", "bbbbbbbbb"]) == [None, "e0"]
+
+
+# More than are looked for one by one. Later items have texts that come first in the alphabet.
+MANY = [f"{chr(ord('z') - at % 26)}-{at:02}-of-many-texts" for at in range(40)]
+
+
+def test_of_many_texts_the_first_item_is_named_and_nothing_is_half_found() -> None:
+    many = content_of(*MANY)
+    searched = [*MANY, *(text[1:] for text in MANY), *(text[:-1] for text in MANY)]
+    both = [f"{later} and {first}" for first, later in pairwise(MANY)]
+    names = [f"e{at}" for at in range(40)]
+    assert many.found_in([*searched, *both]) == [*names, *[None] * 80, *names[:-1]]
+    assert [many.found_in([text]) for text in both] == [[name] for name in names[:-1]]
+
+
+def test_a_text_is_found_at_the_end_of_what_begins_another() -> None:
+    """Of many texts at once: where one fails, the next may have begun within it."""
+    texts = [f"{'a' * at}bbbbbbbb-{at:02}" for at in range(40)]
+    nested = content_of(*texts, "bbbbbbbb")
+    begun = [f"{'a' * at}bbbbbbbb!" for at in range(40)]
+    ended = [f"{'a' * at}bbbbbbbb-00" for at in range(40)]
+    names = [f"e{at}" for at in range(40)]
+    assert nested.found_in([*texts, *begun, *ended]) == [*names, *["e40"] * 40, *["e0"] * 40]
+
+
+def test_later_items_can_be_left_out() -> None:
+    content = content_of("the first one", None, "the third one", 7, *MANY)
+    values = ["the first one", "the third one", MANY[0], MANY[39]]
+    for count, found in (
+        (0, [None, None, None, None]),
+        (1, ["e0", None, None, None]),
+        (3, ["e0", "e2", None, None]),
+        (5, ["e0", "e2", "e4", None]),
+        (None, ["e0", "e2", "e4", "e43"]),
+    ):
+        assert content.found_in(values, count) == found
+    assert [content.without_text(count) for count in (1, 2, 4, None)] == [
+        *([], ["e1"], ["e1", "e3"], ["e1", "e3"])
+    ]
 
 
 # --- time --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from critic import EvidenceItem, Run, ToolCall, ToolCapability, ToolStep
 from evals.envelope import Envelope
-from evals.json_value import MAX_DEPTH, SAFE_INTEGER
+from evals.json_value import MAX_DEPTH, SAFE_INTEGER, detached
 from tests.support import json_values
 from tests.support.examples import good_run, refused_at
 from tests.support.generate.strategies import PATIENT
@@ -274,3 +274,16 @@ def test_a_schema_is_an_object_or_a_boolean(schema: Any) -> None:
 
 def test_null_is_refused_as_a_schema() -> None:
     assert refused_at(ToolCapability, {**TOOL, "args_schema": None}).path == "/args_schema"
+
+
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"x": inner}])
+def test_a_copy_is_as_deep_as_a_value_may_be(wrap: Any) -> None:
+    value = innermost = wrap(1)
+    for _ in range(MAX_DEPTH - 1):
+        value = wrap(value)
+    copy = detached(value)
+    assert copy == value
+    for _ in range(MAX_DEPTH - 1):
+        (copy,) = copy.values() if type(copy) is dict else copy
+    assert copy == innermost
+    assert copy is not innermost

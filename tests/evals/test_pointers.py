@@ -80,8 +80,9 @@ def test_the_grammar_of_pointers(text: str, right: bool) -> None:
 )
 def test_what_is_no_pointer_is_explained(pointer: Any, said: str) -> None:
     for at in ([pointer], ["", pointer]):
-        with pytest.raises(ValidationError, match=said):
+        with pytest.raises(ValidationError, match=said) as caught:
             Binding(from_=["k"], at=at)
+        assert all(error["type"] for error in caught.value.errors())
     assert Binding(from_=["k"], at=["/\u00e9"]).at == ("/\u00e9",)
 
 

@@ -243,6 +243,20 @@ UNEXPLAINED = [SchemaFault((), ("$ref",))]
 
 
 @pytest.mark.parametrize(
+    ("value", "spelled"),
+    [({"x": 1}, 2), ({"x": {"abc": [1, 2]}, "abcd": 1}, 24), ({"abc": {}}, 6), ({}, 0)],
+)
+def test_an_explanation_spells_so_many_keys_at_most(
+    value: Any, spelled: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as there are values, each with the longest way to one."""
+    compiled = compile_schema({"minProperties": 9})
+    for most, said in ((spelled, "minProperties"), (spelled - 1, "$ref")):
+        monkeypatch.setattr(schemas, "_MOST_SPELLED", most)
+        assert schema_faults(compiled, value) == [SchemaFault((), (said,))]
+
+
+@pytest.mark.parametrize(
     ("schema", "keyword"), [({"maxItems": 1, "maxProperties": 1}, "max"), (False, "false")]
 )
 def test_an_explanation_asks_at_most_two_hundred_thousand_questions(
