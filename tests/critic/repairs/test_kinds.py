@@ -41,6 +41,7 @@ NEVER_EMPTY = {
     "back_argument": "candidates",
     "ask_approval": "steps",
     "obtain_evidence": "classifications",
+    "allow_tool": "candidates",
 }
 NEVER_ZERO = {"shorten": "steps", "save_tokens": "tokens", "grant_budget": "by_how_much"}
 
