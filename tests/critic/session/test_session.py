@@ -48,13 +48,20 @@ from tests.critic.session.building import (
         ("made.md", "reached"),
         ("approved.md", "reached"),
         ("shop.example/any", "named"),
+        ("evil.example/any", "ambient"),
+        ("trap.example/any", "led"),
+        ("deep.md", "led"),
+        ("note.md", "ambient"),
         ("ab", "ambient"),
+        ("abc", "named"),
     ],
 )
 def test_the_standing_of_what_is_read(name: str, standing: str) -> None:
-    session = opened("Read plan.md and ab and https://shop.example/list")
+    session = opened("Read plan.md and ab and abc and https://shop.example/list")
     session = after(session, read("plan.md"), "see annex.md")
-    session = after(session, Call("m", "mail", {}), "see trap.md")
+    session = after(session, Call("m", "mail", {}), "see trap.md, trap.example/any")
+    session = after(session, read("trap.md"), {"id": "deep.md"})
+    session = after(session, Call("m", "mail", {}), {"id": "note.md"})
     session = after(session, Call("k", "make", {"name": "made.md"}), "done")
     session = after(session, read("plan.md"), "pay approved.md")
     asked = session.propose([Call("p", "pay", {"to": "approved.md"})], NOW)
