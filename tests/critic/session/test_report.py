@@ -138,3 +138,11 @@ def test_what_a_turn_does_not_say_is_left_out(name: str) -> None:
     assert build(TurnReport, wire).wire() == wire
     with pytest.raises(InvalidInput):
         build(TurnReport, {**wire, name: None})
+
+
+def test_a_report_is_read_as_it_was_written() -> None:
+    wire = reported("allow", "refuse").wire()
+    assert build(SessionReport, wire).wire() == wire
+    for name in wire.keys() | {"closed_at"}:
+        with pytest.raises(InvalidInput):
+            build(SessionReport, {**wire, name: None})

@@ -71,6 +71,37 @@ def test_the_standing_of_what_is_read(name: str, standing: str) -> None:
     assert source.standing == standing
 
 
+@pytest.mark.parametrize(
+    ("call", "author", "web"),
+    [
+        (read("x"), "public", None),
+        (Call("w", "web", {"url": "x"}), "public", True),
+        (Call("k", "make", {"name": "x"}), "member", None),
+        (Call("o", "order", {}), "public", None),
+        (Call("n", "nothing", {}), "public", None),
+    ],
+)
+def test_a_result_is_of_the_author_that_the_policy_says(
+    call: Call, author: str, web: bool | None
+) -> None:
+    source = last(after(opened(), call, "x")).source
+    assert source is not None
+    assert (source.author, source.web) == (author, web)
+
+
+@pytest.mark.parametrize(("hours", "standing"), [(0, "reached"), (1, "led")])
+def test_what_a_person_approved_may_be_read_until_that_ends(hours: int, standing: str) -> None:
+    session = opened("Look around", spec={"provenance": "open"}, scope=["pay"])
+    session = after(session, Call("m", "mail", {}), "see other.md")
+    asked = session.propose([Call("p", "pay", {"to": "other.md"})], NOW)
+    session, _ = session.approved(asked, "ada", NOW + timedelta(hours=1))
+    later = NOW + timedelta(hours=hours)
+    session = allowed(session, read("other.md"), as_of=later)
+    source = last(session.ran("r", CallResult("completed", "x"), later).session).source
+    assert source is not None
+    assert source.standing == standing
+
+
 def test_what_was_read_in_one_batch_does_not_lift_its_neighbours() -> None:
     session = allowed(opened(), read("plan.md", "1"), read("annex.md", "2"))
     session = session.ran("1", CallResult("completed", "see annex.md"), NOW).session
