@@ -1,10 +1,13 @@
 """What a whole session was worth: the worst of its batches, and one line about it."""
 
+import re
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
+from evals import cost, latency, safety, utility
 from evals.run import Run
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 from harness.wire import InvalidInput, build
@@ -77,7 +80,7 @@ def test_the_line_counts_the_turns_and_those_that_were_not_allowed(
 def test_the_line_says_what_was_over_a_limit(measured: Any, said: str) -> None:
     report = reported("allow", **measured)
     (part, counted) = report.rationale.split("; ")
-    assert part.startswith(f"{said} warn 0.")
+    assert re.fullmatch(rf"{said} warn 0\.[0-9]{{2}}", part)
     assert (counted, report.status) == ("1 turn", "completed")
 
 
@@ -146,3 +149,17 @@ def test_a_report_is_read_as_it_was_written() -> None:
     for name in wire.keys() | {"closed_at"}:
         with pytest.raises(InvalidInput):
             build(SessionReport, {**wire, name: None})
+
+
+@pytest.mark.parametrize("module", [cost, latency, safety, utility])
+def test_an_evaluator_that_crashes_fails_by_its_name(
+    module: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(_run: Run) -> EvaluatorVerdict:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(module, "evaluate", crash)
+    name = module.__name__.removeprefix("evals.")
+    scores = reported("allow").scores.wire()
+    assert scores[name]["evaluator_id"] == name
+    assert {one for one in scores if scores[one]["status"] == "fail"} == {name}

@@ -503,6 +503,16 @@ def test_what_must_not_leave_fails_the_batch_that_a_shadow_let_through() -> None
     assert closed(session).report.status == "refused_by_critic"
 
 
+def test_what_must_not_leave_refuses_a_session_that_gives_it_out() -> None:
+    keys = EvidenceItem(id="keys", classification="keys", content="the-secret-key")
+    session = opened(spec={"confined_evidence": ("keys",)}, evidence=(keys,))
+    for output, status in (("the-secret-key", "refused_by_critic"), ("none", "completed")):
+        report = closed(session, x=output).report
+        assert (report.status, report.closed_at) == (status, NOW)
+        safety = report.scores.safety
+        assert (safety.score < 1, safety.status == "fail") == (status != "completed",) * 2
+
+
 def test_a_session_is_not_changed_by_what_is_made_of_it() -> None:
     session = opened()
     before = json.dumps(state_of(session).wire())
