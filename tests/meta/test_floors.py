@@ -54,7 +54,7 @@ PURE = words("""
     harness.policy.witness harness.policy.diff
 """)
 PURE_IMPORTS = words("""
-    bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib
+    abc bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib
     functools hashlib heapq itertools json math operator re string tomllib types typing
     urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
