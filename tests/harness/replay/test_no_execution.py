@@ -28,6 +28,7 @@ OWN = (
     *("recheck", "result", "session_entries", "sessions", "stretches"),
 )
 OUTSIDE = {
+    "abc",
     "collections",
     "collections.abc",
     "contextlib",
