@@ -60,9 +60,9 @@ def take_events(data: bytes) -> None:
     """Give a stream of events to guards of several policies: they never fail."""
     try:
         events = orjson.loads(data)
-    except orjson.JSONDecodeError:
-        events = None
-    lines = [_line(event) for event in events] if isinstance(events, list) else [data]
+        lines = [_line(event) for event in events] if isinstance(events, list) else [data]
+    except (orjson.JSONDecodeError, TypeError):  # TypeError: too deep to be written
+        lines = [data]
     for policy in _policies():
         guard = Guard(policy)
         for line in lines:
