@@ -1,11 +1,12 @@
 """verify: refuse a bad plan before any side effect."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain, islice
 
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
-from critic.checks.violation import Found
+from critic.checks.violation import Found, Words
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
@@ -74,8 +75,12 @@ def _left_out(first: Found, further: Iterator[Found]) -> Violation:
     for each in further:
         count += 1
         approvable = approvable and each.approvable
-    reason = f"and {count:,} more {'violation' if count == 1 else 'violations'}"
-    return Found(first.check, first.kind, reason, None, "", approvable).violation()
+    words = partial(_and_more, count)
+    return Found(first.check, first.kind, None, words, approvable).violation()
+
+
+def _and_more(count: int) -> Words:
+    return f"and {count:,} more {'violation' if count == 1 else 'violations'}", ""
 
 
 def _counted(count: int, noun: str) -> str:

@@ -1,10 +1,11 @@
 """Check 3: is every mode within what the run, the spec and a person allow?"""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from critic.checks.doubted import with_doubts
-from critic.checks.violation import Found, violation_of
+from critic.checks.violation import Found, Words
 from critic.prepared import PreparedPlan
 from evals.envelope import MODE_RANK
 
@@ -32,21 +33,20 @@ def check_approval(case: PreparedPlan) -> Iterator[Found]:
         return
     for index, tool, _ in case.steps:
         if tool.rank > limit:
-            reason = f"mode {tool.mode} > safety_mode {case.ctx.safety_mode}"
-            yield _approval_violation(index, reason)
+            words = partial(_too_high, index, tool.mode, "safety_mode", case.ctx.safety_mode)
+            yield Found("approval", "approval_mode_mismatch", index, words)
         if tool.rank > ceiling_rank:
-            yield _approval_violation(index, f"mode {tool.mode} > spec approval_mode {ceiling}")
+            words = partial(_too_high, index, tool.mode, "spec approval_mode", ceiling)
+            yield Found("approval", "approval_mode_mismatch", index, words)
         if tool.rank >= tier_rank and not case.approved(index):
-            reason = f"mode {tool.mode} needs approval: no valid approval of this plan covers it"
-            yield _approval_violation(index, reason, approvable=True)
+            words = partial(_unapproved, index, tool.mode)
+            yield Found("approval", "approval_mode_mismatch", index, words, approvable=True)
 
 
-def _approval_violation(index: int, reason: str, *, approvable: bool = False) -> Found:
-    return violation_of(
-        "approval",
-        "approval_mode_mismatch",
-        f"step {index} {reason}",
-        index,
-        f"/steps/{index}",
-        approvable=approvable,
-    )
+def _too_high(index: int, mode: str, limit: str, highest: str | None) -> Words:
+    return f"step {index} mode {mode} > {limit} {highest}", f"/steps/{index}"
+
+
+def _unapproved(index: int, mode: str) -> Words:
+    reason = f"step {index} mode {mode} needs approval: no valid approval of this plan covers it"
+    return reason, f"/steps/{index}"

@@ -1,8 +1,9 @@
 """Check 1: can the plan produce what the spec requires, and is it of this trace?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
-from critic.checks.violation import Found, violation_of
+from critic.checks.violation import Found, Words
 from critic.prepared import PreparedPlan
 from critic.surface import PRODUCES_ANYTHING
 
@@ -23,13 +24,12 @@ def check_coverage(case: PreparedPlan) -> Iterator[Found]:
     if undeclared or unproduced:
         for output in dict.fromkeys(case.spec.required_outputs):
             if output in undeclared:
-                yield _coverage_violation(f"plan does not produce required output {output}")
+                yield _violation(partial(_undeclared, output))
             if output in unproduced:
-                yield _coverage_violation(_no_producer(case, output))
+                yield _violation(partial(_no_producer, case, output))
     trace = case.plan.trace_id
     if trace is not None and trace != case.ctx.trace_id:
-        reason = f"plan is for trace {trace}, not for trace {case.ctx.trace_id}"
-        yield violation_of("coverage", "violates_decision_spec", reason, None, "/trace_id")
+        yield _violation(partial(_of_another_trace, trace, case.ctx.trace_id))
 
 
 def unproduced_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
@@ -45,11 +45,20 @@ def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
     return outputs.difference(*{tool.produces for _, tool, _ in case.steps})
 
 
-def _no_producer(case: PreparedPlan, output: str) -> str:
+def _violation(words: Callable[[], Words]) -> Found:
+    return Found("coverage", "violates_decision_spec", None, words)
+
+
+def _undeclared(output: str) -> Words:
+    return f"plan does not produce required output {output}", "/declared_outputs"
+
+
+def _no_producer(case: PreparedPlan, output: str) -> Words:
+    reason = f"no step can produce required output {output}"
     if output in case.surface.listed:
-        return f"no step calls a tool that lists required output {output} in produces"
-    return f"no step can produce required output {output}"
+        reason = f"no step calls a tool that lists required output {output} in produces"
+    return reason, "/declared_outputs"
 
 
-def _coverage_violation(reason: str) -> Found:
-    return violation_of("coverage", "violates_decision_spec", reason, None, "/declared_outputs")
+def _of_another_trace(trace: str, expected: str) -> Words:
+    return f"plan is for trace {trace}, not for trace {expected}", "/trace_id"

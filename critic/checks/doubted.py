@@ -1,11 +1,11 @@
 """Add what provenance doubts to the checks that it belongs to."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import wraps
+from functools import partial, wraps
 from operator import attrgetter
 from typing import Final
 
-from critic.checks.violation import Found, violation_of
+from critic.checks.violation import Found, Words
 from critic.doubts import Doubt, Doubts
 from critic.prepared import PreparedPlan
 from critic.verdicts import Check, RefusalKind
@@ -31,7 +31,7 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
             from critic.provenance import doubts_of  # noqa: PLC0415 - slow to load, often unused
 
             doubts = (
-                violation_of(check, kind, one.reason, one.step, one.path, approvable=one.approvable)
+                Found(check, kind, one.step, partial(_words, one), one.approvable)
                 for one in doubts_in(doubts_of(case))
             )
             # Sorting is stable, and both are in this order.
@@ -40,6 +40,10 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
         return doubting
 
     return decorate
+
+
+def _words(doubt: Doubt) -> Words:
+    return doubt.reason, doubt.path
 
 
 def _place(found: Found) -> tuple[bool, int]:

@@ -1,10 +1,11 @@
 """Check 4: is the evidence there, is it fresh, and does it back the arguments?"""
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, assert_never
 
 from critic.checks.doubted import with_doubts
-from critic.checks.violation import Found, violation_of
+from critic.checks.violation import Found, Words
 from critic.prepared import PreparedPlan
 from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE, NO_PIN
 from evals.escaping import escape_name, pointer
@@ -62,7 +63,7 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
         met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held
         if not met or tool.bound_args or tool.traits & DEMANDS_CONTENT:
             for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
-                yield _step_violation(index, fault)
+                yield Found("evidence", "missing_evidence", index, partial(_words, index, fault))
     if not pinned.issuperset(demanded):
         yield from _required_violations(demanded, pinned)
 
@@ -70,13 +71,15 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
 def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> Iterator[Found]:
     for name in dict.fromkeys(demanded):
         if name not in pinned:
-            reason = f"plan pins no fresh evidence of required class {name}"
-            yield violation_of("evidence", "missing_evidence", reason, None, "/steps")
+            yield Found("evidence", "missing_evidence", None, partial(_class_not_pinned, name))
 
 
-def _step_violation(index: int, fault: EvidenceFault) -> Found:
-    reason, path = f"step {index} {_reason(fault)}", pointer("steps", index, *_place(fault))
-    return violation_of("evidence", "missing_evidence", reason, index, path)
+def _class_not_pinned(name: str) -> Words:
+    return f"plan pins no fresh evidence of required class {name}", "/steps"
+
+
+def _words(index: int, fault: EvidenceFault) -> Words:
+    return f"step {index} {_reason(fault)}", f"/steps/{index}{pointer(*_place(fault))}"
 
 
 def _place(fault: EvidenceFault) -> tuple[str | int, ...]:

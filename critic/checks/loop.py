@@ -1,12 +1,13 @@
 """Check 5: does the plan end, repeat nothing destructive, and stay within its budget?"""
 
 from collections.abc import Iterator
+from functools import partial
 from hashlib import sha256
 from heapq import merge
 from operator import attrgetter
 from typing import Final
 
-from critic.checks.violation import Found, violation_of
+from critic.checks.violation import Found, Words
 from critic.prepared import CallKey, PreparedPlan
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
@@ -32,18 +33,15 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     budget, spent = case.ctx.run_budget, case.ctx.spent
     steps_before = (spent.steps if spent else None) or 0
     if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
-        before = f" after {steps_before} already spent" if steps_before else ""
-        noun = "step" if len(case.steps) == 1 else "steps"
-        reason = f"plan has {len(case.steps)} {noun}{before}, exceeds max_steps"
-        yield violation_of("loop", "loop_guard", reason, None, "/steps")
+        words = partial(_too_many_steps, len(case.steps), steps_before)
+        yield Found("loop", "loop_guard", None, words)
     order, repeats = _order_violations(case), [*_repeats(case)]
     # Both come in ascending order of the steps.
     yield from merge(order, repeats, key=attrgetter("step")) if repeats else order
     left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
     left -= (spent.tokens if spent else None) or 0
     if planned_tokens(case) > left:
-        reason = "plan exceeds bucket_tokens"
-        yield violation_of("loop", "budget_exceeded", reason, None, "/steps")
+        yield Found("loop", "budget_exceeded", None, _too_many_tokens)
 
 
 def planned_tokens(case: PreparedPlan) -> int:
@@ -60,8 +58,7 @@ def _order_violations(case: PreparedPlan) -> Iterator[Found]:
     for index, _, fields in case.steps:
         own, depends_on = fields["id"], fields["depends_on"]
         if own in earlier:
-            reason = f"repeats the id {own} of an earlier step"
-            yield _loop_violation(index, reason, f"/steps/{index}/id")
+            yield Found("loop", "loop_guard", index, partial(_repeated_id, index, own))
         if depends_on and not earlier.issuperset(depends_on):
             yield from _late_dependencies(index, depends_on, earlier)
         if own is not None:
@@ -74,9 +71,8 @@ def _late_dependencies(
     named: set[str] = set()
     for position, needed in enumerate(depends_on):
         if needed not in earlier and needed not in named:
-            path = f"/steps/{index}/depends_on/{position}"
-            reason = f"depends on {needed}, which is not the id of an earlier step"
-            yield _loop_violation(index, reason, path)
+            words = partial(_late_dependency, index, position, needed)
+            yield Found("loop", "loop_guard", index, words)
         named.add(needed)
 
 
@@ -94,15 +90,35 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
     for index, tool, fields in calls:
         args_digest = sha256(canonical_json(fields["args"])).hexdigest()
         call = (fields["adapter_id"], fields["capability_id"], args_digest)
-        what = f"repeats the destructive call {tool.name} of an earlier"
         if call in made:
-            yield _loop_violation(index, f"{what} step with the same args", f"/steps/{index}")
+            words = partial(_repeated_call, index, tool.name, "step with the same args")
+            yield Found("loop", "loop_guard", index, words)
         elif call in case.made and not case.approved(index):
-            reason = f"{what} plan with the same args: needs approval"
-            yield _loop_violation(index, reason, f"/steps/{index}", approvable=True)
+            needs = "plan with the same args: needs approval"
+            words = partial(_repeated_call, index, tool.name, needs)
+            yield Found("loop", "loop_guard", index, words, approvable=True)
         made.add(call)
 
 
-def _loop_violation(index: int, reason: str, path: str, *, approvable: bool = False) -> Found:
-    step_reason = f"step {index} {reason}"
-    return violation_of("loop", "loop_guard", step_reason, index, path, approvable=approvable)
+def _too_many_steps(steps: int, before: int) -> Words:
+    spent = f" after {before} already spent" if before else ""
+    noun = "step" if steps == 1 else "steps"
+    return f"plan has {steps} {noun}{spent}, exceeds max_steps", "/steps"
+
+
+def _too_many_tokens() -> Words:
+    return "plan exceeds bucket_tokens", "/steps"
+
+
+def _repeated_id(index: int, name: str) -> Words:
+    return f"step {index} repeats the id {name} of an earlier step", f"/steps/{index}/id"
+
+
+def _late_dependency(index: int, position: int, name: str) -> Words:
+    reason = f"step {index} depends on {name}, which is not the id of an earlier step"
+    return reason, f"/steps/{index}/depends_on/{position}"
+
+
+def _repeated_call(index: int, tool: str, of_what: str) -> Words:
+    reason = f"step {index} repeats the destructive call {tool} of an earlier {of_what}"
+    return reason, f"/steps/{index}"

@@ -1,6 +1,7 @@
-"""What a check finds, cheap to make, and how it becomes a violation that a verdict lists."""
+"""What a check finds, cheap to make and to count, and how it becomes a violation in a verdict."""
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from critic.verdicts import Check, RefusalKind, Violation
 
@@ -8,14 +9,20 @@ _LONGEST_PATH: Final = 1000
 """Characters. The keys of args can have any length, and a path is in each of 1,000 violations."""
 
 
+Words: TypeAlias = tuple[str, str]
+"""What a violation says: its reason, and a JSON pointer into the plan."""
+
+
 class Found(NamedTuple):
-    """One reason to refuse, before it is listed. `path` is a JSON pointer into the plan."""
+    """One reason to refuse, before it is listed. It is put into words only if it is listed.
+
+    `approvable`: an approval of this exact plan would clear it.
+    """
 
     check: Check
     kind: RefusalKind
-    reason: str
     step: int | None
-    path: str
+    words: Callable[[], Words]
     approvable: bool = False
 
     def violation(self) -> Violation:
@@ -24,29 +31,16 @@ class Found(NamedTuple):
         Where the path is over 1,000 characters, it is that of the nearest part of the plan around
         it with a shorter one.
         """
-        optional: dict[str, Any] = {} if self.step is None else {"offending_step": self.step}
+        reason, path = self.words()
+        fields: dict[str, Any] = {"check": self.check, "kind": self.kind, "reason": reason}
+        fields["path"] = _shortened(path)
+        if self.step is not None:
+            fields["offending_step"] = self.step
         if self.approvable:
-            optional["approvable"] = True
-        path = _shortened(self.path)
-        return Violation(
-            check=self.check, kind=self.kind, reason=self.reason, path=path, **optional
-        )
-
-
-def violation_of(
-    check: Check,
-    kind: RefusalKind,
-    reason: str,
-    step: int | None,
-    path: str,
-    *,
-    approvable: bool = False,
-) -> Found:
-    """Return what a check found. `path` is a JSON pointer into the plan.
-
-    `approvable`: an approval of this exact plan would clear it.
-    """
-    return Found(check, kind, reason, step, path, approvable)
+            fields["approvable"] = True
+        # Validated as the constructor does, without its step for None, which takes as long.
+        listed: Violation = Violation.__pydantic_validator__.validate_python(fields)
+        return listed
 
 
 def _shortened(path: str) -> str:

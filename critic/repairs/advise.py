@@ -127,7 +127,7 @@ class _RepairRound:
         What an approval clears is left to the approver: see `approvals_to_ask`.
         """
         places = dict.fromkeys(
-            (each.check, parse_place(each.path)) for each in findings if not each.approvable
+            (each.check, parse_place(each.words()[1])) for each in findings if not each.approvable
         )
         repairs = dict.fromkeys(chain.from_iterable(self._at(*place) for place in places))
         dropped = {repair.step for repair in repairs if isinstance(repair, DropStep)}
