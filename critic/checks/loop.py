@@ -77,27 +77,32 @@ def _late_dependencies(
 
 
 def _repeats(case: PreparedPlan) -> Iterator[Found]:
+    if not case.traits & 1 << _DESTRUCTIVE:
+        return
     calls = [step for step in case.steps if step[1].rank == _DESTRUCTIVE]
     spent = case.ctx.spent.calls if case.ctx.spent else None
-    if not calls or (len(calls) == 1 and not spent):
+    if len(calls) == 1 and not spent:
         return
-    made: set[CallKey] = set()
+    made: set[tuple[str, str, bytes]] = set()
     if case.made is None:
         case.made = {
             (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
             for call in spent or ()
         }
     for index, tool, fields in calls:
-        args_digest = sha256(canonical_json(fields["args"])).hexdigest()
-        call = (fields["adapter_id"], fields["capability_id"], args_digest)
+        call = (fields["adapter_id"], fields["capability_id"], canonical_json(fields["args"]))
         if call in made:
             words = partial(_repeated_call, index, tool.name, "step with the same args")
             yield Found("loop", "loop_guard", index, words)
-        elif call in case.made and not case.approved(index):
+        elif spent and _key_of(*call) in case.made and not case.approved(index):
             needs = "plan with the same args: needs approval"
             words = partial(_repeated_call, index, tool.name, needs)
             yield Found("loop", "loop_guard", index, words, approvable=True)
         made.add(call)
+
+
+def _key_of(adapter_id: str, capability_id: str, args: bytes) -> CallKey:
+    return adapter_id, capability_id, sha256(args).hexdigest()
 
 
 def _too_many_steps(steps: int, before: int) -> Words:
