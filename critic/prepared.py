@@ -64,6 +64,6 @@ def prepare_plan(
     traits = 0
     for tool in tools:
         traits |= tool.traits
-    triples = list(zip(range(len(tools)), tools, steps, strict=True))
+    triples = list(zip(range(len(tools)), tools, steps, strict=False))  # all as long as the plan
     approvals = Approvals(ctx, compiled, spec, plan) if ctx.approvals else None
     return PreparedPlan(ctx, surface, spec, plan, triples, traits, approvals)

@@ -7,7 +7,7 @@ Rule 2: what the index answers is true of the context as it is now. Fields of an
         so the index refers to it, and what it derives from it is checked whenever it is used.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -19,6 +19,7 @@ from evals.capability import Binding, Demand, Role, ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.schemas import CompiledSchema, compile_schema
+from evals.timestamps import unexpired
 
 # Traits are bits that say which checks a step makes necessary, so that a plan pays for no others.
 # The lowest five are the approval mode, 1 << rank, so that any mode above a limit shows at once.
@@ -88,29 +89,37 @@ class _Tools(dict[tuple[str, str], ToolEntry]):
         return _UNKNOWN_TOOL
 
 
-Pin = tuple[str | None, datetime | None]
-"""What pinning a piece of evidence proves: its class, and until when."""
-
-NO_PIN: Final[Pin] = (None, None)
-"""The pin of a ref that is not in the manifest."""
-
-
 class Surface(NamedTuple):
-    """Tools by (adapter_id, capability_id); evidence by id, as whole items and as pins.
+    """Tools by (adapter_id, capability_id); evidence by id, and the class of each piece of it.
 
-    `listed` holds the outputs that some capability lists in `produces`, `producers` the tools that
-    list each of them, `by_class` the evidence of each class, in the order of the manifest.
-    `roles` are those of all tools that have any: together they say whether there are roles.
+    `expiries` says when the evidence that expires does so. `listed` holds the outputs that some
+    capability lists in `produces`, `producers` the tools that list each of them, `by_class` the
+    evidence of each class, in the order of the manifest. `roles` are those of all tools that have
+    any: together they say whether there are roles.
     """
 
     tools: _Tools
     evidence: Mapping[str, EvidenceItem]
-    pins: Mapping[str, Pin]
+    classes: Mapping[str, str]
+    expiries: Mapping[str, datetime]
     listed: frozenset[str]
     producers: Mapping[str, list[tuple[str, str]]]
     by_class: Mapping[str, list[EvidenceItem]]
     manifests: Manifests
     roles: tuple[Mapping[str, Role], ...]
+
+    def class_at(self, as_of: datetime | None) -> Callable[[str], str | None]:
+        """Return what tells the class that a pinned ref proves, at one time.
+
+        None is the answer for a ref that is not in the manifest, and for expired evidence.
+        """
+        if not self.expiries:
+            return self.classes.get
+
+        def class_of(ref: str) -> str | None:
+            return self.classes.get(ref) if unexpired(self.expiries.get(ref), as_of) else None
+
+        return class_of
 
 
 _KEPT: Final = Beside[Surface]()
@@ -134,20 +143,30 @@ def surface_of(compiled: CompiledContext) -> Surface:
 def _built(compiled: CompiledContext) -> Surface:
     manifests = compiled.manifests
     tools = _Tools({key: _tool(entry) for key, entry in manifests.tools.items()})
-    pins: dict[str, Pin] = {
-        item.id: (item.classification, item.expires_at) for item in manifests.evidence_manifest
-    }
+    items = manifests.evidence_manifest
+    classes = {item.id: item.classification for item in items}
+    expiries = {item.id: item.expires_at for item in items if item.expires_at is not None}
     producers: dict[str, list[tuple[str, str]]] = {}
     for call, tool in tools.items():
         for output in tool.produces:
             producers.setdefault(output, []).append(call)
     by_class: dict[str, list[EvidenceItem]] = {}
-    for item in manifests.evidence_manifest:
+    for item in items:
         by_class.setdefault(item.classification, []).append(item)
     # Kept as they are, even empty: more can be added in place.
     roles = tuple(one.arg_roles for one in manifests.tool_manifest if one.arg_roles is not None)
     listed = frozenset(producers)
-    return Surface(tools, manifests.evidence, pins, listed, producers, by_class, manifests, roles)
+    return Surface(
+        tools=tools,
+        evidence=manifests.evidence,
+        classes=classes,
+        expiries=expiries,
+        listed=listed,
+        producers=producers,
+        by_class=by_class,
+        manifests=manifests,
+        roles=roles,
+    )
 
 
 def _tool(entry: ToolCapability) -> ToolEntry:

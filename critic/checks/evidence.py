@@ -7,7 +7,7 @@ from typing import Any, Final, assert_never
 from critic.checks.doubted import with_doubts
 from critic.checks.violation import Found, Words
 from critic.prepared import PreparedPlan
-from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE, NO_PIN
+from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE
 from evals.escaping import escape_name, pointer
 from evals.evidence import (
     EvidenceFault,
@@ -21,7 +21,6 @@ from evals.evidence import (
     listed,
     said_of,
 )
-from evals.timestamps import unexpired
 
 _NO_ARGS: Final[Mapping[str, Any]] = {}
 
@@ -46,18 +45,15 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     `/steps/N/args` for one that is absent or several; and without a step, at `/steps`, for a class
     that the spec requires.
     """
-    pins, as_of = case.surface.pins, case.ctx.as_of
+    class_of = case.surface.class_at(case.ctx.as_of)
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
-    review = EvidenceReview(case.surface.evidence, as_of)
+    review = EvidenceReview(case.surface.evidence, case.ctx.as_of)
     for index, tool, fields in case.steps:
         own, refs = fields["requires_evidence"], fields["evidence_refs"]
         if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
             continue
-        held: set[str | None] = set()
-        for ref in refs or ():
-            name, expiry = pins.get(ref, NO_PIN)
-            held.add(name if expiry is None or unexpired(expiry, as_of) else None)
+        held = set(map(class_of, refs or ()))
         if demanded:
             pinned |= held
         met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held

@@ -18,7 +18,7 @@ from critic.repairs.kinds import (
     UnpinEvidence,
 )
 from critic.repairs.options import RepairOptions
-from critic.surface import NO_PIN, PRODUCES_ANYTHING, ToolEntry
+from critic.surface import PRODUCES_ANYTHING, ToolEntry
 from evals.escaping import pointer
 from evals.evidence import (
     EvidenceFault,
@@ -31,7 +31,6 @@ from evals.evidence import (
     said_of,
 )
 from evals.needs import Need
-from evals.timestamps import unexpired
 
 _NO_ARGS: Final[Mapping[str, Any]] = {}
 
@@ -60,9 +59,9 @@ class EvidenceRepairs:
 
     def _held(self, fields: Mapping[str, Any]) -> set[str]:
         """Return the classes of the fresh evidence that a step pins."""
-        pins, as_of = self._options.surface.pins, self._case.ctx.as_of
-        held = (pins.get(ref, NO_PIN) for ref in fields["evidence_refs"] or ())
-        return {name for name, expiry in held if name is not None and unexpired(expiry, as_of)}
+        class_of = self._options.surface.class_at(self._case.ctx.as_of)
+        held = map(class_of, fields["evidence_refs"] or ())
+        return {name for name in held if name is not None}
 
     def of_step(self, index: int) -> Iterator[Repair]:
         """Yield the repairs for all that the evidence of one step lacks, when first asked."""

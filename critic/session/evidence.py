@@ -14,7 +14,6 @@ from threading import Lock
 from typing import Any, Final
 
 from critic.session.values import Seen, SeenItems, both_seen
-from critic.surface import Pin
 from evals.canonical import canonical_bytes, canonical_json
 from evals.confinement import Confined, ConfinedContent
 from evals.context import RunContext
@@ -31,16 +30,17 @@ class _Shared:
 
     __slots__ = [
         "by_id",
+        "classes",
         "confined",
         "confined_lock",
         "digest",
         "digest_lock",
         "digested",
+        "expiries",
         "indexed",
         "items",
         "lock",
         "of_class",
-        "pins",
         "place",
         "seen",
     ]
@@ -50,7 +50,8 @@ class _Shared:
         self.digest_lock: Final = Lock()  # another one: a digest is asked for while values are
         self.items: list[EvidenceItem] = []
         self.by_id: dict[str, EvidenceItem] = {}
-        self.pins: dict[str, Pin] = {}
+        self.classes: dict[str, str] = {}
+        self.expiries: dict[str, datetime] = {}
         self.place: dict[str, int] = {}
         self.of_class: dict[str, list[int]] = {}
         self.confined: dict[str, ConfinedContent] = {}
@@ -67,7 +68,9 @@ class _Shared:
             self.of_class.setdefault(item.classification, []).append(len(self.items))
             self.by_id[item.id] = item
             self.place[item.id] = len(self.items)
-            self.pins[item.id] = (item.classification, item.expires_at)
+            self.classes[item.id] = item.classification
+            if item.expires_at is not None:
+                self.expiries[item.id] = item.expires_at
             self.items.append(item)
 
     def confined_of(self, name: str) -> ConfinedContent:
@@ -119,9 +122,14 @@ class Trail:
         return self._shared.by_id
 
     @property
-    def pins(self) -> Mapping[str, Pin]:
-        """What pinning an item proves. Items that came later may be among them."""
-        return self._shared.pins
+    def classes(self) -> Mapping[str, str]:
+        """The class of each item by id. Items that came later may be among them."""
+        return self._shared.classes
+
+    @property
+    def expiries(self) -> Mapping[str, datetime]:
+        """When the items that expire do, by id. Items that came later may be among them."""
+        return self._shared.expiries
 
     def of_class(self, classification: str) -> list[EvidenceItem]:
         """Return the items of a class, in their order."""

@@ -50,7 +50,10 @@ def _prepared(batch: Batch) -> PreparedPlan:
     case = prepare_plan(ctx, tools, rules.batch_spec, plan)
     # A plan pins what was there, and nothing else.
     case.surface = case.surface._replace(
-        evidence=trail.by_id, pins=trail.pins, by_class=trail.by_class
+        evidence=trail.by_id,
+        classes=trail.classes,
+        expiries=trail.expiries,
+        by_class=trail.by_class,
     )
     case.made = (batch.past or past_of(ctx)).made
     case.confined = trail.confined(rules.spec.confined_evidence or ())

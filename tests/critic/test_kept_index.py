@@ -122,8 +122,8 @@ def let_all_pass(index: Surface) -> None:
     known.traits, known.rank, known.needs, known.args_schema = 1, 0, frozenset(), None
     for call in (("a", "other"), ("a", "c")):
         dict.__setitem__(index.tools, call, known)
-    pins: Any = index.pins
-    dict.__setitem__(pins, "forged", ("k", None))
+    classes: Any = index.classes
+    dict.__setitem__(classes, "forged", "k")
 
 
 @pytest.mark.parametrize("verified_before", [False, True])
@@ -157,7 +157,7 @@ def test_no_attribute_of_a_context_leads_to_the_index_that_decides() -> None:
         if id(one) not in seen and not isinstance(one, type | ModuleType | FunctionType):
             seen.add(id(one))
             waiting += gc.get_referents(one)
-    assert not seen & {id(kept), id(kept.tools), id(kept.pins), *map(id, kept.tools.values())}
+    assert not seen & {id(kept), id(kept.tools), id(kept.classes), *map(id, kept.tools.values())}
 
 
 def test_a_schema_is_compiled_once() -> None:

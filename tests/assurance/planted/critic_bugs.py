@@ -144,8 +144,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "class-in-the-ref",
         _EVIDENCE,
         "a ref that is not in the manifest gives the class that its text names",
-        "name, expiry = pins.get(ref, NO_PIN)",
-        'name, expiry = pins.get(ref, ((ref.split(":") * 2)[1], None))',
+        "held = set(map(class_of, refs or ()))",
+        'held = {class_of(ref) or (ref.split(":") * 2)[1] for ref in refs or ()}',
         hole="forged_ref",
     ),
     slip(
@@ -190,8 +190,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
             ),
             Edit(
                 _EVIDENCE,
-                "pins, as_of = case.surface.pins, case.ctx.as_of",
-                "pins, as_of = case.surface.pins, case.ctx.as_of or datetime.now(UTC)",
+                "class_at(case.ctx.as_of)",
+                "class_at(case.ctx.as_of or datetime.now(UTC))",
             ),
         ),
         hole="clock",
