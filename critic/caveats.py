@@ -35,9 +35,10 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
         yield f"approvals not bound to this context, no context_digest: {_steps(loose)}"
     if not case.traits & BOUND:
         return
-    if without_value := [index for index, tool, fields in case.steps if _lacks_value(tool, fields)]:
+    bound = [step for step in case.steps if step[1].bound_args]
+    if without_value := [index for index, tool, fields in bound if _lacks_value(tool, fields)]:
         yield f"bound arguments without a value: {_steps(without_value)}"
-    if with_keys := [index for index, tool, fields in case.steps if _has_keys(tool, fields)]:
+    if with_keys := [index for index, tool, fields in bound if _has_keys(tool, fields)]:
         yield f"keys of bound object arguments not checked: {_steps(with_keys)}"
 
 
