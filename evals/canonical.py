@@ -15,24 +15,23 @@ from evals.envelope import Envelope
 
 
 class _Unlike(Exception):
-    """There is something in a value that orjson and RFC 8785 spell or order differently."""
+    """There is a float in a value that orjson and RFC 8785 spell differently."""
 
 
 def _respelled(value: Any) -> Any:
-    """Return the value so that orjson with sorted keys gives its RFC 8785 bytes.
+    """Return the value with floats that orjson spells as RFC 8785 does: `1.0` is `1`.
 
-    Whole floats become integers: `1.0` is `1`. What needs no change is returned as it is.
+    What needs no change is returned as it is.
 
     Raises:
-        _Unlike: a key is not ASCII (RFC 8785 sorts by UTF-16 code units, which is the order of
-            orjson (UTF-8) for ASCII), or a float has an exponent in one of the two spellings.
+        _Unlike: a float has an exponent in one of the two spellings.
     """
     kind = type(value)
     if kind is float:
         return _respelled_float(value)
     if kind is dict:
-        if not (_KEYS.issuperset(map(type, value)) and all(map(str.isascii, value))):
-            raise _Unlike
+        if _CHANGING.isdisjoint(map(type, value.values())):
+            return value
         pairs: Iterable[tuple[Any, Any]] = value.items()
     elif kind is list:
         pairs = enumerate(value)
@@ -46,8 +45,24 @@ def _respelled(value: Any) -> Any:
     return value if changed is None else changed
 
 
-_KEYS: Final = frozenset({str})
 _CHANGING: Final = frozenset({dict, list, float})
+
+
+def _has_ascii_keys(value: Any) -> bool:
+    """Return whether orjson orders all keys as RFC 8785 does.
+
+    That sorts them by UTF-16 code units, and orjson by UTF-8: for ASCII the order is the same.
+    """
+    waiting = [value]
+    while waiting:
+        current = waiting.pop()
+        if type(current) is dict:
+            if not all(map(str.isascii, current)):
+                return False
+            waiting.extend(current.values())
+        elif type(current) is list:
+            waiting.extend(current)
+    return True
 
 
 def _respelled_float(value: float) -> float | int:
@@ -72,9 +87,10 @@ def canonical_json(value: Any) -> bytes:
         rfc8785.CanonicalizationError: the value has no canonical form.
     """
     try:
-        return orjson.dumps(_respelled(value), option=orjson.OPT_SORT_KEYS)
-    except _Unlike:
+        written = orjson.dumps(_respelled(value), option=orjson.OPT_SORT_KEYS)
+    except (_Unlike, orjson.JSONEncodeError):
         return rfc8785.dumps(value)
+    return written if written.isascii() or _has_ascii_keys(value) else rfc8785.dumps(value)
 
 
 def canonical_bytes(envelope: Envelope) -> bytes:

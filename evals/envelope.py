@@ -12,7 +12,7 @@ Rule 4: a Python constructor takes None for "absent" where absence grants nothin
 """
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import (
     Annotated,
     Any,
@@ -86,7 +86,7 @@ class Envelope(BaseModel):
         Raises:
             pydantic.ValidationError: the values do not form this envelope.
         """
-        if any(value is None for value in fields.values()):
+        if NoneType in map(type, fields.values()):
             fields = _without_absent(type(self), fields)
         super().__init__(**fields)
 

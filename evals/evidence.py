@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from evals.binding import BoundValues, ContentIndex, Subject, is_empty, unbacked
@@ -62,9 +61,9 @@ EvidenceFault = (
 
 
 class Pins(NamedTuple):
-    """The fresh items that the refs of a step name, and the refs that name none."""
+    """The fresh items that the refs of a step name, by their class, and the refs that name none."""
 
-    fresh: list[EvidenceItem]
+    by_class: Mapping[str, Sequence[EvidenceItem]]
     faults: list[PinFault]
 
 
@@ -72,7 +71,7 @@ def resolve_pins(
     refs: Iterable[str], manifest: Mapping[str, EvidenceItem], as_of: datetime | None
 ) -> Pins:
     """Look up every ref, each once. The text of a ref proves nothing; only the manifest does."""
-    fresh: list[EvidenceItem] = []
+    by_class: dict[str, list[EvidenceItem]] = {}
     faults: list[PinFault] = []
     seen: set[str] = set()
     for position, ref in enumerate(refs):
@@ -83,19 +82,11 @@ def resolve_pins(
         if item is None:
             faults.append(PinFault(position, ref, "which is not in the evidence manifest"))
         elif unexpired(item.expires_at, as_of):
-            fresh.append(item)
+            by_class.setdefault(item.classification, []).append(item)
         else:
             why = "which has expired" if as_of else "whose expiry cannot be judged without as_of"
             faults.append(PinFault(position, ref, why))
-    return Pins(fresh, faults)
-
-
-def items_by_class(items: Iterable[EvidenceItem]) -> dict[str, list[EvidenceItem]]:
-    """Return the items by their class, in their order."""
-    by_class: dict[str, list[EvidenceItem]] = {}
-    for item in items:
-        by_class.setdefault(item.classification, []).append(item)
-    return by_class
+    return Pins(by_class, faults)
 
 
 def meets(index: ContentIndex, need: Need, about: Iterable[tuple[Subject, str]]) -> bool:
@@ -168,13 +159,9 @@ class EvidenceReview:
             refs: the refs that the step pins.
             args: the arguments of the step, or those that were sent; empty for a reason step.
         """
-        needs, pins = self.needs_of(tool), self.pins(refs)
-        by_class = items_by_class(pins.fresh)
-        demands = needs.demands
-        if claims:
-            demands = tuple(dict.fromkeys(chain(demands, map(Need, claims))))
-        yield from self._unmet(demands, by_class, args)
-        yield from pins.faults
+        needs, (by_class, faults) = self.needs_of(tool), self.pins(refs)
+        yield from self._unmet(needs.demands, claims or (), by_class, args)
+        yield from faults
         if needs.bound:
             given = _given(needs, args)
             yield from self._unbacked(needs, given, by_class, args)
@@ -186,10 +173,14 @@ class EvidenceReview:
     def _unmet(
         self,
         demands: Iterable[Need],
+        claims: Iterable[str],
         by_class: Mapping[str, Sequence[EvidenceItem]],
         args: Mapping[str, Any],
     ) -> Iterator[MissingClass | UnmetDemand]:
-        """Yield the demands that none of the items meets; a class without any item once."""
+        """Yield the demands that none of the items meets; a class without any item once.
+
+        A class that the step claims is met by any item.
+        """
         missing: set[str] = set()
         subjects: _Subjects | None = None
         for need in demands:
@@ -201,6 +192,10 @@ class EvidenceReview:
             elif not need.is_plain:
                 subjects = _Subjects(args) if subjects is None else subjects
                 yield from self._unmet_by(need, items, subjects)
+        for name in claims:
+            if name not in by_class and name not in missing:
+                missing.add(name)
+                yield MissingClass(name)
 
     def _unmet_by(
         self, need: Need, items: Iterable[EvidenceItem], subjects: "_Subjects"

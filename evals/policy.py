@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from evals.approval import Approvals
 from evals.canonical import canonical_json
@@ -10,6 +11,8 @@ from evals.plan import Plan, ReasonStep, ToolStep
 from evals.retries import MOST_RETRIES
 from evals.run import Run, ToolCall
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
+
+_HIGHEST: Final = max(MODE_RANK.values())
 
 
 def evaluate(run: Run) -> EvaluatorVerdict:
@@ -44,19 +47,24 @@ class _PlanConformance:
         self._ctx, self._spec, self._plan = proposal.ctx, proposal.spec, proposal.plan
         self._tools = proposal.compiled.manifests.tools
         self._approvals = Approvals(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+        ceiling, tier = self._spec.approval_mode, self._spec.approval_required_from
+        self._limit = MODE_RANK[self._ctx.safety_mode]
+        self._ceiling = _HIGHEST if ceiling is None else MODE_RANK[ceiling]
+        self._tier = _HIGHEST + 1 if tier is None else MODE_RANK[tier]
         self._latest: dict[int, ToolCall] = {}
-        self._made = Counter[int]()
+        self._made: dict[int, int] = {}
         self._planned_args: dict[int, bytes] = {}
-        self._met = Counter[int]()
+        self._met: dict[int, int] = {}
         self._completed = _CompletedSteps(self._plan)
 
     def fault(self, call: ToolCall) -> str | None:
         """Return why this call is outside the plan, or None. Ask once per call, in order."""
         fault = self._planned(call) or self._bounded(call) or self._in_order(call)
-        self._latest[call.step] = call
-        self._made[call.step] += 1
+        at = call.step
+        self._latest[at] = call
+        self._made[at] = self._made.get(at, 0) + 1
         if call.status == "completed":
-            self._completed.add(call.step)
+            self._completed.add(at)
         return fault
 
     def _planned(self, call: ToolCall) -> str | None:
@@ -77,14 +85,12 @@ class _PlanConformance:
         if tool is None:
             return "is not in the surface"
         mode = tool.approval_mode
-        if MODE_RANK[mode] > MODE_RANK[self._ctx.safety_mode]:
+        rank = MODE_RANK[mode]
+        if rank > self._limit:
             return f"has mode {mode} > safety_mode {self._ctx.safety_mode}"
-        ceiling = self._spec.approval_mode
-        if ceiling is not None and MODE_RANK[mode] > MODE_RANK[ceiling]:
-            return f"has mode {mode} > spec approval_mode {ceiling}"
-        tier = self._spec.approval_required_from
-        needs_approval = tier is not None and MODE_RANK[mode] >= MODE_RANK[tier]
-        if needs_approval and not self._approvals.cover(call.step):
+        if rank > self._ceiling:
+            return f"has mode {mode} > spec approval_mode {self._spec.approval_mode}"
+        if rank >= self._tier and not self._approvals.cover(call.step):
             return f"has mode {mode} and no approval"
         return None
 
@@ -95,7 +101,7 @@ class _PlanConformance:
         earlier = self._latest.get(call.step)
         if earlier is not None and earlier.status == "completed":
             return "repeats its step and is no retry"
-        attempt = self._made[call.step] + 1
+        attempt = self._made.get(call.step, 0) + 1
         if call.attempt != attempt:
             return f"has attempt {call.attempt}, but is attempt {attempt} of its step"
         if attempt > 1 + MOST_RETRIES:
@@ -108,18 +114,21 @@ class _PlanConformance:
         What has completed stays so: no retry asks again about the ids before it.
         """
         needed = self._plan.steps[index].depends_on or ()
-        while self._met[index] < len(needed) and needed[self._met[index]] in self._completed:
-            self._met[index] += 1
-        return needed[self._met[index]] if self._met[index] < len(needed) else None
+        met = self._met.get(index, 0)
+        while met < len(needed) and needed[met] in self._completed.ids:
+            met += 1
+        self._met[index] = met
+        return needed[met] if met < len(needed) else None
 
 
 class _CompletedSteps:
-    """The step ids whose every step has completed.
+    """Follows which steps have completed. `ids` are the step ids whose every step has.
 
     A reason step is never called: it completes once all that it depends on has. Linear in the plan.
     """
 
     def __init__(self, plan: Plan) -> None:
+        self.ids: set[str | None] = set()
         self._steps = plan.steps
         self._seen: set[int] = set()
         self._open = Counter(step.id for step in plan.steps)
@@ -135,9 +144,6 @@ class _CompletedSteps:
                 free += [] if needed else [index]
         self._settle(free)
 
-    def __contains__(self, name: str | None) -> bool:
-        return self._open.get(name) == 0
-
     def add(self, index: int) -> None:
         """Note that a call of the step at this position completed, if it is a tool step."""
         is_tool = index < len(self._steps) and type(self._steps[index]) is ToolStep
@@ -149,6 +155,9 @@ class _CompletedSteps:
         while steps:
             name = self._steps[steps.pop()].id
             self._open[name] -= 1
-            for index in self._waiting.get(name, ()) if name in self else ():
+            if self._open[name]:
+                continue
+            self.ids.add(name)
+            for index in self._waiting.get(name, ()):
                 self._owed[index] -= 1
                 steps += [] if self._owed[index] else [index]

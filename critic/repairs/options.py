@@ -9,7 +9,7 @@ from critic.surface import Surface, ToolEntry
 from evals.binding import BoundValues, ContentIndex, Subject, is_empty, scalars, unbacked
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS, RunContext
 from evals.envelope import MODE_RANK
-from evals.evidence import EvidenceReview, items_by_class, meets
+from evals.evidence import EvidenceReview, meets
 from evals.manifest import EvidenceItem
 from evals.needs import Bound, Need
 from evals.schemas import CompiledSchema
@@ -103,7 +103,7 @@ class RepairOptions:
 
     def unbacked(self, bound: Bound, argument: Any, refs: Iterable[str] | None) -> Sequence[Any]:
         """Return the scalars of an argument that no fresh item among the refs backs."""
-        by_class = items_by_class(self.review.pins(refs).fresh)
+        by_class = self.review.pins(refs).by_class
         return unbacked(list(scalars(argument)), self.review.backings(bound, by_class), bound.at)
 
     @property

@@ -1,7 +1,7 @@
 """What all calls of a step sent is judged once: the same answer, in the time that it takes once."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from time import process_time
 from unittest.mock import patch
 
@@ -21,9 +21,9 @@ PAIR: Json = {"adapter_id": "a", "capability_id": "b"}
 class EachByItself(RepeatedCalls):
     """Judges every call, as if none had been before it."""
 
-    def faults(self, call: ToolCall, judge: Callable[[], Iterable[str]]) -> Iterator[str]:
+    def faults(self, call: ToolCall, judge: Callable[[], Iterable[str]]) -> list[str]:
         del call
-        yield from judge()
+        return list(judge())
 
 
 def tried_too_often(run: Run) -> bool:

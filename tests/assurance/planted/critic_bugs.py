@@ -137,7 +137,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         _REVIEW,
         "a class counts as pinned as soon as anything is",
         "items = by_class.get(need.classification)\n",
-        "items = [*chain(*by_class.values())] or None\n",
+        "items = [one for some in by_class.values() for one in some] or None\n",
         hole="any_class",
     ),
     slip(
@@ -152,8 +152,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "only-own-requirements",
         _REVIEW,
         "only what the step demands of itself is demanded",
-        "        demands = needs.demands\n",
-        "        demands = ()\n",
+        "self._unmet(needs.demands, claims",
+        "self._unmet((), claims",
         hole="omitted",
     ),
     slip(
