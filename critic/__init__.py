@@ -10,15 +10,13 @@ if TYPE_CHECKING:
     from critic.repairs.advise import advise
     from critic.repairs.apply import apply_repairs
     from critic.repairs.kinds import Advice, Disposition, Repair
+    from critic.reports import CriticReport, ReportStatus, ScoreVerdict
     from critic.score import score
     from critic.verdicts import (
         RULESET_VERSION,
         Check,
-        CriticReport,
         RefusalKind,
         Refused,
-        ReportStatus,
-        ScoreVerdict,
         Verified,
         VerifyVerdict,
         Violation,
@@ -125,10 +123,10 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.repairs.advise": "advise",
             "critic.repairs.apply": "apply_repairs",
             "critic.repairs.kinds": "Advice Disposition Repair",
+            "critic.reports": "CriticReport ReportStatus ScoreVerdict",
             "critic.score": "score",
             "critic.verdicts": (
-                "Check CriticReport RULESET_VERSION RefusalKind Refused ReportStatus "
-                "ScoreVerdict Verified VerifyVerdict Violation"
+                "Check RULESET_VERSION RefusalKind Refused Verified VerifyVerdict Violation"
             ),
             "critic.verify": "verify verify_proposal",
             "evals": (

@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Any, Final, assert_never
 
-from critic.verdicts import CriticReport, Refused, ScoreVerdict, Verified, outcome
+from critic.reports import CriticReport, ScoreVerdict, outcome
+from critic.verdicts import Refused, Verified
 from evals.escaping import escape_line
 from evals.verdict import EvaluatorVerdict
 

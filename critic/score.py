@@ -1,6 +1,6 @@
 """score: judge what really happened. A failure of policy or safety refuses the run."""
 
-from critic.verdicts import ScoreVerdict, hard_evaluators_passed
+from critic.reports import ScoreVerdict, hard_evaluators_passed
 from evals.run import Run
 from evals.scorecard import score_run
 

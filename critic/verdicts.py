@@ -1,4 +1,4 @@
-"""The verdicts: closed sets of kinds, and no verdict that contradicts itself can be built.
+"""The verdict on a plan: closed sets of kinds, and no verdict that contradicts itself can be built.
 
 Rule 1: a verdict is true or false in an `if`, because a bare pydantic model is always true.
 Rule 2: a field that follows from others is derived, or checked against what follows from them.
@@ -11,10 +11,8 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier, OnlyTrue
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, OnlyTrue
 from evals.json_value import Text
-from evals.scorecard import Scorecard
-from evals.timestamps import Time
 
 RULESET_VERSION = "2"
 """Raised by every change that makes `verify` or `consolidate` answer differently for any input."""
@@ -29,9 +27,6 @@ RefusalKind = Literal[
 """The kinds of refusals: a closed set. Match over them and end in `assert_never`."""
 Check = Literal["coverage", "surface", "approval", "evidence", "loop"]
 """The five checks of `verify`, in the order in which they run."""
-Phase = Literal["verify", "score"]
-ReportStatus = Literal["completed", "refused_by_critic", "partial"]
-"""The three outcomes of a decision."""
 
 
 _KINDS_OF: Final[Mapping[Check, tuple[RefusalKind, ...]]] = MappingProxyType(
@@ -69,9 +64,9 @@ class Violation(Envelope):
     @model_validator(mode="after")
     def _kind_of_its_check(self) -> Self:
         if self.kind not in _KINDS_OF[self.check]:
-            raise _contradiction(f"check {self.check} never refuses with {self.kind}")
+            raise contradiction(f"check {self.check} never refuses with {self.kind}")
         if self.approvable and self.kind not in _APPROVABLE:
-            raise _contradiction(f"no approval clears {self.kind}")
+            raise contradiction(f"no approval clears {self.kind}")
         return self
 
 
@@ -140,7 +135,7 @@ class Refused(_Answer):
         first = self.violations[0]
         fields = (self.kind, self.reasons, self.offending_step)
         if fields != (first.kind, (first.reason,), first.offending_step):
-            raise _contradiction("kind, reasons and offending_step are not the first violation's")
+            raise contradiction("kind, reasons and offending_step are not the first violation's")
         return self
 
 
@@ -148,73 +143,6 @@ VerifyVerdict = Annotated[Verified | Refused, Field(discriminator="ok")]
 """The verdict of `verify`. `ok` tells the two apart; in an `if`, a refusal is false."""
 
 
-class ScoreVerdict(Envelope):
-    """The scorecard of the five evaluators. `ok` is true unless policy or safety failed."""
-
-    ok: bool
-    scorecard: Scorecard
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    @model_validator(mode="after")
-    def _ok_follows_scorecard(self) -> Self:
-        if self.ok != hard_evaluators_passed(self.scorecard):
-            raise _contradiction("ok does not follow from the policy and safety evaluators")
-        return self
-
-    @model_validator(mode="after")
-    def _a_pass_has_a_score(self) -> Self:
-        for name, verdict in self.scorecard.scores:
-            if verdict.status == "pass" and verdict.score == 0:
-                raise _contradiction(f"{name} has status pass and score 0")
-        return self
-
-
-def hard_evaluators_passed(scorecard: Scorecard) -> bool:
-    """Return whether neither policy nor safety failed."""
-    return "fail" not in (scorecard.scores.policy.status, scorecard.scores.safety.status)
-
-
-class CriticReport(Envelope):
-    """Both verdicts in one, with one line for the engineer who is on call."""
-
-    trace_id: Identifier
-    decision_key: Identifier
-    verify: VerifyVerdict
-    score: Annotated[ScoreVerdict | None, OPTIONAL] = None
-    status: ReportStatus
-    rationale: Text
-    decided_at: Time
-    refused_at: Annotated[Phase | None, OPTIONAL] = None
-
-    @model_validator(mode="after")
-    def _status_follows_verdicts(self) -> Self:
-        if (self.status, self.refused_at) != outcome(self.trace_id, self.verify, self.score):
-            raise _contradiction("status and refused_at do not follow from verify and score")
-        return self
-
-
-def outcome(
-    trace_id: str, verify: Verified | Refused, score: ScoreVerdict | None
-) -> tuple[ReportStatus, Phase | None]:
-    """Return the status of a report with these verdicts, and the phase that refused, if one did.
-
-    Raises:
-        pydantic_core.PydanticCustomError: a refused plan has a score, so it was executed; or the
-            score is of another trace and its policy did not fail, as it does for a foreign run.
-    """
-    if not verify.ok:
-        if score is not None:
-            raise _contradiction("a plan that verify refused has no score")
-        return "refused_by_critic", "verify"
-    if score is None:
-        return "partial", None
-    card = score.scorecard
-    if card.trace_id != trace_id and card.scores.policy.status != "fail":
-        raise _contradiction(f"the score is of trace {card.trace_id}, not of the report's")
-    return ("completed", None) if score.ok else ("refused_by_critic", "score")
-
-
-def _contradiction(what: str) -> PydanticCustomError:
+def contradiction(what: str) -> PydanticCustomError:
+    """Return the error of a verdict or report that contradicts itself."""
     return PydanticCustomError("contradiction", "{what}", {"what": what})

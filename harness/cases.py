@@ -32,7 +32,7 @@ from critic import (
     score,
     verify_proposal,
 )
-from critic.verdicts import Phase, outcome
+from critic.reports import Phase, outcome
 from evals.envelope import OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import JsonObject
 from evals.timestamps import Time

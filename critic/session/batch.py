@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from critic.prepared import CallKey
+from critic.reports import ScoreVerdict
 from critic.session.evidence import Trail
 from critic.session.rules import SessionRules
-from critic.verdicts import Refused, ScoreVerdict, Verified
+from critic.verdicts import Refused, Verified
 from evals.canonical import canonical_json
 from evals.context import RunContext
 from evals.manifest import EvidenceItem

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
+from critic.reports import ReportStatus
 from critic.session.batch import Action
-from critic.verdicts import RefusalKind, ReportStatus
+from critic.verdicts import RefusalKind
 from evals import cost, latency, safety, utility
 from evals.context import SessionId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
+from critic.reports import CriticReport
+from critic.verdicts import RULESET_VERSION, VerifyVerdict
 from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.plan import Plan, Proposal

@@ -14,8 +14,9 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from critic.consolidate import consolidate
+from critic.reports import CriticReport
 from critic.score import score
-from critic.verdicts import RULESET_VERSION, CriticReport, VerifyVerdict
+from critic.verdicts import RULESET_VERSION, VerifyVerdict
 from critic.verify import verify_proposal
 from evals.escaping import escape_line, escape_name
 from evals.plan import Proposal

@@ -13,7 +13,7 @@ import critic
 import evals
 from critic import MODE_RANK, RULESET_VERSION, Check, Disposition, RefusalKind, ReportStatus
 from critic.checks import CHECKS
-from critic.verdicts import Phase
+from critic.reports import Phase
 from evals import EVALUATOR_VERSIONS, EVALUATORS, ApprovalMode, Scores
 from evals.run import CallStatus
 from evals.verdict import EvaluatorId, Severity, Status

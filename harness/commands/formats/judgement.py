@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, assert_never
 
-from critic.verdicts import Refused, ScoreVerdict, Verified
+from critic.reports import ScoreVerdict
+from critic.verdicts import Refused, Verified
 from harness.commands.documents import InputDocument
 from harness.wire import InvalidInput
 

@@ -14,6 +14,7 @@ _SURFACE: Final = "critic/surface.py"
 _REVIEW: Final = "evals/evidence.py"
 _ADVISE: Final = "critic/repairs/advise.py"
 _VERDICTS: Final = "critic/verdicts.py"
+_REPORTS: Final = "critic/reports.py"
 
 CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     # 1. Coverage
@@ -286,17 +287,17 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "safety-is-soft",
-        _VERDICTS,
+        _REPORTS,
         "a run that fails safety still passes",
         '"fail" not in (scorecard.scores.policy.status, scorecard.scores.safety.status)',
         '"fail" not in (scorecard.scores.policy.status,)',
     ),
     slip(
         "refused-yet-scored",
-        _VERDICTS,
+        _REPORTS,
         "a report may hold a refused plan with a score",
-        'if score is not None:\n            raise _contradiction("a plan that',
-        'if score is not None and not score.ok:\n            raise _contradiction("a plan that',
+        'if score is not None:\n            raise contradiction("a plan that',
+        'if score is not None and not score.ok:\n            raise contradiction("a plan that',
     ),
     Bug(
         "clock-for-decided-at",

@@ -8,7 +8,8 @@ import pytest
 import rfc8785
 from pydantic import ValidationError
 
-from critic.verdicts import RULESET_VERSION, CriticReport
+from critic.reports import CriticReport
+from critic.verdicts import RULESET_VERSION
 from critic.verify import verify
 from evals.plan import ToolStep
 from evals.verdict import EVALUATOR_VERSIONS
