@@ -48,16 +48,19 @@ def check_evidence(case: PreparedPlan) -> Iterator[Found]:
     class_of = case.surface.class_at(case.ctx.as_of)
     demanded = case.spec.required_evidence or ()
     pinned: set[str | None] = set()
-    review = EvidenceReview(case.surface.evidence, case.ctx.as_of)
+    review: EvidenceReview | None = None
     for index, tool, fields in case.steps:
         own, refs = fields["requires_evidence"], fields["evidence_refs"]
         if not refs and not own and not tool.traits & NEEDS_EVIDENCE:
             continue
-        held = set(map(class_of, refs or ()))
+        held: set[str | None] = set()
+        for ref in refs or ():
+            held.add(class_of(ref))
         if demanded:
             pinned |= held
         met = tool.needs <= held and (not own or held.issuperset(own)) and None not in held
         if not met or tool.bound_args or tool.traits & DEMANDS_CONTENT:
+            review = review or EvidenceReview(case.surface.evidence, case.ctx.as_of)
             for fault in review.faults(tool.capability, own, refs, fields.get("args", _NO_ARGS)):
                 yield Found("evidence", "missing_evidence", index, partial(_words, index, fault))
     if not pinned.issuperset(demanded):

@@ -145,8 +145,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "class-in-the-ref",
         _EVIDENCE,
         "a ref that is not in the manifest gives the class that its text names",
-        "held = set(map(class_of, refs or ()))",
-        'held = {class_of(ref) or (ref.split(":") * 2)[1] for ref in refs or ()}',
+        "held.add(class_of(ref))",
+        'held.add(class_of(ref) or (ref.split(":") * 2)[1])',
         hole="forged_ref",
     ),
     slip(
