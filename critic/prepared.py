@@ -14,6 +14,7 @@ from evals.approval import Approvals
 from evals.confinement import Confined
 from evals.context import RunContext
 from evals.manifest import CompiledContext
+from evals.plain_plan import PlainPlan
 from evals.plan import Plan
 from evals.spec import DecisionSpec
 
@@ -35,10 +36,10 @@ class PreparedPlan:
     ctx: RunContext
     surface: Surface
     spec: DecisionSpec
-    plan: Plan
+    plan: Plan | PlainPlan
     steps: Sequence[tuple[int, ToolEntry, Mapping[str, Any]]]
     traits: int
-    approvals: Approvals | None
+    approvals: Approvals | None = None
     doubts: Doubts | None = None
     made: Container[CallKey] | None = None
     confined: Confined | None = None
@@ -51,8 +52,28 @@ class PreparedPlan:
 def prepare_plan(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
 ) -> PreparedPlan:
+    """Prepare an envelope."""
+    case = _prepared(ctx, compiled, spec, plan, [step.__dict__ for step in plan.steps])
+    if ctx.approvals:
+        case.approvals = Approvals(ctx, compiled, spec, plan)
+    return case
+
+
+def prepare_plain(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: PlainPlan
+) -> PreparedPlan:
+    """Prepare a plan that is no envelope, for a context in which nothing is approved."""
+    return _prepared(ctx, compiled, spec, plan, plan.steps)
+
+
+def _prepared(
+    ctx: RunContext,
+    compiled: CompiledContext,
+    spec: DecisionSpec,
+    plan: Plan | PlainPlan,
+    steps: Sequence[Mapping[str, Any]],
+) -> PreparedPlan:
     """Look up the tool of every step, once for all checks."""
-    steps = [step.__dict__ for step in plan.steps]
     surface = kept_surface(compiled)
     entries = surface.tools
     try:
@@ -65,5 +86,4 @@ def prepare_plan(
     for tool in tools:
         traits |= tool.traits
     triples = list(zip(range(len(tools)), tools, steps, strict=False))  # all as long as the plan
-    approvals = Approvals(ctx, compiled, spec, plan) if ctx.approvals else None
-    return PreparedPlan(ctx, surface, spec, plan, triples, traits, approvals)
+    return PreparedPlan(ctx, surface, spec, plan, triples, traits)

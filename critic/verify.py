@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from functools import partial
 from itertools import chain, islice
+from typing import Any
 
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
 from critic.checks.violation import Found, Words
-from critic.prepared import PreparedPlan, prepare_plan
+from critic.prepared import PreparedPlan, prepare_plain, prepare_plan
 from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
 from evals.envelope import Envelope
 from evals.manifest import CompiledContext
+from evals.plain_plan import plain_plan
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 from evals.unread import read_context
@@ -29,15 +31,33 @@ def verify(
         TypeError: an argument is not exactly the envelope it should be. A subclass is refused
             too, since it could answer differently from the fields that were validated.
     """
-    if type(ctx) is not RunContext:
-        raise _not_exact(ctx, RunContext)
-    if type(compiled) is not CompiledContext and not read_context(compiled):
-        raise _not_exact(compiled, CompiledContext)
-    if type(spec) is not DecisionSpec:
-        raise _not_exact(spec, DecisionSpec)
+    _check_exact(ctx, compiled, spec)
     if type(plan) is not Plan:
         raise _not_exact(plan, Plan)
     return verdict_on(prepare_plan(ctx, compiled, spec, plan))
+
+
+def verify_plain(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, value: Any
+) -> Verified | Refused | None:
+    """Return what `verify` says of the plan in a JSON value, without making its envelope.
+
+    None where only the envelope can tell: the value may be no plan, or the verdict asks for the
+    digest of the plan, or for the provenance of its values.
+
+    Args:
+        value: what a reader of JSON returned, and nobody else holds.
+
+    Raises:
+        TypeError: as `verify` does.
+    """
+    plan = plain_plan(value)
+    if plan is None:
+        return None
+    _check_exact(ctx, compiled, spec)
+    if ctx.approvals or spec.provenance is not None:
+        return None
+    return verdict_on(prepare_plain(ctx, compiled, spec, plan))
 
 
 def verdict_on(case: PreparedPlan) -> Verified | Refused:
@@ -97,6 +117,15 @@ def verify_proposal(proposal: Proposal) -> Verified | Refused:
     if type(proposal) is not Proposal:
         raise _not_exact(proposal, Proposal)
     return verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+
+
+def _check_exact(ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> None:
+    if type(ctx) is not RunContext:
+        raise _not_exact(ctx, RunContext)
+    if type(compiled) is not CompiledContext and not read_context(compiled):
+        raise _not_exact(compiled, CompiledContext)
+    if type(spec) is not DecisionSpec:
+        raise _not_exact(spec, DecisionSpec)
 
 
 def _not_exact(value: object, model: type[Envelope]) -> TypeError:

@@ -94,7 +94,12 @@ def _check_present(value: Any) -> Any:
     return _check(value)
 
 
-def _check_object(value: Any) -> Any:
+def check_object(value: Any) -> Any:
+    """Return the value, if it is a JSON object.
+
+    Raises:
+        PydanticCustomError: it is not one.
+    """
     if type(value) is not dict:
         raise PydanticCustomError("json_value", "must be a JSON object")
     # Nearly all args are ASCII strings and small integers: accept them without the full check.
@@ -112,7 +117,7 @@ JsonValue = Annotated[Any, CustomType(_check, {})]
 PresentJson = Annotated[Any, CustomType(_check_present, {"not": {"type": "null"}})]
 """Any JSON value except null, for optional fields: null would be a second way to say absent."""
 
-JsonObject = Annotated[dict[str, Any], CustomType(_check_object, {"type": "object"})]
+JsonObject = Annotated[dict[str, Any], CustomType(check_object, {"type": "object"})]
 """A JSON object."""
 
 # Any length is valid, but pydantic measures it in the UTF-8 form, so lone surrogates are refused.
