@@ -148,8 +148,8 @@ class EvidenceReview:
         claims: Iterable[str] | None,
         refs: Iterable[str] | None,
         args: Mapping[str, Any],
-    ) -> Iterator[EvidenceFault]:
-        """Yield all that the evidence of one step lacks.
+    ) -> list[EvidenceFault]:
+        """Return all that the evidence of one step lacks.
 
         In this order: classes and demands, of the tool and then of the step; pinned refs; bound
         arguments by name; groups of them.
@@ -159,16 +159,17 @@ class EvidenceReview:
             refs: the refs that the step pins.
             args: the arguments of the step, or those that were sent; empty for a reason step.
         """
-        needs, (by_class, faults) = self.needs_of(tool), self.pins(refs)
-        yield from self._unmet(needs.demands, claims or (), by_class, args)
-        yield from faults
+        needs, (by_class, pin_faults) = self.needs_of(tool), self.pins(refs)
+        found = self._unmet(needs.demands, claims or (), by_class, args)
+        found += pin_faults
         if needs.bound:
             given = _given(needs, args)
-            yield from self._unbacked(needs, given, by_class, args)
+            found += self._unbacked(needs, given, by_class, args)
             for group in needs.groups:
                 names = tuple(name for name in group if name in given and given[name].values)
                 if names and not self._backed_together(needs, names, given, by_class):
-                    yield UnbackedGroup(names)
+                    found.append(UnbackedGroup(names))
+        return found
 
     def _unmet(
         self,
@@ -176,26 +177,28 @@ class EvidenceReview:
         claims: Iterable[str],
         by_class: Mapping[str, Sequence[EvidenceItem]],
         args: Mapping[str, Any],
-    ) -> Iterator[MissingClass | UnmetDemand]:
-        """Yield the demands that none of the items meets; a class without any item once.
+    ) -> list[EvidenceFault]:
+        """Return the demands that none of the items meets; a class without any item once.
 
         A class that the step claims is met by any item.
         """
+        found: list[EvidenceFault] = []
         missing: set[str] = set()
         subjects: _Subjects | None = None
         for need in demands:
             items = by_class.get(need.classification)
             if items is None:
                 if need.classification not in missing:
-                    yield MissingClass(need.classification)
+                    found.append(MissingClass(need.classification))
                 missing.add(need.classification)
             elif not need.is_plain:
                 subjects = _Subjects(args) if subjects is None else subjects
-                yield from self._unmet_by(need, items, subjects)
+                found += self._unmet_by(need, items, subjects)
         for name in claims:
             if name not in by_class and name not in missing:
                 missing.add(name)
-                yield MissingClass(name)
+                found.append(MissingClass(name))
+        return found
 
     def _unmet_by(
         self, need: Need, items: Iterable[EvidenceItem], subjects: "_Subjects"

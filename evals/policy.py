@@ -59,24 +59,25 @@ class _PlanConformance:
 
     def fault(self, call: ToolCall) -> str | None:
         """Return why this call is outside the plan, or None. Ask once per call, in order."""
-        fault = self._planned(call) or self._bounded(call) or self._in_order(call)
         at = call.step
+        fault = self._planned(call, at) or self._bounded(call) or self._in_order(call, at)
         self._latest[at] = call
         self._made[at] = self._made.get(at, 0) + 1
         if call.status == "completed":
             self._completed.add(at)
         return fault
 
-    def _planned(self, call: ToolCall) -> str | None:
+    def _planned(self, call: ToolCall, at: int) -> str | None:
         steps = self._plan.steps
-        step = steps[call.step] if call.step < len(steps) else None
+        step = steps[at] if at < len(steps) else None
         if type(step) is not ToolStep:
             return "belongs to no tool step of the plan"
         if (call.adapter_id, call.capability_id) != (step.adapter_id, step.capability_id):
             return f"is {call.adapter_id}.{call.capability_id}, not the tool of its step"
-        if call.step not in self._planned_args:
-            self._planned_args[call.step] = canonical_json(step.args)
-        if canonical_json(call.args) != self._planned_args[call.step]:
+        planned = self._planned_args.get(at)
+        if planned is None:
+            planned = self._planned_args[at] = canonical_json(step.args)
+        if canonical_json(call.args) != planned:
             return "has other args than its step"
         return None
 
@@ -94,14 +95,14 @@ class _PlanConformance:
             return f"has mode {mode} and no approval"
         return None
 
-    def _in_order(self, call: ToolCall) -> str | None:
-        needed = self._unmet(call.step)
+    def _in_order(self, call: ToolCall, at: int) -> str | None:
+        needed = self._unmet(at)
         if needed is not None:
             return f"came before {needed}, which it depends on"
-        earlier = self._latest.get(call.step)
+        earlier = self._latest.get(at)
         if earlier is not None and earlier.status == "completed":
             return "repeats its step and is no retry"
-        attempt = self._made.get(call.step, 0) + 1
+        attempt = self._made.get(at, 0) + 1
         if call.attempt != attempt:
             return f"has attempt {call.attempt}, but is attempt {attempt} of its step"
         if attempt > 1 + MOST_RETRIES:

@@ -109,7 +109,7 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "run-of-another-plan",
         _POLICY,
         "calls with other args than their steps count as the plan's",
-        "if canonical_json(call.args) != self._planned_args[call.step]:",
+        "if canonical_json(call.args) != planned:",
         "if call.args.keys() != step.args.keys():",
         hole="foreign_run",
     ),
