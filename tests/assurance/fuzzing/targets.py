@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from critic import Plan, Proposal, Run, consolidate, score, verify_proposal
+from critic import Plan, Proposal, Run, consolidate, score, verify, verify_proposal
 from evals.timestamps import parse_time
 from harness.cases import case_files, parse_case, read_case, run_case
 from harness.log.errors import LogError
@@ -40,6 +40,10 @@ class Unsafe(Exception):
 
 class Endless(Exception):
     """What reads three records goes on and on."""
+
+
+class TwoAnswers(Exception):
+    """Two ways to the same verdict do not say the same."""
 
 
 class Kept(NamedTuple):
@@ -114,8 +118,23 @@ def _around() -> Proposal:
 
 
 def _verify_bytes(data: bytes) -> None:
+    """Judge a plan the short way and by its envelope: both say the same, in the same words."""
     given = _around()
-    parse_json(verify_bytes(given.ctx, given.compiled, given.spec, data))
+    try:
+        judged = verify_bytes(given.ctx, given.compiled, given.spec, data)
+    except InvalidInput as error:
+        refused = error
+    else:
+        by_envelope = verify(given.ctx, given.compiled, given.spec, parse(Plan, data))
+        if judged != by_envelope.model_dump_json().encode():
+            raise TwoAnswers(judged.decode())
+        return
+    try:
+        parse(Plan, data)
+    except InvalidInput as error:
+        if (str(error), error.problems) == (str(refused), refused.problems):
+            raise
+    raise TwoAnswers(str(refused))
 
 
 def _case(data: bytes) -> None:
