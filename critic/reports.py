@@ -4,7 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
-from critic.verdicts import Refused, Verified, VerifyVerdict, contradiction
+from critic.verdicts import Refused, Verified, VerifyVerdict, self_contradiction
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import Text
 from evals.scorecard import Scorecard
@@ -27,14 +27,14 @@ class ScoreVerdict(Envelope):
     @model_validator(mode="after")
     def _ok_follows_scorecard(self) -> Self:
         if self.ok != hard_evaluators_passed(self.scorecard):
-            raise contradiction("ok does not follow from the policy and safety evaluators")
+            raise self_contradiction("ok does not follow from the policy and safety evaluators")
         return self
 
     @model_validator(mode="after")
     def _a_pass_has_a_score(self) -> Self:
         for name, verdict in self.scorecard.scores:
             if verdict.status == "pass" and verdict.score == 0:
-                raise contradiction(f"{name} has status pass and score 0")
+                raise self_contradiction(f"{name} has status pass and score 0")
         return self
 
 
@@ -58,7 +58,7 @@ class CriticReport(Envelope):
     @model_validator(mode="after")
     def _status_follows_verdicts(self) -> Self:
         if (self.status, self.refused_at) != outcome(self.trace_id, self.verify, self.score):
-            raise contradiction("status and refused_at do not follow from verify and score")
+            raise self_contradiction("status and refused_at do not follow from verify and score")
         return self
 
 
@@ -73,11 +73,11 @@ def outcome(
     """
     if not verify.ok:
         if score is not None:
-            raise contradiction("a plan that verify refused has no score")
+            raise self_contradiction("a plan that verify refused has no score")
         return "refused_by_critic", "verify"
     if score is None:
         return "partial", None
     card = score.scorecard
     if card.trace_id != trace_id and card.scores.policy.status != "fail":
-        raise contradiction(f"the score is of trace {card.trace_id}, not of the report's")
+        raise self_contradiction(f"the score is of trace {card.trace_id}, not of the report's")
     return ("completed", None) if score.ok else ("refused_by_critic", "score")

@@ -64,9 +64,9 @@ class Violation(Envelope):
     @model_validator(mode="after")
     def _kind_of_its_check(self) -> Self:
         if self.kind not in _KINDS_OF[self.check]:
-            raise contradiction(f"check {self.check} never refuses with {self.kind}")
+            raise self_contradiction(f"check {self.check} never refuses with {self.kind}")
         if self.approvable and self.kind not in _APPROVABLE:
-            raise contradiction(f"no approval clears {self.kind}")
+            raise self_contradiction(f"no approval clears {self.kind}")
         return self
 
 
@@ -135,7 +135,9 @@ class Refused(_Answer):
         first = self.violations[0]
         fields = (self.kind, self.reasons, self.offending_step)
         if fields != (first.kind, (first.reason,), first.offending_step):
-            raise contradiction("kind, reasons and offending_step are not the first violation's")
+            raise self_contradiction(
+                "kind, reasons and offending_step are not the first violation's"
+            )
         return self
 
 
@@ -143,6 +145,6 @@ VerifyVerdict = Annotated[Verified | Refused, Field(discriminator="ok")]
 """The verdict of `verify`. `ok` tells the two apart; in an `if`, a refusal is false."""
 
 
-def contradiction(what: str) -> PydanticCustomError:
+def self_contradiction(what: str) -> PydanticCustomError:
     """Return the error of a verdict or report that contradicts itself."""
     return PydanticCustomError("contradiction", "{what}", {"what": what})

@@ -7,7 +7,7 @@ from typing import Any
 
 from critic.caveats import caveats_of
 from critic.checks import CHECKS
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan, prepare_plain, prepare_plan
 from critic.verdicts import MOST_LISTED, Refused, Verified, Violation
 from evals.context import RunContext
@@ -99,7 +99,7 @@ def _left_out(first: Found, further: Iterator[Found]) -> Violation:
     return Found(first.check, first.kind, None, words, approvable).violation()
 
 
-def _and_more(count: int) -> Words:
+def _and_more(count: int) -> Wording:
     return f"and {count:,} more {'violation' if count == 1 else 'violations'}", ""
 
 

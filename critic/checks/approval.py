@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from critic.checks.doubted import with_doubts
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from evals.envelope import MODE_RANK
 
@@ -43,10 +43,10 @@ def check_approval(case: PreparedPlan) -> Iterator[Found]:
             yield Found("approval", "approval_mode_mismatch", index, words, approvable=True)
 
 
-def _too_high(index: int, mode: str, limit: str, highest: str | None) -> Words:
+def _too_high(index: int, mode: str, limit: str, highest: str | None) -> Wording:
     return f"step {index} mode {mode} > {limit} {highest}", f"/steps/{index}"
 
 
-def _unapproved(index: int, mode: str) -> Words:
+def _unapproved(index: int, mode: str) -> Wording:
     reason = f"step {index} mode {mode} needs approval: no valid approval of this plan covers it"
     return reason, f"/steps/{index}"

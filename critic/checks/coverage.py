@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from critic.surface import PRODUCES_ANYTHING
 
@@ -45,20 +45,20 @@ def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
     return outputs.difference(*{tool.produces for _, tool, _ in case.steps})
 
 
-def _violation(words: Callable[[], Words]) -> Found:
+def _violation(words: Callable[[], Wording]) -> Found:
     return Found("coverage", "violates_decision_spec", None, words)
 
 
-def _undeclared(output: str) -> Words:
+def _undeclared(output: str) -> Wording:
     return f"plan does not produce required output {output}", "/declared_outputs"
 
 
-def _no_producer(case: PreparedPlan, output: str) -> Words:
+def _no_producer(case: PreparedPlan, output: str) -> Wording:
     reason = f"no step can produce required output {output}"
     if output in case.surface.listed:
         reason = f"no step calls a tool that lists required output {output} in produces"
     return reason, "/declared_outputs"
 
 
-def _of_another_trace(trace: str, expected: str) -> Words:
+def _of_another_trace(trace: str, expected: str) -> Wording:
     return f"plan is for trace {trace}, not for trace {expected}", "/trace_id"

@@ -5,7 +5,7 @@ from functools import partial, wraps
 from operator import attrgetter
 from typing import Final
 
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.doubts import Doubt, Doubts
 from critic.prepared import PreparedPlan
 from critic.verdicts import Check, RefusalKind
@@ -42,7 +42,7 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
     return decorate
 
 
-def _words(doubt: Doubt) -> Words:
+def _words(doubt: Doubt) -> Wording:
     return doubt.reason, doubt.path
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final, assert_never
 
 from critic.checks.doubted import with_doubts
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from critic.surface import DEMANDS_CONTENT, NEEDS_EVIDENCE
 from evals.escaping import escape_name, pointer
@@ -73,11 +73,11 @@ def _required_violations(demanded: Iterable[str], pinned: set[str | None]) -> It
             yield Found("evidence", "missing_evidence", None, partial(_class_not_pinned, name))
 
 
-def _class_not_pinned(name: str) -> Words:
+def _class_not_pinned(name: str) -> Wording:
     return f"plan pins no fresh evidence of required class {name}", "/steps"
 
 
-def _words(index: int, fault: EvidenceFault) -> Words:
+def _words(index: int, fault: EvidenceFault) -> Wording:
     return f"step {index} {_reason(fault)}", f"/steps/{index}{pointer(*_place(fault))}"
 
 

@@ -7,7 +7,7 @@ from heapq import merge
 from operator import attrgetter
 from typing import Final
 
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.prepared import CallKey, PreparedPlan
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
@@ -105,25 +105,25 @@ def _key_of(adapter_id: str, capability_id: str, args: bytes) -> CallKey:
     return adapter_id, capability_id, sha256(args).hexdigest()
 
 
-def _too_many_steps(steps: int, before: int) -> Words:
+def _too_many_steps(steps: int, before: int) -> Wording:
     spent = f" after {before} already spent" if before else ""
     noun = "step" if steps == 1 else "steps"
     return f"plan has {steps} {noun}{spent}, exceeds max_steps", "/steps"
 
 
-def _too_many_tokens() -> Words:
+def _too_many_tokens() -> Wording:
     return "plan exceeds bucket_tokens", "/steps"
 
 
-def _repeated_id(index: int, name: str) -> Words:
+def _repeated_id(index: int, name: str) -> Wording:
     return f"step {index} repeats the id {name} of an earlier step", f"/steps/{index}/id"
 
 
-def _late_dependency(index: int, position: int, name: str) -> Words:
+def _late_dependency(index: int, position: int, name: str) -> Wording:
     reason = f"step {index} depends on {name}, which is not the id of an earlier step"
     return reason, f"/steps/{index}/depends_on/{position}"
 
 
-def _repeated_call(index: int, tool: str, of_what: str) -> Words:
+def _repeated_call(index: int, tool: str, of_what: str) -> Wording:
     reason = f"step {index} repeats the destructive call {tool} of an earlier {of_what}"
     return reason, f"/steps/{index}"

@@ -6,7 +6,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from critic.checks.doubted import with_doubts
-from critic.checks.violation import Found, Words
+from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
 from critic.surface import (
     HAS_ARGS_SCHEMA,
@@ -47,8 +47,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
                 validators[tool] = tool.validator()
             validator = validators[tool]
             if validator is not None and not validator.is_valid(fields["args"]):
-                for fault in schema_faults(validator, fields["args"]):
-                    yield _violation(index, partial(_schema_fault, index, fault))
+                yield from _schema_violations(index, fields["args"], validator)
         if index in leaks:
             yield _violation(index, partial(_leak, index, *leaks[index]))
 
@@ -87,17 +86,24 @@ def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
     return leaks
 
 
-def _violation(index: int, words: Callable[[], Words]) -> Found:
+def _schema_violations(
+    index: int, args: dict[str, Any], validator: CompiledSchema
+) -> Iterator[Found]:
+    for fault in schema_faults(validator, args):
+        yield _violation(index, partial(_schema_fault, index, fault))
+
+
+def _violation(index: int, words: Callable[[], Wording]) -> Found:
     return Found("surface", "violates_decision_spec", index, words)
 
 
-def _not_in_surface(index: int, fields: Mapping[str, Any]) -> Words:
+def _not_in_surface(index: int, fields: Mapping[str, Any]) -> Wording:
     name = f"{fields['adapter_id']}.{fields['capability_id']}"
     reason = f"plan step {index} calls {name} which is not in the surface"
     return reason, f"/steps/{index}"
 
 
-def _schema_fault(index: int, fault: SchemaFault) -> Words:
+def _schema_fault(index: int, fault: SchemaFault) -> Wording:
     place = escape_name(pointer(*fault.path))
     where = f" at {place}" if place else ""
     keywords = escape_name(", ".join(fault.keywords))
@@ -105,6 +111,6 @@ def _schema_fault(index: int, fault: SchemaFault) -> Words:
     return reason, pointer("steps", index, "args", *fault.path)
 
 
-def _leak(index: int, name: str, ref: str) -> Words:
+def _leak(index: int, name: str, ref: str) -> Wording:
     sent = f"content of confined evidence {ref} in argument {escape_name(name)}"
     return f"step {index} sends {sent}", pointer("steps", index, "args", name)

@@ -9,7 +9,7 @@ _LONGEST_PATH: Final = 1000
 """Characters. The keys of args can have any length, and a path is in each of 1,000 violations."""
 
 
-Words: TypeAlias = tuple[str, str]
+Wording: TypeAlias = tuple[str, str]
 """What a violation says: its reason, and a JSON pointer into the plan."""
 
 
@@ -22,7 +22,7 @@ class Found(NamedTuple):
     check: Check
     kind: RefusalKind
     step: int | None
-    words: Callable[[], Words]
+    words: Callable[[], Wording]
     approvable: bool = False
 
     def violation(self) -> Violation:

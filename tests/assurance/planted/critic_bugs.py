@@ -296,8 +296,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "refused-yet-scored",
         _REPORTS,
         "a report may hold a refused plan with a score",
-        'if score is not None:\n            raise contradiction("a plan that',
-        'if score is not None and not score.ok:\n            raise contradiction("a plan that',
+        'if score is not None:\n            raise self_contradiction("a plan that',
+        'if score is not None and not score.ok:\n            raise self_contradiction("a plan that',
     ),
     Bug(
         "clock-for-decided-at",
