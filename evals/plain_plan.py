@@ -38,7 +38,10 @@ def plain_plan(value: Any) -> PlainPlan | None:
     try:
         if not _schema().is_valid(value):
             return None
-        steps = [_ABSENT[step["kind"]] | step for step in value["steps"]]
+        steps = [
+            step if len(step) == _FIELDS[step["kind"]] else _ABSENT[step["kind"]] | step
+            for step in value["steps"]
+        ]
         # To a schema, 1.0 is an integer.
         if not _COUNTS.issuperset(map(type, map(_TOKENS, steps))):
             return None
@@ -61,6 +64,9 @@ def _schema() -> CompiledSchema:
 
 _TOKENS: Final = itemgetter("estimated_tokens")
 _COUNTS: Final = frozenset({int, NoneType})
+
+_FIELDS: Final = {"tool": len(ToolStep.model_fields), "reason": len(ReasonStep.model_fields)}
+"""How many fields a step of each kind has. The schema lets it have no others."""
 
 _ABSENT: Final[Mapping[str, dict[str, Any]]] = {
     kind: {
