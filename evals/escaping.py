@@ -16,6 +16,8 @@ def escape_name(text: str) -> str:
 
 def escape_line(text: str) -> str:
     """Return `text` as one line that a terminal and HTML show unchanged: ASCII and our own dash."""
+    if text.isascii() and text.isprintable() and "<" not in text and "&" not in text:
+        return text  # nearly all of it is, and to look at each character takes long
     return "".join(char if char in _READABLE else _escape(char) for char in text)
 
 
