@@ -199,10 +199,11 @@ class _Automaton:
     def first(self, searched: str) -> str | None:
         """Return the first item with a text that occurs in `searched`, or None."""
         following, fallback, item = self._next, self._fallback, self._item
-        node, first = 0, len(self._ids)
+        node, ended = 0, {len(self._ids)}
         for char in searched:  # as `_step` does, without a call for each character
             while node and char not in following[node]:
                 node = fallback[node]
             node = following[node].get(char, 0)
-            first = min(first, item[node])
+            ended.add(item[node])
+        first = min(ended)
         return self._ids[first] if first < len(self._ids) else None

@@ -28,4 +28,4 @@ def _escape(char: str) -> str:
 
 def pointer(*parts: str | int) -> str:
     """Return the JSON pointer (RFC 6901) to a place in a document."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+    return "".join(["/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts])
