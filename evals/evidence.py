@@ -120,6 +120,7 @@ class EvidenceReview:
         self._as_of = as_of
         self._indexes: dict[int, ContentIndex] = {}
         self._needs: dict[int, tuple[ToolCapability, Needs]] = {}
+        self._without_refs: dict[int, Sequence[EvidenceFault]] = {}
 
     def pins(self, refs: Iterable[str] | None) -> Pins:
         """Return what the refs of a step name."""
@@ -148,7 +149,7 @@ class EvidenceReview:
         claims: Iterable[str] | None,
         refs: Iterable[str] | None,
         args: Mapping[str, Any],
-    ) -> list[EvidenceFault]:
+    ) -> Sequence[EvidenceFault]:
         """Return all that the evidence of one step lacks.
 
         In this order: classes and demands, of the tool and then of the step; pinned refs; bound
@@ -159,7 +160,10 @@ class EvidenceReview:
             refs: the refs that the step pins.
             args: the arguments of the step, or those that were sent; empty for a reason step.
         """
-        needs, (by_class, pin_faults) = self.needs_of(tool), self.pins(refs)
+        needs = self.needs_of(tool)
+        if not (claims or refs or needs.bound):
+            return self._faults_without_refs(needs)
+        by_class, pin_faults = self.pins(refs)
         found = self._unmet(needs.demands, claims or (), by_class, args)
         found += pin_faults
         if needs.bound:
@@ -170,6 +174,13 @@ class EvidenceReview:
                 if names and not self._backed_together(needs, names, given, by_class):
                     found.append(UnbackedGroup(names))
         return found
+
+    def _faults_without_refs(self, needs: Needs) -> Sequence[EvidenceFault]:
+        """Return what each step lacks that says nothing of evidence: the same for all of a tool."""
+        faults = self._without_refs.get(id(needs))
+        if faults is None:
+            faults = self._without_refs[id(needs)] = tuple(self._unmet(needs.demands, (), {}, {}))
+        return faults
 
     def _unmet(
         self,
