@@ -41,11 +41,19 @@ Pointer = Annotated[str, CustomType(_check, {"type": "string", "pattern": _SYNTA
 """A JSON pointer: the empty text, or segments that each begin with a slash."""
 
 
-@lru_cache(maxsize=4096)
 def segments(pointer: str) -> tuple[str, ...]:
     """Return the segments of a pointer, unescaped."""
+    return _short(pointer) if len(pointer) <= _SHORT else _segments(pointer)
+
+
+def _segments(pointer: str) -> tuple[str, ...]:
     parts = pointer.split("/")[1:]
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+
+
+_short = lru_cache(maxsize=4096)(_segments)
+_SHORT: Final = 256
+"""Characters: what was made of longer pointers is not kept."""
 
 
 def value_at(value: Any, pointer: str) -> list[Any]:

@@ -61,16 +61,26 @@ _NOTHING: Final = Costs(0, 0, 0)
 """The costs of a schema that is still being counted."""
 
 
-def over_budget(schema: Any, size: int) -> str | None:
-    """Return which limit the schema exceeds and by what, or None. `size` is in bytes."""
+def pattern_memory(schema: Any, size: int) -> int:
+    """Return how many bytes the compiled patterns of a schema of `size` bytes take at most.
+
+    Raises:
+        ValueError: the schema is over a budget; the message says which.
+    """
     if size > MAX_SCHEMA_BYTES:
-        return f"{size} bytes is over the budget of {MAX_SCHEMA_BYTES} bytes for a schema"
+        raise ValueError(
+            f"{size} bytes is over the budget of {MAX_SCHEMA_BYTES} bytes for a schema"
+        )
     if type(schema) is not dict:
-        return None
-    exceeded = _exceeded(costs_of(schema), schema)
-    if exceeded is None and _pattern_bytes(schema) > MAX_PATTERN_BYTES:
-        exceeded = f"{MAX_PATTERN_BYTES} bytes for compiled patterns"
-    return None if exceeded is None else f"over the budget of {exceeded}"
+        return 0
+    exceeded, memory = _exceeded(costs_of(schema), schema), 0
+    if exceeded is None:
+        memory = _pattern_bytes(schema)
+        if memory > MAX_PATTERN_BYTES:
+            exceeded = f"{MAX_PATTERN_BYTES} bytes for compiled patterns"
+    if exceeded is not None:
+        raise ValueError(f"over the budget of {exceeded}")
+    return memory
 
 
 def _exceeded(costs: Costs, schema: Json) -> str | None:

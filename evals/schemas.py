@@ -7,7 +7,6 @@ what a schema may cost is limited by `evals.schema_budget`.
 
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, Final, NamedTuple
 
@@ -18,7 +17,8 @@ from pydantic_core import PydanticCustomError
 
 from evals.canonical import canonical_json
 from evals.json_value import JsonValue
-from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, over_budget
+from evals.recent_results import RecentResults
+from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, pattern_memory
 from evals.schema_effect import accepts_every_object
 from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
@@ -32,6 +32,12 @@ _MOST_OBJECTS: Final = 600
 
 # Without a reference or a pattern a schema costs no more than its size.
 _COSTLY: Final = re.compile(rb'[Rr]ef":|"pattern')
+
+_MEMORY_OF_BYTE: Final = 64
+"""About how many bytes of memory a byte of a schema takes once it is compiled."""
+
+_MOST_MEMORY: Final = 256 * 1024 * 1024
+"""About how many bytes all compiled schemas take that are kept."""
 
 _MOST_QUESTIONS: Final = 200_000
 """How many alternatives a value may have, all values in it together, to be explained."""
@@ -151,16 +157,18 @@ def _unexplained(_value: Any) -> list[SchemaFault]:
     return [SchemaFault((), ("$ref",))]
 
 
-@lru_cache(maxsize=1024)
-def _compiled(schema: bytes) -> CompiledSchema:
+def _compiled(schema: bytes) -> tuple[CompiledSchema, int]:
+    """Return the compiled form, and about how many bytes of memory it takes."""
     many = schema.count(b"{") > _MOST_OBJECTS
     if many and _UNEVALUATED.search(schema) and _REFERENCE.search(schema):
         raise ValueError(f"$ref and unevaluated... in a schema of over {_MOST_OBJECTS} objects")
+    memory = _MEMORY_OF_BYTE * len(schema)
     if len(schema) > MAX_SCHEMA_BYTES or _COSTLY.search(schema):
-        exceeded = over_budget(orjson.loads(schema), len(schema))
-        if exceeded:
-            raise ValueError(exceeded)
-    return CompiledSchema(schema)
+        memory += pattern_memory(orjson.loads(schema), len(schema))
+    return CompiledSchema(schema), memory
+
+
+_KEPT: Final = RecentResults(_compiled, most=_MOST_MEMORY)
 
 
 def compile_schema(schema: Any) -> CompiledSchema:
@@ -170,7 +178,7 @@ def compile_schema(schema: Any) -> CompiledSchema:
         Exception: it is not a schema, or is over a budget (jsonschema-rs has no common base for
             its errors).
     """
-    return _compiled(canonical_json(schema))
+    return _KEPT(canonical_json(schema))
 
 
 def schema_faults(schema: CompiledSchema, value: Any) -> list[SchemaFault]:

@@ -461,3 +461,13 @@ def test_a_listed_format_is_asserted(name: str) -> None:
 @given(st.text())
 def test_a_format_that_is_not_listed_refuses_nothing(text: str) -> None:
     assert compile_schema({"format": "int32"}).is_valid(text)
+
+
+def test_compiled_schemas_take_a_limited_memory() -> None:
+    costly = [{"pattern": f"[a-z{n}]{{1000}}"} for n in range(300)]
+    first = compile_schema(costly[0])
+    assert compile_schema(costly[0]) is first
+    for schema in costly:
+        compile_schema(schema)
+    assert compile_schema(costly[-1]) is compile_schema(costly[-1])
+    assert compile_schema(costly[0]) is not first
