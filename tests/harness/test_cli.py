@@ -248,6 +248,24 @@ def test_help_imports_nothing_heavy() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+def test_what_a_command_loads_is_kept_out_of_garbage_collection_in_its_own_process_only() -> None:
+    script = (
+        "import gc, sys\n"
+        "from harness.cli import main\n"
+        "called = main(['verify', sys.argv[2]]), gc.isenabled(), gc.get_freeze_count()\n"
+        "assert called == (0, True, 0), called\n"
+        "del sys.modules['harness.commands.verify']\n"
+        "assert main() == 0 and gc.isenabled() and gc.get_freeze_count()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, "verify", str(PLAN_B)],
+        check=False,
+        capture_output=True,
+        env=ENVIRONMENT,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 ENVIRONMENTS: list[tuple[tuple[str, ...], dict[str, str]]] = [
     ((), {"PYTHONHASHSEED": "0", "LC_ALL": "C", "TZ": "UTC"}),
     (("-O",), {"PYTHONHASHSEED": "1", "LC_ALL": "POSIX", "TZ": "Pacific/Apia"}),
