@@ -31,7 +31,7 @@ from harness.replay.integrity import Link, StoredDocument, document_errors, link
 from harness.replay.page import Page
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
-from harness.replay.session_entries import SessionEntry, entry_of
+from harness.replay.session_entries import SessionEntry
 from harness.replay.sessions import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
@@ -94,8 +94,10 @@ def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
 def _entry(
     record: LogRecord | None, proposal: Proposal | None, problems: Problems
 ) -> SessionEntry | None:
-    if record is None or proposal is None:
+    if record is None or proposal is None or proposal.ctx.session is None:
         return None
+    from harness.replay.session_reading import entry_of  # noqa: PLC0415 - loads all of sessions
+
     try:
         return entry_of(record, proposal)
     except Exception as error:
