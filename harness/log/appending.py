@@ -3,12 +3,9 @@
 The rules are those of `harness.log.sql`.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-
-from sqlalchemy import Connection, Engine
 
 from harness.log.commits import Append, SharedCommits
 from harness.log.errors import (
@@ -20,9 +17,8 @@ from harness.log.errors import (
     Unrecordable,
 )
 from harness.log.reading import LogReader
-from harness.log.sqlite import WRITES
 from harness.log.statements import head, stored_claims
-from harness.log.store import KEEP_EVIDENCE, Store, changed_tables
+from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
 from harness.log.tables import OLD_FORMAT
 from harness.log.writing import Known, Prepared, Written, in_chain, in_parts, prepared, write
 from harness.record import (
@@ -40,13 +36,12 @@ from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 class LogAppender(LogReader):
     """The appending half of a log."""
 
-    def __init__(self, store: Store, engine: Engine, *, read_only: bool, log_format: int) -> None:
+    def __init__(self, store: Store, mode: OpenMode, *, log_format: int) -> None:
         """Take an opened and checked database."""
         self._store = store
-        self._engine = engine
+        self._mode = mode
         self._format = log_format
-        self._writer = engine.execution_options(**{WRITES: True})
-        self._shut = "it was opened for reading: open it for appending" if read_only else ""
+        self._shut = "it was opened for reading: open it for appending" if mode == "ro" else ""
         if log_format == OLD_FORMAT:
             self._shut = self._shut or (
                 f"it is of format {OLD_FORMAT}: copy it with `critic log upgrade OLD NEW` and "
@@ -67,6 +62,8 @@ class LogAppender(LogReader):
             self._write(connection, in_parts(records, inputs))
 
     async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
+        import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
+
         append = Append([self._prepared(entry)])
         (done,) = await asyncio.wrap_future(self._commits.start(append))
         return done
@@ -156,7 +153,8 @@ class LogAppender(LogReader):
         """Begin a write and commit it. A failure whose outcome is unknown shuts the object."""
         committing = False
         try:
-            with self._store.errors("append"), self._writer.begin() as connection:
+            transaction = self._store.transaction(self._mode, writes=True)
+            with self._store.errors("append"), transaction as connection:
                 yield connection
                 committing = True
         except LogBusy:

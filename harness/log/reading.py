@@ -5,26 +5,27 @@ Rule 2: a page is bounded in rows and in bytes, whatever the file holds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Final, Literal
-
-from sqlalchemy import Engine, Select, select
 
 from harness.errors import escape_text
 from harness.log.errors import LogDamaged
 from harness.log.statements import (
-    SELECT_CLAIMS,
-    SELECT_INPUTS,
-    SELECT_NUMBERS,
-    SELECT_RECORDS,
+    CLAIMS,
+    INPUTS,
+    NUMBERS,
+    RECORDS,
+    Rows,
     head,
-    ordered_after,
     records_named,
+    rows_after,
     stored_claims,
+    stored_digests,
     stored_inputs,
 )
-from harness.log.store import KEEP_EVIDENCE, Store
-from harness.log.tables import CLAIMS, INPUTS, OLD_FORMAT
+from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store
+from harness.log.tables import OLD_FORMAT
 from harness.record import DecisionRecord, Gap, Head, LogRecord, RawRecord, read_record
 from harness.record.parts import Whole, pieces_of, whole_of
 from harness.wire import InvalidInput
@@ -38,25 +39,25 @@ class LogReader:
     """The reading half of a log. Every method raises a `LogError` if the database fails."""
 
     _store: Store
-    _engine: Engine
+    _mode: OpenMode
     _format: int
 
     def head(self) -> Head:
         """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
-        with self._store.errors("read"), self._engine.begin() as connection:
+        with self._reading() as connection:
             return head(connection)
 
     def gaps(self) -> Iterator[Gap]:
         """Yield the gaps in the numbers of the records, as far as the last record."""
         last = 0
-        for (seq,) in self._rows(SELECT_NUMBERS, 0, _NUMBERS):
+        for (seq,) in self._rows(NUMBERS, 0, _NUMBERS):
             if seq > last + 1:
                 yield Gap(last + 1, seq - 1)
             last = seq
 
     def numbers(self) -> Iterator[int]:
         """Yield the numbers of the stored records, in their order, unchecked."""
-        for (seq,) in self._rows(SELECT_NUMBERS, None, _NUMBERS):
+        for (seq,) in self._rows(NUMBERS, None, _NUMBERS):
             yield seq
 
     def records(self, start: int = 1) -> Iterator[DecisionRecord]:
@@ -101,7 +102,7 @@ class LogReader:
         Raises:
             LogDamaged: the database itself cannot be read here.
         """
-        for page in self._pages(SELECT_RECORDS, _before(start), _PAGE):
+        for page in self._pages(RECORDS, _before(start), _PAGE):
             rows = [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in page]
             pieces = pieces_of([raw.body for raw in rows], self.stored)
             for raw in rows:
@@ -113,7 +114,7 @@ class LogReader:
         Raises:
             LogDamaged: the database itself cannot be read here.
         """
-        for seq, own_hash, body in self._rows(SELECT_RECORDS, _before(start), _PAGE):
+        for seq, own_hash, body in self._rows(RECORDS, _before(start), _PAGE):
             yield RawRecord(seq, str(own_hash), bytes(body or b""))
 
     def input(self, digest: str) -> bytes | None:
@@ -136,7 +137,7 @@ class LogReader:
         A whole input has its parts in their places; if one is missing or redacted, it is as stored.
         A stored body may have references to parts, which are stored in the same way.
         """
-        with self._store.errors("read"), self._engine.begin() as connection:
+        with self._reading() as connection:
             bodies = stored_inputs(connection, digests)
         if form == "stored":
             return bodies
@@ -148,13 +149,13 @@ class LogReader:
 
     def digests(self) -> frozenset[str]:
         """Return the digests of all inputs and parts, unchecked: they may be any text."""
-        with self._store.errors("read"), self._engine.begin() as connection:
-            return frozenset(map(str, connection.execute(select(INPUTS.c.digest)).scalars()))
+        with self._reading() as connection:
+            return frozenset(stored_digests(connection))
 
     def bodies(self) -> Iterator[tuple[str, bytes]]:
         """Yield the stored inputs and parts with their digests, unchecked."""
         after = ""
-        while page := self._some(SELECT_INPUTS.where(INPUTS.c.digest > after), INPUTS.c.digest):
+        while page := self._some(INPUTS, after):
             yield from ((str(digest), bytes(body or b"")) for digest, body in page)
             if str(page[-1][0]) <= after:
                 raise LogDamaged(f"{self._store.where}: inputs are out of order: {KEEP_EVIDENCE}")
@@ -164,14 +165,14 @@ class LogReader:
         """Return the number of the record that made each claim; leave out what none made."""
         if self._format == OLD_FORMAT:
             return {}
-        with self._store.errors("read"), self._engine.begin() as connection:
+        with self._reading() as connection:
             return stored_claims(connection, claims)
 
     def all_claims(self) -> Iterator[tuple[str, int]]:
         """Yield every claim with the number of its record, unchecked."""
         after = ""
         while self._format != OLD_FORMAT:
-            page = self._some(SELECT_CLAIMS.where(CLAIMS.c.claim > after), CLAIMS.c.claim)
+            page = self._some(CLAIMS, after)
             yield from ((str(claim), seq) for claim, seq in page)
             if not page or str(page[-1][0]) <= after:
                 return
@@ -179,35 +180,38 @@ class LogReader:
 
     def named(self, hashes: Iterable[str]) -> Mapping[str, RawRecord]:
         """Return the records that are stored under those hashes, unchecked."""
-        with self._store.errors("read"), self._engine.begin() as connection:
+        with self._reading() as connection:
             return {raw.hash: raw for raw in records_named(connection, hashes)}
 
-    def _some(self, query: Select[Any], by: Any) -> Sequence[Any]:
-        with self._store.errors("read"), self._engine.begin() as connection:
-            rows = connection.execute(query.order_by(by).limit(_NUMBERS))
-            return _bounded(rows)
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with self._store.errors("read"), self._store.transaction(self._mode) as connection:
+            yield connection
 
-    def _rows(self, query: Select[Any], after: int | None, most: int) -> Iterator[Any]:
-        """Yield the rows of a query on records, read in pages of at most `most` rows."""
-        for page in self._pages(query, after, most):
+    def _some(self, rows: Rows, after: int | str | None, most: int = _NUMBERS) -> Sequence[Any]:
+        with self._reading() as connection:
+            return _bounded(rows_after(connection, rows, after, most))
+
+    def _rows(self, rows: Rows, after: int | None, most: int) -> Iterator[Any]:
+        """Yield rows on records, read in pages of at most `most`."""
+        for page in self._pages(rows, after, most):
             yield from page
 
-    def _pages(self, query: Select[Any], after: int | None, most: int) -> Iterator[Sequence[Any]]:
-        while page := self._page(query, after, most):
+    def _pages(self, rows: Rows, after: int | None, most: int) -> Iterator[Sequence[Any]]:
+        while page := self._page(rows, after, most):
             yield page
             after = page[-1][0]
 
-    def _page(self, query: Select[Any], after: int | None, most: int) -> Sequence[Any]:
-        with self._store.errors("read"), self._engine.begin() as connection:
-            rows = _bounded(connection.execute(ordered_after(query, after).limit(most)))
-        numbers = [row[0] for row in rows]
+    def _page(self, rows: Rows, after: int | None, most: int) -> Sequence[Any]:
+        page = self._some(rows, after, most)
+        numbers = [row[0] for row in page]
         if any(type(number) is not int for number in numbers):
             raise LogDamaged(f"{self._store.where}: a record has no number: {KEEP_EVIDENCE}")
         # A damaged index gives rows out of order. Paging by the last one would never end.
         before = [after, *numbers] if after is not None else numbers
         if any(number >= following for number, following in pairwise(before)):
             raise LogDamaged(f"{self._store.where}: the records are out of order: {KEEP_EVIDENCE}")
-        return rows
+        return page
 
 
 def _before(start: int | None) -> int | None:

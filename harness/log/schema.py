@@ -7,16 +7,29 @@ Rule 2: the statistics that ANALYZE and PRAGMA optimize keep are not a differenc
 """
 
 import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Connection, create_engine
-
 from evals.escaping import escape_name
-from harness.log.tables import LOG_FORMAT, METADATA, OLD_FORMAT, tables_of
+from harness.log.store import Connection
+from harness.log.tables import LOG_FORMAT, OLD_FORMAT, tables_of
 
 _APPLICATION_ID: Final = 0x43726974
 """The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
+
+# SQLite keeps the key of a table in order only if its type is spelled INTEGER.
+_TABLES: Final = {
+    "log_format": "CREATE TABLE log_format (format INTEGER NOT NULL, PRIMARY KEY (format))",
+    "inputs": "CREATE TABLE inputs (digest VARCHAR(64) NOT NULL, body BLOB NOT NULL, "
+    "PRIMARY KEY (digest))",
+    "records": "CREATE TABLE records (seq INTEGER NOT NULL, hash VARCHAR(64) NOT NULL, "
+    "body BLOB NOT NULL, PRIMARY KEY (seq), UNIQUE (hash))",
+    "claims": "CREATE TABLE claims (claim VARCHAR(1000) NOT NULL, seq INTEGER NOT NULL, "
+    "PRIMARY KEY (claim)) WITHOUT ROWID",
+}
 
 # INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
 _GUARDED: Final = ("records", "inputs", "log_format", "claims")
@@ -41,6 +54,7 @@ _TRIGGERS: Final = (
 
 _SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _APPLICATION: Final = "SELECT 'mark', application_id, '', '' FROM pragma_application_id"
+_KEY: Final = "SELECT name FROM pragma_table_info(:name) WHERE pk > 0 ORDER BY pk"
 
 # White space as SQLite knows it: to SQLite, any other kind is a part of a name.
 _SPACE: Final = re.compile(r"[ \t\n\f\r]+")
@@ -69,22 +83,29 @@ _STATISTICS: Final = {
 
 def create_schema(connection: Connection, log_format: int = LOG_FORMAT) -> None:
     """Make the tables of a format, mark the file, and forbid to change or remove rows."""
-    METADATA.create_all(connection, tables=tables_of(log_format))
-    connection.exec_driver_sql(f"PRAGMA application_id = {_APPLICATION_ID}")
+    for table in tables_of(log_format):
+        connection.execute(_TABLES[table])
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
     for trigger in _TRIGGERS:
         if log_format != OLD_FORMAT or "ON claims" not in trigger:
-            connection.exec_driver_sql(trigger)
+            connection.execute(trigger)
 
 
 def stored_schema(connection: Connection) -> frozenset[tuple[Any, ...]]:
     """Return the schema as it is stored, and the mark of the file: all that can be a problem."""
-    rows = connection.exec_driver_sql(f"{_SCHEMA} UNION ALL {_APPLICATION}")
+    rows = connection.execute(f"{_SCHEMA} UNION ALL {_APPLICATION}")
     return frozenset(map(tuple, rows))
+
+
+def kept_keys(connection: Connection, log_format: int = LOG_FORMAT) -> dict[str, bool]:
+    """Return of each table of a format whether it has the key that the format says."""
+    expected = _expected(log_format).keys
+    return {name: _key(connection, name) == key for name, key in expected.items()}
 
 
 def schema_problems(connection: Connection, log_format: int = LOG_FORMAT) -> tuple[str, ...]:
     """Return how the schema differs from the one of its format, a phrase each."""
-    stored, expected = _objects(connection), _expected(log_format)
+    stored, expected = _objects(connection), _expected(log_format).objects
     problems = [f"{item} is unexpected" for item in sorted(stored.keys() - expected.keys())]
     problems += [f"{item} is missing" for item in sorted(expected.keys() - stored.keys())]
     problems += [
@@ -92,21 +113,26 @@ def schema_problems(connection: Connection, log_format: int = LOG_FORMAT) -> tup
         for item in sorted(expected.keys() & stored.keys())
         if stored[item] != expected[item]
     ]
-    mark = connection.exec_driver_sql("PRAGMA application_id").scalar_one()
-    if mark != _APPLICATION_ID:
+    if [*connection.execute("PRAGMA application_id")] != [(_APPLICATION_ID,)]:
         problems.append("the mark of a decision log in the header of the file was changed")
     return tuple(problems)
 
 
+class _Schema(NamedTuple):
+    objects: Mapping[_Object, tuple[str, str]]
+    keys: Mapping[str, tuple[str, ...]]
+
+
 @cache
-def _expected(log_format: int) -> dict[_Object, tuple[str, str]]:
-    engine = create_engine("sqlite://")
-    try:
-        with engine.begin() as connection:
-            create_schema(connection, log_format)
-            return _objects(connection)
-    finally:
-        engine.dispose()
+def _expected(log_format: int) -> _Schema:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_schema(connection, log_format)
+        keys = {table: _key(connection, table) for table in tables_of(log_format)}
+        return _Schema(_objects(connection), keys)
+
+
+def _key(connection: Connection, table: str) -> tuple[str, ...]:
+    return tuple(name for (name,) in connection.execute(_KEY, {"name": table}))
 
 
 def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
@@ -114,7 +140,7 @@ def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
 
     SQLite refuses a file with a name twice.
     """
-    rows = connection.exec_driver_sql(_SCHEMA)
+    rows = connection.execute(_SCHEMA)
     objects = {
         _Object(str(kind), str(name)): (str(table), _normalised(str(sql)))
         for kind, name, table, sql in rows

@@ -6,19 +6,17 @@ Rule 3: a claim is made inside that transaction too, so that of two records one 
 Rule 4: nothing is appended to tables that differ from those that this version makes.
 """
 
-import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
-
-from sqlalchemy import Engine
+from typing import Final, Self, TypeVar
 
 from harness.log.appending import LogAppender
 from harness.log.errors import NotALog
-from harness.log.sqlite import WRITES, SqliteStore
-from harness.log.store import Store, changed_tables, check_tables, initialise
+from harness.log.opening import check_tables, initialise
+from harness.log.sqlite import SqliteStore
+from harness.log.store import OpenMode, Store, changed_tables
 from harness.log.tables import LOG_FORMAT
 from harness.record import (
     Begun,
@@ -29,6 +27,9 @@ from harness.record import (
     DecisionRecord,
 )
 from harness.wire import parse
+
+_E = TypeVar("_E")
+_R = TypeVar("_R")
 
 DEFAULT_TIMEOUT: Final = 60.0
 """Seconds to wait for other writers: some 10,000 appends at a few milliseconds each."""
@@ -47,14 +48,13 @@ class SqlDecisionLog(LogAppender):
     def __init__(
         self,
         store: Store,
-        engine: Engine,
+        mode: OpenMode,
         *,
-        read_only: bool = False,
         problems: tuple[str, ...] = (),
         log_format: int = LOG_FORMAT,
     ) -> None:
         """Take an opened and checked database; use `open` or `open_for_reading` instead."""
-        super().__init__(store, engine, read_only=read_only, log_format=log_format)
+        super().__init__(store, mode, log_format=log_format)
         self._problems = problems
 
     @property
@@ -99,8 +99,8 @@ class SqlDecisionLog(LogAppender):
     def _made(cls, store: SqliteStore, create: bool) -> Self:
         if store.absent(create):
             with store.errors("open"):
-                initialise(store, store.engine("rwc").execution_options(**{WRITES: True}))
-        return cls._checked(store, store.engine("rw"), read_only=False)
+                initialise(store)
+        return cls._checked(store, "rw")
 
     @classmethod
     def open_for_reading(
@@ -117,17 +117,17 @@ class SqlDecisionLog(LogAppender):
         """
         store = SqliteStore(Path(path), timeout)
         store.absent(create=False)
-        return cls._checked(store, store.engine("ro"), read_only=True)
+        return cls._checked(store, "ro")
 
     @classmethod
-    def _checked(cls, store: SqliteStore, engine: Engine, *, read_only: bool) -> Self:
-        with store.errors("open"), engine.begin() as connection:
+    def _checked(cls, store: Store, mode: OpenMode) -> Self:
+        with store.errors("open"), store.transaction(mode) as connection:
             store.check(connection)
-            log_format = check_tables(connection, store.where)
+            log_format = check_tables(store, connection)
             problems = store.schema_problems(connection, log_format)
-        if problems and not read_only:
+        if problems and mode != "ro":
             raise changed_tables(store.where, "open", problems)
-        return cls(store, engine, read_only=read_only, problems=problems, log_format=log_format)
+        return cls(store, mode, problems=problems, log_format=log_format)
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Record one decision. When this returns, the record has reached the disk.
@@ -170,13 +170,13 @@ class SqlDecisionLog(LogAppender):
     async def append_async(self, decision: Decision) -> DecisionRecord:
         """Do what `append` does, without blocking the event loop."""
         if type(self).append is not _APPEND:  # of a subclass, which may do more
-            return await asyncio.to_thread(self.append, decision)
+            return await _in_thread(self.append, decision)
         return (await self._appended_async(decision)).record
 
     async def begin_async(self, begun: Begun) -> BegunRecord:
         """Do what `begin` does, without blocking the event loop."""
         if type(self).begin is not _BEGIN:
-            return await asyncio.to_thread(self.begin, begun)
+            return await _in_thread(self.begin, begun)
         return parse(BegunRecord, (await self._appended_async(begun)).body)
 
     async def append_error_async(self, error: CriticError) -> CriticErrorRecord:
@@ -184,9 +184,8 @@ class SqlDecisionLog(LogAppender):
         return parse(CriticErrorRecord, (await self._appended_async(error)).body)
 
     def close(self) -> None:
-        """Close the database. The object appends no more."""
+        """Close the log. The object appends no more."""
         self._shut = "it was closed: open it again"
-        self._engine.dispose()
 
     def __enter__(self) -> Self:
         return self
@@ -198,6 +197,12 @@ class SqlDecisionLog(LogAppender):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+async def _in_thread(call: Callable[[_E], _R], entry: _E) -> _R:
+    import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
+
+    return await asyncio.to_thread(call, entry)
 
 
 _APPEND: Final = SqlDecisionLog.append

@@ -9,14 +9,10 @@ Rule 3: with a rollback journal, only synchronous=EXTRA keeps acknowledged recor
 
 import sqlite3
 import stat
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal
-
-from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
 
 from harness.errors import escape_text
 from harness.log.errors import (
@@ -28,14 +24,13 @@ from harness.log.errors import (
     LogWriteFailed,
     NotALog,
 )
-from harness.log.schema import create_schema, schema_problems, stored_schema
-from harness.log.store import KEEP_EVIDENCE
+from harness.log.schema import create_schema, kept_keys, schema_problems, stored_schema
+from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode
 
 Doing = Literal["open", "read", "append"]
-OpenMode = Literal["ro", "rw", "rwc"]
 
-WRITES: Final = "decision_log_writes"
-"""The execution option of an engine whose transactions lock the log from their start."""
+_PAGES: Final = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size"
+_TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
 
 _LONGEST: Final = 40 * 1024 * 1024  # bytes of one value: more than any document, with its record
 _SHORTEST: Final = 100  # bytes: the header of every SQLite file
@@ -93,13 +88,26 @@ class SqliteStore:
         self._timeout = timeout
         self.where: str = escape_text(str(self._path)[-200:])
 
-    def engine(self, mode: OpenMode) -> Engine:
-        """Return an engine that may read (`ro`), also write (`rw`), also make the file (`rwc`)."""
-        engine = create_engine(
-            "sqlite+pysqlite://", creator=lambda: self._connect(mode), poolclass=NullPool
-        )
-        event.listen(engine, "begin", _begin)
-        return engine
+    @contextmanager
+    def transaction(self, mode: OpenMode, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction over a connection of its own, and commit it at the end.
+
+        Where it ends in an exception, closing the connection undoes it.
+        """
+        with closing(self._connect(mode)) as connection:
+            # Lock at the start, not at the first write: two writers that have read one head would
+            # fork it.
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            yield connection
+            connection.commit()
+
+    def table_names(self, connection: Connection) -> frozenset[str]:
+        """Return the names of the tables, without those of SQLite."""
+        return frozenset(str(name) for (name,) in connection.execute(_TABLES))
+
+    def keys(self, connection: Connection, log_format: int) -> Mapping[str, bool]:
+        """Return of each table of a format whether it has its key."""
+        return kept_keys(connection, log_format)
 
     def absent(self, create: bool) -> bool:
         """Return whether the log is missing and has to be created.
@@ -145,8 +153,8 @@ class SqliteStore:
         Raises:
             LogDamaged: the file is shorter than it says.
         """
-        pages = int(connection.exec_driver_sql("PRAGMA page_count").scalar_one())
-        size = pages * int(connection.exec_driver_sql("PRAGMA page_size").scalar_one())
+        ((pages, size_of_page),) = connection.execute(_PAGES)
+        size = pages * size_of_page
         if (present := self._path.stat().st_size) < size:
             raise LogDamaged(
                 f"{self.where}: cut short to {present} of {size} bytes: {KEEP_EVIDENCE}"
@@ -157,9 +165,8 @@ class SqliteStore:
         """Turn the errors of the database into `LogError`s."""
         try:
             yield
-        except (DBAPIError, sqlite3.Error) as error:
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            raise self._error(doing, cause) from error
+        except sqlite3.Error as error:
+            raise self._error(doing, error) from error
         except UnicodeDecodeError as error:
             # SQLite quotes its schema in its messages. If that is not text, the file is damaged.
             raise LogDamaged(
@@ -168,7 +175,7 @@ class SqliteStore:
         except OSError as error:
             raise self._unreachable(error) from error
 
-    def _error(self, doing: Doing, cause: BaseException | None) -> LogError:
+    def _error(self, doing: Doing, cause: sqlite3.Error) -> LogError:
         code = getattr(cause, "sqlite_errorcode", None)
         name = getattr(cause, "sqlite_errorname", type(cause).__name__)
         if code is None:
@@ -185,7 +192,7 @@ class SqliteStore:
             f"{self._path.as_uri()}?mode={mode}",
             uri=True,
             timeout=self._timeout,
-            isolation_level=None,  # transactions are begun by `_begin`
+            isolation_level=None,  # transactions are begun by `transaction`
             check_same_thread=False,
         )
         try:
@@ -199,12 +206,6 @@ class SqliteStore:
             raise
         connection.text_factory = _lenient_text
         return connection
-
-
-def _begin(connection: Connection) -> None:
-    # Lock at the start, not at the first write: two writers that have read one head would fork it.
-    writes = connection.get_execution_options().get(WRITES)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _lenient_text(data: bytes) -> str:

@@ -1,88 +1,119 @@
-"""The statements that read and write the tables of a decision log, in no dialect of their own."""
+"""The statements that read and write the rows of a decision log.
+
+Rule 1: values are named parameters, never a part of the text.
+Rule 2: the texts are of no dialect of their own: any database of SQL takes them as they are.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Column, Connection, LargeBinary, Select, cast, insert, select
-
-from harness.log.tables import CLAIMS, INPUTS, RECORDS
+from harness.log.store import Connection
 from harness.record import GENESIS, Head, RawRecord
 
 _MANY: Final = 500  # digests asked for at once; old SQLite allows 999 parameters
 
+
+class Rows(NamedTuple):
+    """Rows of a table: what selects them, and the column that gives their order."""
+
+    select: str
+    by: str
+
+
 # Cast, because SQLite may hold anything in any column and replay must not trip over it.
-SELECT_RECORDS: Final = select(RECORDS.c.seq, RECORDS.c.hash, cast(RECORDS.c.body, LargeBinary))
+RECORDS: Final = Rows("SELECT seq, hash, CAST(body AS BLOB) FROM records", "seq")
 """The stored records: (seq, hash, body)."""
 
-SELECT_INPUTS: Final = select(INPUTS.c.digest, cast(INPUTS.c.body, LargeBinary))
-"""The stored inputs and parts: (digest, body)."""
-
-SELECT_CLAIMS: Final = select(CLAIMS.c.claim, CLAIMS.c.seq)
-"""The claims: (claim, number of the record)."""
-
-SELECT_NUMBERS: Final = select(RECORDS.c.seq)
+NUMBERS: Final = Rows("SELECT seq FROM records", "seq")
 """The numbers of the stored records."""
 
+INPUTS: Final = Rows("SELECT digest, CAST(body AS BLOB) FROM inputs", "digest")
+"""The stored inputs and parts: (digest, body)."""
 
-def ordered_after(query: Select[Any], after: int | None) -> Select[Any]:
-    """Return a query on records that selects those after a number, in ascending order."""
-    if after is not None:
-        query = query.where(RECORDS.c.seq > after)
-    return query.order_by(RECORDS.c.seq)
+CLAIMS: Final = Rows("SELECT claim, seq FROM claims", "claim")
+"""The claims: (claim, number of the record)."""
+
+_DIGESTS: Final = "SELECT digest FROM inputs"
+_LAST: Final = "SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1"
+_FORMATS: Final = "SELECT format FROM log_format LIMIT 2"
+_INSERT_FORMAT: Final = "INSERT INTO log_format (format) VALUES (:format)"
+_INSERT_INPUT: Final = "INSERT INTO inputs (digest, body) VALUES (:digest, :body)"
+_INSERT_RECORD: Final = "INSERT INTO records (seq, hash, body) VALUES (:seq, :hash, :body)"
+_INSERT_CLAIM: Final = "INSERT INTO claims (claim, seq) VALUES (:claim, :seq)"
+
+
+def rows_after(
+    connection: Connection, rows: Rows, after: int | str | None, most: int
+) -> Iterable[Any]:
+    """Return rows in ascending order: at most so many, all or those after a number or a text."""
+    later = "" if after is None else f" WHERE {rows.by} > :after"
+    text = f"{rows.select}{later} ORDER BY {rows.by} LIMIT :most"
+    return connection.execute(text, {"after": after, "most": most})
 
 
 def head(connection: Connection) -> Head:
     """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
-    last = select(RECORDS.c.seq, RECORDS.c.hash).order_by(RECORDS.c.seq.desc()).limit(1)
-    row = connection.execute(last).one_or_none()
+    row = next(iter(connection.execute(_LAST)), None)
     return Head(0, GENESIS) if row is None else Head(int(row[0]), str(row[1]))
+
+
+def stored_formats(connection: Connection) -> list[Any]:
+    """Return the numbers of the format of a log: a sound log has one."""
+    return [number for (number,) in connection.execute(_FORMATS)]
+
+
+def stored_digests(connection: Connection) -> Iterator[str]:
+    """Yield the digests of all inputs and parts, unchecked: they may be any text."""
+    return (str(digest) for (digest,) in connection.execute(_DIGESTS))
 
 
 def stored_inputs(connection: Connection, digests: Iterable[str]) -> dict[str, bytes]:
     """Return the bytes that are stored under those digests; leave out what is not stored."""
-    chosen = _in_parts(INPUTS.c.digest, digests)
-    rows = (connection.execute(SELECT_INPUTS.where(part)) for part in chosen)
-    return {str(digest): bytes(body or b"") for part in rows for digest, body in part}
+    rows = _rows_with(connection, INPUTS.select, INPUTS.by, digests)
+    return {str(digest): bytes(body or b"") for digest, body in rows}
 
 
 def stored_claims(connection: Connection, claims: Iterable[str]) -> dict[str, int]:
     """Return the number of the record that made each claim; leave out what no record claimed."""
-    chosen = _in_parts(CLAIMS.c.claim, claims)
-    rows = (connection.execute(SELECT_CLAIMS.where(part)) for part in chosen)
-    return {str(claim): seq for part in rows for claim, seq in part}
+    rows = _rows_with(connection, CLAIMS.select, CLAIMS.by, claims)
+    return {str(claim): seq for claim, seq in rows}
 
 
 def records_named(connection: Connection, hashes: Iterable[str]) -> list[RawRecord]:
     """Return the records that are stored under those hashes, unchecked."""
-    chosen = _in_parts(RECORDS.c.hash, hashes)
-    rows = (row for part in chosen for row in connection.execute(SELECT_RECORDS.where(part)))
+    rows = _rows_with(connection, RECORDS.select, "hash", hashes)
     return [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in rows]
+
+
+def insert_format(connection: Connection, log_format: int) -> None:
+    """Insert the number of the format."""
+    connection.execute(_INSERT_FORMAT, {"format": log_format})
 
 
 def insert_inputs(connection: Connection, bodies: Mapping[str, bytes]) -> None:
     """Insert inputs and parts. None of them is stored, and no other writer can insert one now."""
-    if bodies:
-        rows = [{"digest": digest, "body": body} for digest, body in bodies.items()]
-        connection.execute(insert(INPUTS), rows)
+    rows = [{"digest": digest, "body": body} for digest, body in bodies.items()]
+    connection.executemany(_INSERT_INPUT, rows)
 
 
 def insert_records(connection: Connection, entries: Iterable[RawRecord]) -> None:
     """Insert records, in their order."""
-    rows = [{"seq": entry.seq, "hash": entry.hash, "body": entry.body} for entry in entries]
-    if rows:
-        connection.execute(insert(RECORDS), rows)
+    connection.executemany(_INSERT_RECORD, [entry._asdict() for entry in entries])
 
 
 def insert_claims(connection: Connection, claims: Mapping[str, int]) -> None:
     """Insert what records claim, with the number of the record."""
-    if claims:
-        rows = [{"claim": claim, "seq": seq} for claim, seq in claims.items()]
-        connection.execute(insert(CLAIMS), rows)
+    rows = [{"claim": claim, "seq": seq} for claim, seq in claims.items()]
+    connection.executemany(_INSERT_CLAIM, rows)
 
 
-def _in_parts(column: Column[Any], values: Iterable[str]) -> Iterator[Any]:
-    """Yield conditions that together select the rows with those values."""
+def _rows_with(
+    connection: Connection, select: str, column: str, values: Iterable[str]
+) -> Iterator[Any]:
+    """Yield the rows that have one of those values in a column."""
     distinct = iter(dict.fromkeys(values))
     while part := list(islice(distinct, _MANY)):
-        yield column.in_(part)
+        given = {f"v{place}": value for place, value in enumerate(part)}
+        names = ", ".join(f":{name}" for name in given)
+        yield from connection.execute(f"{select} WHERE {column} IN ({names})", given)

@@ -1,22 +1,48 @@
 """The port to one kind of database, and what is checked of any when a log is opened."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Final, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
-from sqlalchemy import Connection, Engine, insert, inspect, select
-
-from harness.log.errors import LogDamaged, NotALog
-from harness.log.tables import FORMATS, LOG_FORMAT, OLD_FORMAT, tables_of
+from harness.log.errors import LogDamaged
 
 KEEP_EVIDENCE: Final = "keep the file as evidence and restore the log from a copy"
 """What to do with a damaged log."""
+
+OpenMode = Literal["ro", "rw", "rwc"]
+"""What a connection may do: read (`ro`), also write (`rw`), also make the database (`rwc`)."""
+
+
+class Connection(Protocol):
+    """A connection to a database, in a transaction of its own."""
+
+    def execute(self, statement: str, parameters: Mapping[str, Any] = ..., /) -> Iterable[Any]:
+        """Execute a statement, and return its rows."""
+        ...
+
+    def executemany(self, statement: str, rows: Sequence[Mapping[str, Any]], /) -> object:
+        """Execute a statement once for each row of parameters."""
+        ...
 
 
 class Store(Protocol):
     """One kind of database: see `harness.log.sqlite`."""
 
     where: str
+
+    def transaction(
+        self, mode: OpenMode, *, writes: bool = False
+    ) -> AbstractContextManager[Connection]:
+        """Begin a transaction, and commit it at the end. One that `writes` is alone in the log."""
+        ...
+
+    def table_names(self, connection: Connection) -> frozenset[str]:
+        """Return the names of the tables, without those of the database itself."""
+        ...
+
+    def keys(self, connection: Connection, log_format: int) -> Mapping[str, bool]:
+        """Return of each table of a format whether it has its key."""
+        ...
 
     def create(self, connection: Connection) -> None:
         """Make the tables, and forbid to change or remove their rows."""
@@ -37,49 +63,6 @@ class Store(Protocol):
     def errors(self, doing: Literal["open", "read", "append"]) -> AbstractContextManager[None]:
         """Turn the errors of the database into `LogError`s."""
         ...
-
-
-def initialise(store: Store, engine: Engine) -> None:
-    """Make the tables, unless another process just has."""
-    with engine.begin() as connection:
-        if inspect(connection).get_table_names():
-            return
-        store.create(connection)
-        connection.execute(insert(FORMATS), {"format": LOG_FORMAT})
-
-
-def check_tables(connection: Connection, where: str) -> int:
-    """Check that the tables are there with their keys, and return the format of the log.
-
-    Raises:
-        NotALog: it is something else, or a log of another format.
-        LogDamaged: a table has lost its key.
-    """
-    tables = inspect(connection)
-    names = set(tables.get_table_names())
-    if FORMATS.name not in names:
-        raise NotALog(f"{where}: it lacks the tables of a decision log: choose another file")
-    log_format = _format(connection, where)
-    for table in tables_of(log_format):
-        if table.name not in names:
-            raise LogDamaged(f"{where}: table {table.name} is missing: {KEEP_EVIDENCE}")
-        keys = [column.name for column in table.primary_key]
-        if tables.get_pk_constraint(table.name)["constrained_columns"] != keys:
-            raise LogDamaged(
-                f"{where}: table {table.name} was made anew without its key: {KEEP_EVIDENCE}"
-            )
-    return log_format
-
-
-def _format(connection: Connection, where: str) -> int:
-    formats = connection.execute(select(FORMATS.c.format).limit(2)).scalars().all()
-    for known in (OLD_FORMAT, LOG_FORMAT):
-        if formats == [known]:
-            return known
-    raise NotALog(
-        f"{where}: it is in a format that this version cannot read (it reads {OLD_FORMAT} and "
-        f"{LOG_FORMAT}): install the version of plan-critic that wrote it"
-    )
 
 
 def changed_tables(where: str, doing: str, problems: Sequence[str]) -> LogDamaged:

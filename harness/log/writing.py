@@ -9,18 +9,17 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection
-
 from harness.canonical import canonical_json
 from harness.log.statements import (
-    SELECT_RECORDS,
+    RECORDS,
     insert_claims,
     insert_inputs,
     insert_records,
-    ordered_after,
+    rows_after,
     stored_claims,
     stored_inputs,
 )
+from harness.log.store import Connection
 from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
 from harness.record.chain import sealed_members
 from harness.record.drafts import joined_object
@@ -137,7 +136,8 @@ def _records_from(connection: Connection, written: Sequence[RawRecord]) -> list[
     """Return what is stored from the number of the first record on."""
     if not written:
         return []
-    rows = connection.execute(ordered_after(SELECT_RECORDS, written[0].seq - 1))
+    # One more than there should be, so that what is there beside them shows.
+    rows = rows_after(connection, RECORDS, written[0].seq - 1, len(written) + 1)
     return [RawRecord(*row) for row in rows]
 
 

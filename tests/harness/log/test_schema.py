@@ -331,15 +331,15 @@ def test_a_writing_connection_syncs_the_folder_and_trusts_no_schema(
     path = tmp_path / "log"
     filled(path, 1)
     extra, off = 3, 0
-    with SqliteStore(path, 1).engine(mode).begin() as connection:  # type: ignore[arg-type]
+    with SqliteStore(path, 1).transaction(mode) as connection:  # type: ignore[arg-type]
         values = [
-            connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            connection.execute(f"PRAGMA {name}").fetchall()
             for name in ("synchronous", "trusted_schema", "journal_mode")
         ]
-    assert values == [extra, off, "delete"]
+    assert values == [[(extra,)], [(off,)], [("delete",)]]
 
 
 def test_a_reading_connection_trusts_no_schema(tmp_path: Path) -> None:
     filled(tmp_path / "log", 1)
-    with SqliteStore(tmp_path / "log", 1).engine("ro").begin() as connection:
-        assert connection.exec_driver_sql("PRAGMA trusted_schema").scalar_one() == 0
+    with SqliteStore(tmp_path / "log", 1).transaction("ro") as connection:
+        assert connection.execute("PRAGMA trusted_schema").fetchall() == [(0,)]
