@@ -26,18 +26,23 @@ class PlanContext(Envelope):
 def plan_judge(context: PlanContext, limit: int, *, advice: bool) -> Judge:
     """Return what judges Plans in this context."""
 
+    inputs = context.ctx, context.compiled, context.spec
+
     def judge(data: bytes) -> Judged:
-        return judged(context, parse(Plan, data, limit), advice=advice)
+        return judged(*inputs, parse(Plan, data, limit), advice=advice)
 
     return judge
 
 
 def judged_proposal(proposal: Proposal, *, advice: bool) -> Judged:
     """Judge a Proposal."""
-    return judged(proposal, proposal.plan, advice=advice)
+    inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
+    return judged(*inputs, advice=advice)
 
 
-def judged(context: PlanContext | Proposal, plan: Plan, *, advice: bool) -> Judged:
+def judged(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan, *, advice: bool
+) -> Judged:
     """Judge a plan in a context, and say how to fix it if `advice` is requested."""
-    inputs = context.ctx, context.compiled, context.spec, plan
-    return Judged(verify(*inputs), context.ctx.trace_id, critic.advise(*inputs) if advice else None)
+    inputs = ctx, compiled, spec, plan
+    return Judged(verify(*inputs), ctx.trace_id, critic.advise(*inputs) if advice else None)

@@ -17,7 +17,7 @@ from harness.commands.plan_judging import (
 from harness.commands.policy import load_policy
 from harness.errors import UsageError
 from harness.policy import Policy
-from harness.policy.parts import completed_context, completed_proposal
+from harness.policy.parts import completed_context, completed_proposal, context_parts
 from harness.wire import InvalidInput, build, parse_json
 
 _LEFT = frozenset({"ctx", "plan"})
@@ -52,23 +52,25 @@ class _ProposalJudge:
 
     def __init__(self, policy: Policy, limit: int, *, advice: bool) -> None:
         self._policy, self._limit, self._advice = policy, limit, advice
-        self._compiled = policy.compiled()
+        self._compiled, self._context = policy.compiled(), context_parts(policy)
 
     def __call__(self, data: bytes) -> Judged:
         value = parse_json(data, self._limit)
-        context = self._shared(value)
-        if context is not None:
-            return judged(context[0], context[1], advice=self._advice)
+        shared = self._shared(value)
+        if shared is not None:
+            ctx, plan = shared
+            return judged(ctx, self._compiled, self._policy.spec, plan, advice=self._advice)
         completed = completed_proposal(self._policy, value)
         return judged_proposal(build(Proposal, completed), advice=self._advice)
 
-    def _shared(self, value: Any) -> tuple[PlanContext, Plan] | None:
+    def _shared(self, value: Any) -> tuple[RunContext, Plan] | None:
         """Return the parts of a valid Proposal without evidence of its own, else None."""
         if not isinstance(value, dict) or value.keys() != _LEFT:
             return None
+        if not isinstance(value["ctx"], dict):
+            return None
         try:
-            ctx = build(RunContext, completed_context(self._policy, value["ctx"]))
-            plan = build(Plan, value["plan"])
+            ctx = build(RunContext, {**self._context, **value["ctx"]})
+            return ctx, build(Plan, value["plan"])
         except InvalidInput:  # explained where the Proposal is read as a whole
             return None
-        return PlanContext(ctx=ctx, compiled=self._compiled, spec=self._policy.spec), plan

@@ -54,13 +54,16 @@ def completed_context(policy: Policy, value: Any) -> Any:
 
     What the context says itself stands.
     """
-    if not isinstance(value, dict):
-        return value
+    return {**context_parts(policy), **value} if isinstance(value, dict) else value
+
+
+def context_parts(policy: Policy) -> Json:
+    """Return what a policy says of a RunContext, as JSON."""
     guard = policy.guard
     own: Json = {"safety_mode": guard.safety_mode}
     if guard.budget is not None:
         own["run_budget"] = guard.budget.wire()
-    return {**own, **value}
+    return own
 
 
 def _with_evidence(policy: Policy, value: Any, at: str) -> Any:
