@@ -125,9 +125,8 @@ def reference(digest: str) -> bytes:
 
 def references(body: bytes) -> Iterator[str]:
     """Yield the digests of the references in a stored body; those out of place are left out."""
-    for _, digest in _pieces(body):
-        if digest:
-            yield digest
+    if _MARK in body:
+        yield from (digest for _, digest in _pieces(body) if digest)
 
 
 def is_redacted(digest: str, body: bytes) -> bool:
