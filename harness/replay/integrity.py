@@ -4,7 +4,7 @@ It works on plain JSON, not on envelopes, so that a record of any version can be
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property, partial
@@ -124,7 +124,7 @@ def _parsed(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
             return _unread(raw, "its body is not a JSON object")
         if not checked:
             return StoredDocument(raw, value, "", "")
-        spelled, own_hash, report = _spelled(value, _canonical(data))
+        spelled, own_hash, report = _spelled(value, data)
         error = "" if spelled == data else "its body is not canonical JSON"
         return StoredDocument(raw, value, own_hash, error, report=report)
     except InvalidInput as error:
@@ -133,27 +133,30 @@ def _parsed(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
         return _unread(raw, "its body has no canonical form")
 
 
-def _canonical(data: bytes) -> Callable[[Any], bytes]:
-    """Return what gives the canonical bytes of the value that the document spells, or of its parts.
+def _is_plain(data: bytes) -> bool:
+    """Return True if the canonical bytes of what the document spells need sorted keys only.
 
-    Only fractions, exponents and keys beyond ASCII need more than sorted keys. A key beyond ASCII
-    shows in the bytes, or as an escape. A text may look like a fraction: that only takes longer.
+    Fractions, exponents and keys beyond ASCII need more. Such a key shows in the bytes, or as an
+    escape. A text may look like a fraction: that only takes longer.
     """
-    if data.isascii() and b"\\u" not in data and not _FRACTION.search(data):
-        return _SORTED
-    return canonical_json
+    return data.isascii() and b"\\u" not in data and not _FRACTION.search(data)
 
 
-_SORTED: Final = partial(orjson.dumps, option=orjson.OPT_SORT_KEYS)
+_sorted: Final = partial(orjson.dumps, option=orjson.OPT_SORT_KEYS)
 
 
-def _spelled(
-    value: Mapping[str, Any], canonical: Callable[[Any], bytes]
-) -> tuple[bytes, str, bytes]:
-    """Return the canonical bytes of a record, its hash, and the canonical bytes of its report."""
+def _spelled(value: Mapping[str, Any], data: bytes) -> tuple[bytes, str, bytes]:
+    """Return the canonical bytes of a record, its hash, and the canonical bytes of its report.
+
+    `data` is the document that spells it.
+    """
+    if _is_plain(data):
+        hashed = {name: item for name, item in value.items() if name != "hash"}
+        report = _sorted(value["report"]) if "report" in value else b""
+        return _sorted(value), sha256(_sorted(hashed)), report
     if not all(map(_MEMBER.fullmatch, value)):
         return canonical_json(value), record_hash(value), b""
-    members = {name: canonical(item) for name, item in value.items()}
+    members = {name: canonical_json(item) for name, item in value.items()}
     whole, report = joined_object(members), members.get("report", b"")
     members.pop("hash", None)
     return whole, sha256(joined_object(members)), report
