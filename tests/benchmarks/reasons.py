@@ -17,11 +17,10 @@ _SCHEMAS: Final = "a schema is written to see that nobody edited it, and then as
 _CONFINED: Final = "score reads all evidence to find confined items, even if no class is confined"
 _CLASS: Final = "all unexpired evidence of a class is listed, though five candidates are enough"
 _SCORE: Final = "args are compared as canonical bytes, and eight envelopes are made of the findings"
-_RECORD: Final = "a record is read as JSON and as envelopes, and written back to be compared"
-_LINE: Final = "a line is a proposal and a document of its own, and its verdict an envelope"
-_IMPORTS: Final = (
-    "pydantic and a first model of it take ten times as long as Python alone"
-)
+_RECORD: Final = "score takes 54 % of it, the record as envelopes 11 %, verify 7 %"
+_CHECKED: Final = "the record as envelopes takes 33 % of it, and what no record names 22 %"
+_LINE: Final = "the plan as envelopes takes 44 % of a line, verify 35 to 39 %, the command the rest"
+_IMPORTS: Final = "pydantic with one small model takes 58 % of it, and the garbage collector 32 %"
 _VIOLATIONS: Final = (
     "the thousand that are listed are validated: that alone is over the limit"
 )
@@ -48,16 +47,13 @@ REASONS: Final[dict[tuple[str, str], str]] = {
     ("advise, 100,000 tools", "the same with 12"): _CLASS,
     ("score, 12 calls", UNIT): _SCORE,
     ("replay of a record", _READ): _RECORD,
-    ("append to SQLite, 1,000 tools", "a bare sqlite3 insert with the same commit"): _BUSY,
-    ("critic log verify, a record", _READ): _RECORD,
+    ("critic log verify, a record", _READ): _CHECKED,
     ("critic verify --policy, a line", UNIT): _LINE,
     ("critic verify --policy --context, a line", UNIT): _LINE,
     ("critic verify --against, a line", UNIT): _LINE,
     ("critic replay --jobs 2", _JOBS): _BUSY,
     ("critic replay --jobs 2", f"{_JOBS}, by the clock"): _BUSY,
     ("critic --help", _START): _BUSY,
-    ("critic verify FILE", _START): _IMPORTS,
-    ("critic replay, one record", _START): _IMPORTS,
     ("import critic and a first verify", _START): _IMPORTS,
     ("memory of replay, 1,000,000 records", "the same with 10,000"): _LONG,
     ("5,000 tiny reason steps, bytes to bytes", UNIT): _TINY,
