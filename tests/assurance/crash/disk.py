@@ -101,19 +101,12 @@ class _Script:
         """Connect in place of `sqlite3.connect`."""
         script = self
 
-        class Cursor(sqlite3.Cursor):
+        class Connection(sqlite3.Connection):
             def execute(self, *given: Any) -> Any:
                 return script.step(super().execute, *given)
 
             def executemany(self, *given: Any) -> Any:
                 return script.step(super().executemany, *given)
-
-        class Connection(sqlite3.Connection):
-            def execute(self, *given: Any) -> Any:
-                return script.step(super().execute, *given)
-
-            def cursor(self, *_: Any) -> Any:
-                return super().cursor(Cursor)
 
             def commit(self) -> None:
                 script.met_at_commit = script.due
