@@ -46,6 +46,7 @@
         OutOfPlace
         OutOfTime
         PermitError
+        RequestRefused
         ToolNotRun
         UsageError
         WentOnElsewhere

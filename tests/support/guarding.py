@@ -7,7 +7,7 @@ event, `plan_digest` may be `$LAST`, that of the last ruling of its session, if 
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -56,9 +56,9 @@ def _named(event: Json, answers: dict[int, Json], last: dict[str, str]) -> Json:
     return event
 
 
-def differences(case: Json, **options: Any) -> list[str]:
+def differences(case: Json, guard: Callable[..., Guard] = guard_of, **options: Any) -> list[str]:
     """Return how the answers to a stream differ from those that it expects."""
-    given = answers_to(guard_of(case["policy"], **options), case["events"])
+    given = answers_to(guard(case["policy"], **options), case["events"])
     expected = {answer["for"]: answer for answer in case["answers"]}
     return [
         f"event {index}: {line}"

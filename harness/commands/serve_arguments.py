@@ -1,0 +1,76 @@
+"""The parser of `critic serve`."""
+
+from harness.commands.arguments import Commands, add, positive
+
+
+def add_serve(commands: Commands) -> None:
+    """Add `critic serve`."""
+    exits = "Exit status: 0 stopped by SIGTERM; 2 cannot start; 130 interrupted."
+    serve = add(commands, "serve", "answer over HTTP: verdicts, sessions, AuthZEN, OPA", exits)
+    serve.add_argument(
+        "--policy",
+        metavar="FILE",
+        help="what sessions are judged by, and documents that leave it out; - is standard input",
+    )
+    serve.add_argument("--log", help="decision log to append each decision to, made if missing")
+    where = serve.add_mutually_exclusive_group()
+    where.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="the address to serve on (default: %(default)s); others than loopback need --tokens",
+    )
+    where.add_argument(
+        "--socket",
+        metavar="PATH",
+        help="serve on a Unix socket, for this user only, and not on TCP",
+    )
+    serve.add_argument(
+        "--port", type=_port, default=8470, help="(default: %(default)s); 0 is any that is free"
+    )
+    serve.add_argument(
+        "--tokens",
+        metavar="FILE",
+        help="ask for one of the bearer tokens in FILE, one a line, which others cannot read",
+    )
+    serve.add_argument(
+        "--public-url",
+        type=_url,
+        metavar="URL",
+        help="what metadata calls the service, such as https://critic.example.org behind a proxy",
+    )
+    serve.add_argument(
+        "--max-bytes",
+        type=positive,
+        metavar="N",
+        help="refuse bodies of more bytes (default: 33554432, 32 MiB)",
+    )
+    serve.add_argument(
+        "--timeout",
+        type=positive,
+        default=30,
+        metavar="S",
+        help="seconds for a body to arrive, and then for its answer (default: %(default)s)",
+    )
+    serve.add_argument(
+        "--max-sessions",
+        type=positive,
+        default=10_000,
+        metavar="N",
+        help="the most sessions that are open at once (default: %(default)s)",
+    )
+
+
+def _port(text: str) -> int:
+    """Return a port number."""
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise ValueError(text)
+    return value
+
+
+def _url(text: str) -> str:
+    """Return a base URL without the slash at its end."""
+    scheme, _, rest = text.partition("://")
+    if scheme not in ("http", "https") or not rest or not text.isascii() or set(text) & set(" ?#"):
+        raise ValueError(text)
+    return text.rstrip("/")

@@ -1,0 +1,206 @@
+"""AuthZEN 1.0: read what it asks, as calls of tools that the policy knows, and judge them.
+
+Rule 1: a request is read as the standard has it, and not as an envelope: unknown fields are left
+        alone. Duplicate names are refused all the same.
+Rule 2: `tools/call` on a resource of type `tool` is a call of that tool with the arguments in its
+        properties. Every other action is a call of the tool that is named as the action is, whose
+        arguments are the subject, the resource, and the properties of the action.
+Rule 3: each call is judged alone, at the time of the request. Those of one request that stops at
+        the first denial are one plan: none is permitted unless all are.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from critic import Refused, Verified
+from critic.session import Call, Session, verify_batch
+from harness.canonical import digest
+from harness.guard import RequestedCall
+from harness.guard.rules import rules_of
+from harness.policy import Policy
+from harness.runtime.ports import Clock
+from harness.serve.judging import VerdictDesk
+from harness.serve.refusing import Fault, Json, item_error
+from harness.wire import InvalidInput, build
+
+_REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
+    "subject": ("type", "id"),
+    "action": ("name",),
+    "resource": ("type", "id"),
+}
+_SEMANTICS: Final = ("execute_all", "deny_on_first_deny", "permit_on_first_permit")
+
+
+class Judged(NamedTuple):
+    """A decision, and what the answer says beside it."""
+
+    decision: bool
+    context: Json
+
+    def wire(self) -> Json:
+        """Return it as an answer."""
+        return {"decision": self.decision, "context": self.context}
+
+
+class AuthzenDesk:
+    """Judges requests by a policy. Thread-safe."""
+
+    def __init__(self, policy: Policy, desk: VerdictDesk, clock: Clock) -> None:
+        """Record where a desk does."""
+        self._rules: Final = rules_of(policy)
+        self._shadow: Final = policy.guard.shadow
+        self._desk: Final = desk
+        self._clock: Final = clock
+
+    def evaluation(self, value: Any) -> Json:
+        """Answer an access evaluation request.
+
+        Raises:
+            InvalidInput: it is not one.
+        """
+        return self._judge([_call(_evaluation(value), 0)]).wire()
+
+    def evaluations(self, value: Any, most: int) -> Json:
+        """Answer an access evaluations request: one that asks nothing more is a single one.
+
+        Raises:
+            InvalidInput: it is not one, or asks more than `most` questions.
+        """
+        asked, semantic = _many(value, most)
+        if not asked:
+            return self.evaluation(value)
+        if semantic == "deny_on_first_deny":
+            judged = self._as_a_plan(value, asked)
+        else:
+            judged = self._one_by_one(value, asked, stop=semantic == "permit_on_first_permit")
+        return {"evaluations": [one.wire() for one in judged]}
+
+    def _one_by_one(self, defaults: Json, asked: list[Any], *, stop: bool) -> list[Judged]:
+        judged: list[Judged] = []
+        for at, item in enumerate(asked):
+            try:
+                one = self._judge([_call(_item(defaults, item, at), 0)])
+            except InvalidInput as error:
+                one = _invalid(error)
+            judged.append(one)
+            if stop and one.decision:
+                break
+        return judged
+
+    def _as_a_plan(self, defaults: Json, asked: list[Any]) -> list[Judged]:
+        try:
+            calls = [_call(_item(defaults, item, at), at) for at, item in enumerate(asked)]
+        except InvalidInput as error:
+            return [_invalid(error)]
+        plan = self._judge(calls)
+        return [plan] * len(calls) if plan.decision else [plan]
+
+    def _judge(self, calls: Sequence[Call]) -> Judged:
+        session = Session.opened(self._rules, f"authzen-{uuid4().hex}", "")
+        batch = session.propose(calls, self._clock.now())
+        verdict = verify_batch(batch)
+        self._desk.record(batch.proposal, verdict)
+        plan_digest = digest(batch.plan)
+        context = {"critic": verdict.wire(), "plan_digest": plan_digest}
+        if isinstance(verdict, Verified):
+            return Judged(decision=True, context=context)
+        return Judged(self._shadow, {**_why(verdict, plan_digest), **context})
+
+
+def _why(verdict: Refused, plan_digest: str) -> Json:
+    if verdict.approvable:
+        return {"reason": "approval_required", "evaluation_id": plan_digest}
+    return {"reason": verdict.kind}
+
+
+def _invalid(error: InvalidInput) -> Judged:
+    fault = Fault(400, error.message, error.path)
+    return Judged(decision=False, context={"error": item_error(fault)})
+
+
+def _many(value: Any, most: int) -> tuple[list[Any], str]:
+    """Return the questions of a request, and when to stop."""
+    request = _object(value, "")
+    asked, options = request.get("evaluations", []), _object(request.get("options", {}), "/options")
+    if not isinstance(asked, list):
+        raise InvalidInput("/evaluations", "must be an array")
+    if len(asked) > most:
+        raise InvalidInput("/evaluations", f"over the limit of {most}: ask in several requests")
+    semantic = options.get("evaluations_semantic", _SEMANTICS[0])
+    if semantic not in _SEMANTICS:
+        listed = ", ".join(_SEMANTICS)
+        raise InvalidInput("/options/evaluations_semantic", f"must be one of {listed}")
+    return asked, semantic
+
+
+def _item(defaults: Json, item: Any, at: int) -> Json:
+    """Return one question of many, with what it leaves out taken from the request around it."""
+    place = f"/evaluations/{at}"
+    own = _object(item, place)
+    merged = {name: _merged(name, own, defaults) for name in (*_REQUIRED, "context")}
+    return _evaluation({name: one for name, one in merged.items() if one is not None}, place)
+
+
+def _merged(name: str, own: Json, defaults: Json) -> Any:
+    if name not in own:
+        return defaults.get(name)
+    entity, outer = own[name], defaults.get(name)
+    if not isinstance(entity, dict) or not isinstance(outer, dict):
+        return entity
+    # An entity takes the place of the other as a whole, but for what it cannot be without.
+    required = _REQUIRED.get(name, ())
+    return {**{part: outer[part] for part in required if part in outer}, **entity}
+
+
+def _evaluation(value: Any, place: str = "") -> Json:
+    """Return the entities of a question: their required parts, and their properties.
+
+    Raises:
+        InvalidInput: one is missing, or has another type.
+    """
+    request = _object(value, place)
+    entities = {name: _entity(request.get(name), name, f"{place}/{name}") for name in _REQUIRED}
+    _object(request.get("context", {}), f"{place}/context")
+    return entities
+
+
+def _entity(value: Any, name: str, place: str) -> Json:
+    if value is None:
+        raise InvalidInput(place, "required field is missing: add it")
+    given = _object(value, place)
+    for part in _REQUIRED[name]:
+        if part not in given:
+            raise InvalidInput(f"{place}/{part}", "required field is missing: add it")
+        if not isinstance(given[part], str):
+            raise InvalidInput(f"{place}/{part}", "must be a string")
+    if "properties" in given:
+        _object(given["properties"], f"{place}/properties")
+    kept = (*_REQUIRED[name], "properties")
+    return {part: given[part] for part in kept if part in given}
+
+
+def _object(value: Any, place: str) -> Json:
+    if not isinstance(value, dict):
+        raise InvalidInput(place, "must be an object")
+    return value
+
+
+def _call(asked: Json, at: int) -> Call:
+    """Return what is asked as a call: rule 2.
+
+    Raises:
+        InvalidInput: the tool is not named by an identifier, or its arguments are not JSON of ours.
+    """
+    subject, action, resource = (asked[name] for name in _REQUIRED)
+    if (resource["type"], action["name"]) == ("tool", "tools/call"):
+        tool, args = resource["id"], resource.get("properties", {}).get("arguments", {})
+    else:
+        tool, args = action["name"], {"subject": subject, "resource": resource}
+        if "properties" in action:
+            args["properties"] = action["properties"]
+    try:
+        made = build(RequestedCall, {"id": str(at), "tool": tool, "args": args})
+    except InvalidInput as error:
+        raise InvalidInput("", f"this cannot be a call of a tool: {error}") from None
+    return Call(made.id, made.tool, made.args)

@@ -1,0 +1,81 @@
+"""Run the service on a socket until it is told to stop. What it has begun, it answers.
+
+Rule 1: nothing is printed but that it serves, and one line for each failure.
+"""
+
+import asyncio
+import signal
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import uvicorn
+
+from harness.serve.app import CriticApp
+from harness.serve.binding import url_of
+from harness.serve.service import ServiceSettings
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_GRACE_S: Final = 5
+
+
+def serve(settings: ServiceSettings, bound: socket.socket) -> int:
+    """Serve until SIGTERM or SIGINT, and return the one that came, 0 for none.
+
+    It then takes no more connections, answers what it has begun, and returns.
+    """
+    app = CriticApp(settings)
+    try:
+        with _noted() as received:
+            server = _AnnouncedServer(_config(app, settings), url_of(bound))
+            asyncio.run(server.serve(sockets=[bound]))
+    finally:
+        app.close()
+    return received[0] if received else 0
+
+
+def _config(app: CriticApp, settings: ServiceSettings) -> uvicorn.Config:
+    # A body, its answer, and a little more: by then every request has ended by its own limits.
+    grace = 2 * settings.limits.seconds + _GRACE_S
+    return uvicorn.Config(
+        app,
+        lifespan="off",
+        ws="none",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=int(grace),
+    )
+
+
+class _AnnouncedServer(uvicorn.Server):
+    """A server that says where it serves once it does."""
+
+    def __init__(self, config: uvicorn.Config, url: str) -> None:
+        super().__init__(config)
+        self._url = url
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        sys.stdout.write(f"serving on {self._url}\n")
+        sys.stdout.flush()
+
+
+@contextmanager
+def _noted() -> Iterator[list[int]]:
+    """Note the signals that the server raises again once it has ended, and do not die of them."""
+    received: list[int] = []
+
+    def note(number: int, _frame: Any) -> None:
+        received.append(number)
+
+    before = {number: signal.signal(number, note) for number in _SIGNALS}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,74 @@
+"""What the endpoints share: the policy, the log, the limits, and how a body is read and judged."""
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from harness.clock import SystemClock
+from harness.guard.recording import GuardLog
+from harness.log import SqlDecisionLog
+from harness.policy import Policy
+from harness.runtime.ports import Clock
+from harness.serve.judging import VerdictDesk
+from harness.serve.limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
+from harness.serve.telemetry import ServiceMetrics
+from harness.serve.tokens import BearerTokens
+from harness.wire import parse_json
+
+
+@dataclass(frozen=True)
+class ServiceSettings:
+    """How a service is set up.
+
+    Attributes:
+        policy: what sessions are judged by, and documents that leave it out.
+        log: where each decision is recorded before it is answered.
+        tokens: who may ask; None is everybody who can connect.
+        loopback_only: requests that name another host are refused: a page that a browser shows
+            could have its name point to this machine.
+        public_url: what metadata calls the service, behind a proxy.
+    """
+
+    policy: Policy | None = None
+    log: SqlDecisionLog | GuardLog | None = None
+    clock: Clock = field(default_factory=SystemClock)
+    tokens: BearerTokens | None = None
+    limits: ServiceLimits = field(default_factory=ServiceLimits)
+    loopback_only: bool = True
+    public_url: str | None = None
+
+
+class ServiceContext:
+    """The working parts of one service."""
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        """Make them."""
+        self.settings: Final = settings
+        self.room: Final = RequestRoom(settings.limits)
+        self.pool: Final = WorkPool(settings.limits)
+        self.metrics: Final = ServiceMetrics()
+        self.desk: Final = VerdictDesk(settings.policy, settings.log, settings.clock)
+
+    async def answer(self, request: Request, judge: Callable[[Any], Response]) -> Response:
+        """Answer a request by what its body says. Short work is done at once.
+
+        Raises:
+            InvalidInput: the body is not strict JSON, or `judge` says so.
+            RequestRefused: it is beyond a limit.
+        """
+        async with self.room.body(request) as data:
+            limit = self.settings.limits.max_bytes
+            inline = len(data) <= INLINE_BYTES and not self.desk.is_recorded
+            return await self.pool.run(lambda: judge(parse_json(data, limit)), inline=inline)
+
+    def failed(self, route: str, message: str) -> None:
+        """Tell those who run the service that the critic failed. `message` is safe to print."""
+        self.metrics.errors.inc()
+        with suppress(OSError, ValueError, AttributeError):  # standard error may be closed
+            sys.stderr.write(f"critic: {route}: {message}\n")
+            sys.stderr.flush()

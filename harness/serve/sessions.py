@@ -1,0 +1,116 @@
+"""`/v1/sessions/{session}/events`: the events of agents that act call by call, and the rulings.
+
+Rule 1: a body is one event, as `critic guard` reads it. Its session is that of the path.
+Rule 2: an answer that allows is sent once it is recorded, and once only: who does not see it asks
+        again, and is judged again.
+"""
+
+import asyncio
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from critic.session import SessionReport
+from harness.guard import (
+    Answer,
+    AsyncGuard,
+    EventError,
+    Guard,
+    OpenEvent,
+    Ruling,
+    SessionEvent,
+)
+from harness.guard.events import event_of
+from harness.serve.answering import envelope_answer
+from harness.serve.limits import INLINE_BYTES, in_time
+from harness.serve.refusing import RequestRefused
+from harness.serve.service import ServiceContext
+from harness.wire import InvalidInput, parse_json
+
+_THREADS: Final = 16
+_FAILED: Final = "critic_error: "
+
+
+class SessionEndpoint:
+    """Sessions under the policy of a service. Use it from one event loop."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        """Guard sessions, if there is a policy."""
+        self._context: Final = context
+        settings = context.settings
+        self._guard: AsyncGuard | None = None
+        if settings.policy is not None:
+            guard = Guard(settings.policy, log=settings.log, clock=settings.clock)
+            self._guard = AsyncGuard(guard, threads=_THREADS)
+        self._open: Final[set[str]] = set()
+
+    def close(self) -> None:
+        """End the threads."""
+        if self._guard is not None:
+            self._guard.shutdown()
+
+    async def take(self, request: Request) -> Response:
+        """Take in one event."""
+        guard = self._guard
+        if guard is None:
+            message = "there are no sessions without a policy: start the service with --policy"
+            raise RequestRefused(404, message)
+        named = request.path_params["session"]
+        limits = self._context.settings.limits
+        async with self._context.room.body(request) as data:
+            event = await self._context.pool.run(
+                lambda: _event(parse_json(data, limits.max_bytes), named),
+                inline=len(data) <= INLINE_BYTES,
+            )
+        self._check_room(event)
+        answer = await in_time(limits, asyncio.ensure_future(guard.handle(event)))
+        self._count(event, answer)
+        return _answered(answer)
+
+    def _check_room(self, event: SessionEvent) -> None:
+        most = self._context.settings.limits.sessions
+        if isinstance(event, OpenEvent) and len(self._open) >= most:
+            message = f"{most} sessions are open: close some, or raise --max-sessions"
+            raise RequestRefused(429, message, headers={"retry-after": "1"})
+
+    def _count(self, event: SessionEvent, answer: Answer) -> None:
+        if isinstance(event, OpenEvent) and answer is None:
+            self._open.add(event.session)
+        elif isinstance(answer, SessionReport):
+            self._open.discard(event.session)
+        elif isinstance(answer, Ruling):
+            action = answer.action if answer.critic_error is None else "critic_error"
+            self._context.metrics.rulings.labels(action).inc()
+        self._context.metrics.sessions.set(len(self._open))
+
+
+def _event(value: Any, session: str) -> SessionEvent:
+    """Build an event of the session in the path, which the body may leave out.
+
+    Raises:
+        InvalidInput: it is not one.
+    """
+    if "\ufffd" in session:
+        raise InvalidInput("", "the path does not name a session: percent-encode it as UTF-8")
+    if not isinstance(value, dict) or "session" not in value:
+        return event_of({**value, "session": session} if isinstance(value, dict) else value)
+    event = event_of(value)
+    if event.session != session:
+        raise InvalidInput("/session", "not the session in the path: leave it out here")
+    return event
+
+
+def _answered(answer: Answer) -> Response:
+    match answer:
+        case None:
+            return Response(status_code=204)
+        case Ruling(critic_error=str()):
+            return envelope_answer(answer, 500)
+        case EventError() if answer.error.message.startswith(_FAILED):
+            message = answer.error.message.removeprefix(_FAILED)
+            raise RequestRefused(500, message, is_ours=True)
+        case EventError():
+            return envelope_answer(answer, 409)
+        case _:
+            return envelope_answer(answer)
