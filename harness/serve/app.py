@@ -8,6 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -33,6 +34,15 @@ _OPEN_TO_ALL: Final = frozenset({"/healthz", "/readyz", "/health", "/openapi.jso
 _REQUEST_ID: Final = b"x-request-id"
 _LONGEST_ID: Final = 256
 _HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+
+
+class _AnyText(StringConvertor):
+    """Any part of a path, with slashes and line breaks: the id of a session may have them."""
+
+    regex = "(?s:.+)"
+
+
+register_url_convertor("any_text", _AnyText())
 
 
 class CriticApp:
@@ -113,7 +123,7 @@ def _routes(context: ServiceContext, sessions: SessionEndpoint) -> list[Route]:
         "/v1/verify": verdicts.verify,
         "/v1/score": verdicts.score,
         "/v1/consolidate": verdicts.consolidate,
-        "/v1/sessions/{session:path}/events": sessions.take,
+        "/v1/sessions/{session:any_text}/events": sessions.take,
         EVALUATION: authzen.evaluation,
         EVALUATIONS: authzen.evaluations,
         f"{BATCH}{{path:path}}": opa.batch,

@@ -103,9 +103,12 @@ def _clear(path: str, shown: str) -> None:
 def release_unix(path: str, bound: os.stat_result) -> None:
     """Remove the socket at a path, if it is still the one that was bound."""
     with suppress(OSError):
-        now = Path(path).lstat()
-        if (now.st_dev, now.st_ino) == (bound.st_dev, bound.st_ino):
+        if _identity(Path(path).lstat()) == _identity(bound):
             Path(path).unlink()
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_dev, status.st_ino, status.st_mtime_ns  # the number of a file is used again
 
 
 def url_of(bound: socket.socket) -> str:

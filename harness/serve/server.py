@@ -19,6 +19,7 @@ from harness.serve.service import ServiceSettings
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _GRACE_S: Final = 5
+_KEEP_ALIVE_S: Final = 75
 
 
 def serve(settings: ServiceSettings, bound: socket.socket) -> int:
@@ -48,6 +49,8 @@ def _config(app: CriticApp, settings: ServiceSettings) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        # Longer than clients keep one: else both may give it up while a request is on its way.
+        timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=int(grace),
     )
 

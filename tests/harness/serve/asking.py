@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import quote
 
 import httpx
 
@@ -56,9 +57,7 @@ def written(body: Any) -> Any:
 
 def event_path(session: str) -> str:
     """Return where the events of a session go."""
-    return (
-        f"/v1/sessions/{httpx.URL(BASE).copy_with(path='/' + session).raw_path[1:].decode()}/events"
-    )
+    return f"/v1/sessions/{quote(session, safe='')}/events"
 
 
 class GuardOverHttp:

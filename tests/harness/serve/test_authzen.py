@@ -1,0 +1,165 @@
+"""AuthZEN 1.0: its certification scenario as cases, and what a policy makes of its questions."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.log import SqlDecisionLog
+from harness.replay import replay
+from tests.harness.serve.asking import BASE, app_of, ask
+from tests.support.guarding import desk
+
+HERE = Path(__file__).parent
+POLICY = json.loads((HERE / "authzen_policy.json").read_bytes())
+CASES = json.loads((HERE / "authzen_scenario.json").read_bytes())["cases"]
+SERVICE = app_of(POLICY)
+ONE, MANY = "/access/v1/evaluation", "/access/v1/evaluations"
+QUESTION = CASES[0]["body"]
+
+
+def decisions(answer: Any) -> Any:
+    many = answer.get("evaluations")
+    return answer["decision"] if many is None else [one["decision"] for one in many]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+def test_the_scenario_is_decided_as_it_says(case: Any) -> None:
+    answer = ask(SERVICE, case["path"], case["body"], headers={"x-request-id": "r-17"})
+    assert answer.status_code == case["status"]
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"] == "r-17"
+    if case["status"] != 200:
+        assert answer.json()["decision"] is False
+        return
+    given, expected = decisions(answer.json()), case["decisions"]
+    if isinstance(expected, list):
+        assert [type(one) for one in given] == [bool] * len(expected)
+        pairs = zip(given, expected, strict=True)
+        assert all(wanted is None or wanted is one for one, wanted in pairs)
+    else:
+        assert given is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "headers"),
+    [
+        (QUESTION, {"content-type": "text/plain"}),
+        (QUESTION, {"content-type": ""}),
+        *((body, {}) for body in (b"{", b"", b"[]", b"null", b'{"subject":1,"subject":2}')),
+        ({**QUESTION, "context": []}, {}),
+        ({**QUESTION, "resource": {**QUESTION["resource"], "properties": 1}}, {}),
+        ({**QUESTION, "action": {"name": "a name that is no identifier"}}, {}),
+    ],
+)
+def test_what_is_no_question_is_answered_by_no(body: Any, headers: Any) -> None:
+    answer = ask(SERVICE, ONE, body, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["decision"] is False
+    assert answer.json()["context"]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *([], {"evaluations": 1}, {"evaluations": [], "options": 1}),
+        {**QUESTION, "evaluations": [{}], "options": {"evaluations_semantic": "any"}},
+        {**QUESTION, "evaluations": [{}] * 1001},
+    ],
+)
+def test_what_are_no_questions_is_answered_by_no(body: Any) -> None:
+    answer = ask(SERVICE, MANY, body)
+    assert (answer.status_code, answer.json()["decision"]) == (400, False)
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    assert {decisions(ask(SERVICE, ONE, QUESTION).json()) for _ in range(5)} == {True}
+
+
+def test_without_a_request_id_there_is_none_and_a_strange_one_is_not_sent_back() -> None:
+    assert "x-request-id" not in ask(SERVICE, ONE, QUESTION).headers
+    for strange in ("x" * 257, "é\x85"):
+        sent = {"x-request-id": strange.encode("latin-1")}
+        answer = ask(SERVICE, ONE, QUESTION, headers=sent)
+        assert answer.status_code == 200
+        assert "x-request-id" not in answer.headers
+
+
+def test_a_plan_is_permitted_as_a_whole_or_not_at_all() -> None:
+    write = {"action": {"name": "write"}}
+    stop = {"options": {"evaluations_semantic": "deny_on_first_deny"}}
+    both = {**QUESTION, "evaluations": [{}, write], **stop}
+    assert decisions(ask(SERVICE, MANY, both).json()) == [True, True]
+    bob = {**both, "subject": {"type": "user", "id": "bob"}}
+    (denied,) = ask(SERVICE, MANY, bob).json()["evaluations"]
+    assert (denied["decision"], denied["context"]["critic"]["offending_step"]) == (False, 1)
+    assert decisions(ask(SERVICE, MANY, {**both, "evaluations": [{}, 1]}).json()) == [False]
+    first = {**bob, "options": {"evaluations_semantic": "permit_on_first_permit"}}
+    assert decisions(ask(SERVICE, MANY, {**first, "evaluations": [write, {}, {}]}).json()) == [
+        *(False, True)
+    ]
+
+
+def tool_call(tool: str, **args: Any) -> Any:
+    resource = {"type": "tool", "id": tool, "properties": {"arguments": args}}
+    user = {"type": "identity", "id": "ada@example.org"}
+    return {"subject": user, "action": {"name": "tools/call"}, "resource": resource}
+
+
+def test_a_call_of_a_tool_is_judged_with_its_arguments() -> None:
+    app = app_of(desk())
+    assert decisions(ask(app, ONE, tool_call("list_mail")).json()) is True
+    for denied in (tool_call("transfer", iban="iban-1", reason="x"), tool_call("none")):
+        answer = ask(app, ONE, denied).json()
+        assert answer["decision"] is False
+        assert answer["context"]["critic"]["ok"] is False
+        assert answer["context"]["reason"] == answer["context"]["critic"]["kind"]
+
+
+def test_what_an_approval_would_clear_says_so_and_is_a_no() -> None:
+    spec = {**POLICY["spec"], "approval_required_from": "destructive"}
+    delete = {**QUESTION, "action": {"name": "delete", "properties": {"soft": True}}}
+    answer = ask(app_of({**POLICY, "spec": spec}), ONE, delete).json()
+    assert answer["decision"] is False
+    assert answer["context"]["reason"] == "approval_required"
+    assert answer["context"]["evaluation_id"] == answer["context"]["plan_digest"]
+
+
+def test_a_shadow_permits_and_shows_the_verdict() -> None:
+    policy = {**POLICY, "guard": {**POLICY["guard"], "shadow": True}}
+    bob = {**QUESTION, "subject": {"type": "user", "id": "bob"}, "action": {"name": "write"}}
+    answer = ask(app_of(policy), ONE, bob).json()
+    assert (answer["decision"], answer["context"]["critic"]["ok"]) == (True, False)
+    assert ask(app_of(policy), ONE, {}).json()["decision"] is False
+
+
+def test_each_decision_is_on_record_and_replays(tmp_path: Path) -> None:
+    path = tmp_path / "audit.db"
+    with SqlDecisionLog.open(path) as log:
+        app = app_of(POLICY, log=log)
+        ask(app, MANY, CASES[-6]["body"])
+        ask(app, ONE, QUESTION)
+        app.close()
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert [one.status for one in replay(log)] == ["same"] * 3
+
+
+def test_without_a_policy_nothing_is_permitted() -> None:
+    for path in (ONE, MANY):
+        answer = ask(app_of(), path, QUESTION)
+        assert (answer.status_code, answer.json()["decision"]) == (404, False)
+
+
+def test_the_metadata_name_the_endpoints_where_they_were_asked_for() -> None:
+    path = "/.well-known/authzen-configuration"
+    here = ask(SERVICE, path).json()
+    assert here == {
+        "policy_decision_point": BASE,
+        "access_evaluation_endpoint": f"{BASE}{ONE}",
+        "access_evaluations_endpoint": f"{BASE}{MANY}",
+    }
+    proxied = app_of(POLICY, public_url="https://pdp.example.org")
+    assert ask(proxied, path).json()["access_evaluation_endpoint"].startswith("https://pdp.")
+    strange = app_of(POLICY, loopback_only=False)
+    assert ask(strange, path, headers={"host": "a<b"}).status_code == 400

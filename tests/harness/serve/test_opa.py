@@ -1,0 +1,82 @@
+"""The data API of OPA: an answer always has a result, and where nothing was decided it is no."""
+
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from critic import score, verify_proposal
+from tests.harness.serve.asking import app_of, ask
+from tests.support.examples import (
+    good_proposal,
+    good_run,
+    proposal_of,
+    refused_proposal,
+    run_of,
+)
+
+SERVICE = app_of()
+DATA, BATCH = "/v1/data/critic", "/v1/batch/data/critic"
+VERDICTS: list[tuple[str, Any, Any]] = [
+    ("verify", good_proposal(), verify_proposal(proposal_of(good_proposal())).wire()),
+    ("verify", refused_proposal(), verify_proposal(proposal_of(refused_proposal())).wire()),
+    ("score", good_run(), score(run_of(good_run())).wire()),
+]
+
+
+@pytest.mark.parametrize(("rule", "given", "verdict"), VERDICTS)
+def test_a_document_is_the_verdict(rule: str, given: Any, verdict: Any) -> None:
+    for path, expected in ((rule, verdict), (f"{rule}/ok", verdict["ok"])):
+        posted = ask(SERVICE, f"{DATA}/{path}", {"input": given})
+        asked = ask(SERVICE, f"{DATA}/{path}", params={"input": json.dumps(given)})
+        for answer in (posted, asked):
+            assert answer.status_code == 200
+            assert answer.json()["result"] == expected
+            assert UUID(answer.json()["decision_id"])
+        inputs = {"a": given, "b": given}
+        many = ask(SERVICE, f"{BATCH}/{path}", {"inputs": inputs})
+        assert many.status_code == 200
+        assert {one["result"] == expected for one in many.json()["responses"].values()} == {True}
+        assert many.json()["responses"].keys() == inputs.keys()
+
+
+@pytest.mark.parametrize("body", [{}, [], {"input": 1}, {"input": {}}, b"{", {"inputs": {}}])
+def test_an_input_that_is_missing_or_invalid_is_a_no(body: Any) -> None:
+    for path, no in (("verify", {"ok": False}), ("verify/ok", False), ("score/ok", False)):
+        answer = ask(SERVICE, f"{DATA}/{path}", body)
+        assert (answer.status_code, answer.json()["result"]) == (400, no)
+        assert answer.json()["code"] == "invalid_parameter"
+        assert answer.json()["message"]
+
+
+@pytest.mark.parametrize("path", ["none", "verify/approvable", "verify/", "", "../verify"])
+def test_a_document_that_is_not_there_is_a_no(path: str) -> None:
+    for answer in (ask(SERVICE, f"{DATA}/{path}", {"input": 1}), ask(SERVICE, f"{DATA}/{path}")):
+        assert answer.status_code == 404
+        assert answer.json()["result"] == {"ok": False}
+
+
+def test_a_query_has_one_input() -> None:
+    for query in ("", "input=1&input=1", "input={"):
+        answer = ask(SERVICE, f"{DATA}/verify/ok?{query}")
+        assert (answer.status_code, answer.json()["result"]) == (400, False)
+
+
+def test_one_bad_input_of_many_is_a_no_and_the_others_are_judged() -> None:
+    inputs = {"good": good_proposal(), "bad": {}, "refused": refused_proposal()}
+    answer = ask(SERVICE, f"{BATCH}/verify/ok", {"inputs": inputs})
+    assert answer.status_code == 207
+    given = answer.json()["responses"]
+    assert {name: one["result"] for name, one in given.items()} == {
+        "good": True,
+        "bad": False,
+        "refused": False,
+    }
+    assert given["bad"]["http_status_code"] == "400"
+    assert given["good"]["http_status_code"] == "200"
+
+
+@pytest.mark.parametrize("body", [{}, {"inputs": []}, {"inputs": {str(n): 1 for n in range(1001)}}])
+def test_a_batch_has_inputs_by_name(body: Any) -> None:
+    assert ask(SERVICE, f"{BATCH}/verify", body).status_code == 400
