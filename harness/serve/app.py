@@ -56,7 +56,7 @@ class CriticApp:
         """
         self._context: Final = ServiceContext(settings)
         self._sessions: Final = SessionEndpoint(self._context)
-        routes = _routes(self._context, self._sessions)
+        routes = self.routes = _routes(self._context, self._sessions)
         self._names: Final[dict[Any, str]] = {
             route.endpoint: route.path for route in reversed(routes)
         }

@@ -1,0 +1,82 @@
+"""The OpenAPI document: valid, true of what is answered, and met by requests made from it."""
+
+import json
+from typing import Any, Final
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from jsonschema_rs import validator_for
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from harness.schemas import schemas
+from harness.serve.examples import request_examples
+from tests.harness.serve.asking import app_of, ask
+from tests.support.guarding import desk
+from tests.support.paths import ROOT
+
+SERVICE: Final = app_of(desk(), loopback_only=False)
+DOCUMENT: Final = ask(SERVICE, "/openapi.json").json()
+EXAMPLES: Final = [
+    (path, name, body) for path, named in request_examples().items() for name, body in named.items()
+]
+SERVED: Final = schemathesis.openapi.from_asgi("/openapi.json", SERVICE)
+
+
+@SERVED.parametrize()
+@settings(
+    max_examples=4,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+def test_what_is_made_from_the_document_is_answered_as_it_says(case: schemathesis.Case) -> None:
+    # Schemas admit more than the service takes: what they cannot say is answered by 400.
+    case.call_and_validate(excluded_checks=[positive_data_acceptance])
+
+
+def validator(schema: Any) -> Any:
+    return validator_for({**schema, "components": DOCUMENT["components"]})
+
+
+@pytest.mark.parametrize(("path", "name", "body"), EXAMPLES)
+def test_each_example_is_valid_and_answered_as_the_document_says(
+    path: str, name: str, body: Any
+) -> None:
+    operation = DOCUMENT["paths"][path]["post"]
+    content = operation["requestBody"]["content"]["application/json"]
+    assert body in [one["value"] for one in content["examples"].values()]
+    assert validator(content["schema"]).is_valid(body)
+    app = app_of(desk())
+    if body.get("event", "open") != "open":
+        opened = request_examples()[path]["open"]
+        ask(app, path.replace("{session}", "s1"), opened)
+    answer = ask(app, path.replace("{session}", "s1"), body)
+    assert answer.status_code in (200, 204), answer.text
+    answered = operation["responses"][str(answer.status_code)]
+    if answer.content:
+        schema = answered["content"]["application/json"]["schema"]
+        assert validator(schema).is_valid(answer.json()), answer.text
+
+
+def test_every_schema_is_there_once_and_leads_to_others_that_are() -> None:
+    parts = DOCUMENT["components"]["schemas"]
+    assert parts.keys() >= schemas().keys()
+    named = {ref.partition('"')[0] for ref in json.dumps(DOCUMENT).split('"#/')[1:]}
+    assert {ref.removeprefix("components/schemas/") for ref in named} <= parts.keys()
+    for schema in parts.values():
+        assert validator(schema)
+
+
+def test_every_endpoint_is_in_the_document() -> None:
+    templates = {route.path.replace(":any_text", "") for route in SERVICE.routes}
+    templates -= {"/health", "/v1/data/{path:path}", "/v1/batch/data/{path:path}"}
+    assert templates <= DOCUMENT["paths"].keys()
+
+
+def test_the_document_is_the_same_each_time_and_names_no_place() -> None:
+    again = ask(app_of(), "/openapi.json").json()
+    assert again == DOCUMENT
+    assert str(ROOT) not in json.dumps(again)
