@@ -1,5 +1,7 @@
 """The parser of `critic serve`."""
 
+import argparse
+
 from harness.commands.arguments import Commands, add, positive
 
 
@@ -38,6 +40,10 @@ def add_serve(commands: Commands) -> None:
         metavar="URL",
         help="what metadata calls the service, such as https://critic.example.org behind a proxy",
     )
+    _add_limits(serve)
+
+
+def _add_limits(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--max-bytes",
         type=positive,

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from evals.envelope import Envelope
 from harness.errors import HarnessError
 from harness.runtime.failures import describe_error
-from harness.serve.refusing import Fault, RequestRefused, error_shape
+from harness.serve.refusing import RequestFault, RequestRefused, error_shape
 from harness.wire import InvalidInput
 
 _JSON: Final = "application/json"
@@ -31,19 +31,19 @@ def envelope_answer(envelope: Envelope, status: int = 200) -> Response:
     return Response(body.replace(b"\x7f", b"\\u007f"), status, media_type=_JSON)
 
 
-def fault_answer(fault: Fault, path: str) -> Response:
+def fault_answer(fault: RequestFault, path: str) -> Response:
     """Return why there is no answer to a request to `path`, in the words of its protocol."""
     return json_answer(error_shape(path)(fault, path), fault.status, fault.headers)
 
 
-def fault_of(error: Exception) -> Fault:
+def fault_of(error: Exception) -> RequestFault:
     """Return what an exception says to who asked. What is not known is a failure of the critic."""
     match error:
         case RequestRefused():
             return error.fault
         case InvalidInput():
-            return Fault(400, error.message, error.path, error.problems)
+            return RequestFault(400, error.message, error.path, error.problems)
         case HarnessError():
-            return Fault(500, str(error), is_ours=True)
+            return RequestFault(500, str(error), is_ours=True)
         case _:
-            return Fault(500, describe_error(error), is_ours=True)
+            return RequestFault(500, describe_error(error), is_ours=True)

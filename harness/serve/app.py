@@ -16,19 +16,21 @@ from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
 from harness.serve.answering import fault_answer, fault_of
-from harness.serve.authzen_api import EVALUATION, EVALUATIONS, METADATA, AuthzenEndpoints
+from harness.serve.authzen_api import AUTHZEN_METADATA, EVALUATION, EVALUATIONS, AuthzenEndpoints
 from harness.serve.binding import is_loopback
 from harness.serve.health import HealthEndpoints
 from harness.serve.opa import BATCH, DATA, OpaEndpoints
 from harness.serve.openapi_page import OpenApiEndpoint
-from harness.serve.refusing import Fault, RequestRefused
+from harness.serve.refusing import RequestFault, RequestRefused
 from harness.serve.service import ServiceContext, ServiceSettings
 from harness.serve.sessions import SessionEndpoint
 from harness.serve.verdicts import VerdictEndpoints
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
-_OPEN_TO_ALL: Final = frozenset({"/healthz", "/readyz", "/health", "/openapi.json", METADATA})
+_OPEN_TO_ALL: Final = frozenset(
+    {"/healthz", "/readyz", "/health", "/openapi.json", AUTHZEN_METADATA}
+)
 """What needs no token: it says nothing of any decision."""
 
 _REQUEST_ID: Final = b"x-request-id"
@@ -129,7 +131,7 @@ def _routes(context: ServiceContext, sessions: SessionEndpoint) -> list[Route]:
         f"{BATCH}{{path:path}}": opa.batch,
     }
     gets: dict[str, _Endpoint] = {
-        METADATA: authzen.metadata,
+        AUTHZEN_METADATA: authzen.metadata,
         "/openapi.json": page.show,
         "/healthz": health.alive,
         "/health": health.alive,
@@ -152,12 +154,12 @@ def _names_loopback(scope: Scope) -> bool:
     return is_loopback(bare)
 
 
-def _routing_fault(error: HTTPException) -> Fault:
+def _routing_fault(error: HTTPException) -> RequestFault:
     message = {
         404: "no such endpoint: /openapi.json lists them",
         405: "this endpoint has another method: see the header Allow",
     }.get(error.status_code, "this request cannot be answered")
-    return Fault(error.status_code, message, headers=dict(error.headers or {}))
+    return RequestFault(error.status_code, message, headers=dict(error.headers or {}))
 
 
 class _Reply:

@@ -21,7 +21,7 @@ from harness.guard.rules import rules_of
 from harness.policy import Policy
 from harness.runtime.ports import Clock
 from harness.serve.judging import VerdictDesk
-from harness.serve.refusing import Fault, Json, item_error
+from harness.serve.refusing import Json, RequestFault, item_error
 from harness.wire import InvalidInput, build
 
 _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -32,7 +32,7 @@ _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
 _SEMANTICS: Final = ("execute_all", "deny_on_first_deny", "permit_on_first_permit")
 
 
-class Judged(NamedTuple):
+class AuthzenDecision(NamedTuple):
     """A decision, and what the answer says beside it."""
 
     decision: bool
@@ -54,12 +54,17 @@ class AuthzenDesk:
         self._clock: Final = clock
 
     def evaluation(self, value: Any) -> Json:
-        """Answer an access evaluation request.
+        """Answer an access evaluation request. What cannot be a call of a tool is a no.
 
         Raises:
             InvalidInput: it is not one.
         """
-        return self._judge([_call(_evaluation(value), 0)]).wire()
+        asked = _evaluation(value)
+        try:
+            call = _call(asked, 0)
+        except InvalidInput as error:
+            return _invalid(error).wire()
+        return self._judge([call]).wire()
 
     def evaluations(self, value: Any, most: int) -> Json:
         """Answer an access evaluations request: one that asks nothing more is a single one.
@@ -76,8 +81,8 @@ class AuthzenDesk:
             judged = self._one_by_one(value, asked, stop=semantic == "permit_on_first_permit")
         return {"evaluations": [one.wire() for one in judged]}
 
-    def _one_by_one(self, defaults: Json, asked: list[Any], *, stop: bool) -> list[Judged]:
-        judged: list[Judged] = []
+    def _one_by_one(self, defaults: Json, asked: list[Any], *, stop: bool) -> list[AuthzenDecision]:
+        judged: list[AuthzenDecision] = []
         for at, item in enumerate(asked):
             try:
                 one = self._judge([_call(_item(defaults, item, at), 0)])
@@ -88,7 +93,7 @@ class AuthzenDesk:
                 break
         return judged
 
-    def _as_a_plan(self, defaults: Json, asked: list[Any]) -> list[Judged]:
+    def _as_a_plan(self, defaults: Json, asked: list[Any]) -> list[AuthzenDecision]:
         try:
             calls = [_call(_item(defaults, item, at), at) for at, item in enumerate(asked)]
         except InvalidInput as error:
@@ -96,7 +101,7 @@ class AuthzenDesk:
         plan = self._judge(calls)
         return [plan] * len(calls) if plan.decision else [plan]
 
-    def _judge(self, calls: Sequence[Call]) -> Judged:
+    def _judge(self, calls: Sequence[Call]) -> AuthzenDecision:
         session = Session.opened(self._rules, f"authzen-{uuid4().hex}", "")
         batch = session.propose(calls, self._clock.now())
         verdict = verify_batch(batch)
@@ -104,8 +109,8 @@ class AuthzenDesk:
         plan_digest = digest(batch.plan)
         context = {"critic": verdict.wire(), "plan_digest": plan_digest}
         if isinstance(verdict, Verified):
-            return Judged(decision=True, context=context)
-        return Judged(self._shadow, {**_why(verdict, plan_digest), **context})
+            return AuthzenDecision(decision=True, context=context)
+        return AuthzenDecision(self._shadow, {**_why(verdict, plan_digest), **context})
 
 
 def _why(verdict: Refused, plan_digest: str) -> Json:
@@ -114,9 +119,9 @@ def _why(verdict: Refused, plan_digest: str) -> Json:
     return {"reason": verdict.kind}
 
 
-def _invalid(error: InvalidInput) -> Judged:
-    fault = Fault(400, error.message, error.path)
-    return Judged(decision=False, context={"error": item_error(fault)})
+def _invalid(error: InvalidInput) -> AuthzenDecision:
+    fault = RequestFault(400, error.message, error.path)
+    return AuthzenDecision(decision=False, context={"error": item_error(fault)})
 
 
 def _many(value: Any, most: int) -> tuple[list[Any], str]:

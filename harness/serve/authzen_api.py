@@ -14,7 +14,7 @@ from harness.serve.service import ServiceContext
 
 EVALUATION: Final = "/access/v1/evaluation"
 EVALUATIONS: Final = "/access/v1/evaluations"
-METADATA: Final = "/.well-known/authzen-configuration"
+AUTHZEN_METADATA: Final = "/.well-known/authzen-configuration"
 
 _HOST: Final = re.compile(r"[A-Za-z0-9._\-:\[\]]{1,255}")
 

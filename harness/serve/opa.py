@@ -22,7 +22,7 @@ _Rule = Callable[[Any], Any]
 
 DATA: Final = "/v1/data/"
 BATCH: Final = "/v1/batch/data/"
-RULES: Final = ("critic/verify", "critic/verify/ok", "critic/score", "critic/score/ok")
+_RULES: Final = ("critic/verify", "critic/verify/ok", "critic/score", "critic/score/ok")
 
 
 class OpaEndpoints:
@@ -33,7 +33,7 @@ class OpaEndpoints:
         self._context: Final = context
         verify, score = self._of(context.desk.verify), self._of(context.desk.score)
         rules = (verify, lambda given: verify(given)["ok"], score, lambda given: score(given)["ok"])
-        self._rules: Final[Mapping[str, _Rule]] = dict(zip(RULES, rules, strict=True))
+        self._rules: Final[Mapping[str, _Rule]] = dict(zip(_RULES, rules, strict=True))
 
     def _of(self, judge: Callable[[Any], Verified | Refused | ScoreVerdict]) -> _Rule:
         def rule(given: Any) -> Json:

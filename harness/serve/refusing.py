@@ -14,7 +14,7 @@ Json = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Fault:
+class RequestFault:
     """Why a request has no answer.
 
     Attributes:
@@ -37,10 +37,10 @@ class RequestRefused(HarnessError):
 
     def __init__(self, status: int, message: str, path: str = "", **more: Any) -> None:
         super().__init__(message)
-        self.fault: Final = Fault(status, message, path, **more)
+        self.fault: Final = RequestFault(status, message, path, **more)
 
 
-ErrorShape = Callable[[Fault, str], Json]
+ErrorShape = Callable[[RequestFault, str], Json]
 """Words a fault of a request to a path."""
 
 
@@ -52,7 +52,7 @@ def error_shape(path: str) -> ErrorShape:
     return _own_error
 
 
-def _own_error(fault: Fault, _path: str) -> Json:
+def _own_error(fault: RequestFault, _path: str) -> Json:
     if fault.is_ours:
         return {"critic_error": fault.message}
     first = {"path": fault.path, "message": fault.message}
@@ -60,17 +60,17 @@ def _own_error(fault: Fault, _path: str) -> Json:
     return {"error": first, "errors": every}
 
 
-def _authzen_error(fault: Fault, _path: str) -> Json:
+def _authzen_error(fault: RequestFault, _path: str) -> Json:
     return {"decision": False, "context": {"error": item_error(fault)}, **_of_ours(fault)}
 
 
-def item_error(fault: Fault) -> Json:
+def item_error(fault: RequestFault) -> Json:
     """Return what an AuthZEN answer says of a request, or of one of many, that failed."""
     place = {"path": fault.path} if fault.path else {}
     return {"status": fault.status, "message": fault.message, **place}
 
 
-def _opa_error(fault: Fault, path: str) -> Json:
+def _opa_error(fault: RequestFault, path: str) -> Json:
     code = "internal_error" if fault.is_ours else "invalid_parameter"
     undecided: Any = False if path.endswith("/ok") else {"ok": False}
     problems = [problem._asdict() for problem in fault.problems]
@@ -79,7 +79,7 @@ def _opa_error(fault: Fault, path: str) -> Json:
     return shown if path.startswith("/v1/batch") else {**shown, "result": undecided}
 
 
-def _of_ours(fault: Fault) -> Json:
+def _of_ours(fault: RequestFault) -> Json:
     return {"critic_error": fault.message} if fault.is_ours else {}
 
 

@@ -17,9 +17,13 @@ from tests.support.paths import ROOT
 
 COMMANDS = (
     *("demo", "verify", "score", "run", "replay", "log", "policy", "init", "schema", "doctor"),
+    "serve",
 )
 EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
-HEAVY = {"pydantic", "pydantic_core", "sqlalchemy", "orjson", "jiter", "jsonschema_rs", "tqdm"}
+HEAVY = {
+    *("pydantic", "pydantic_core", "sqlalchemy", "orjson", "jiter", "jsonschema_rs", "tqdm"),
+    *("starlette", "uvicorn", "prometheus_client"),
+}
 
 
 def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:

@@ -50,7 +50,6 @@ def test_the_scenario_is_decided_as_it_says(case: Any) -> None:
         *((body, {}) for body in (b"{", b"", b"[]", b"null", b'{"subject":1,"subject":2}')),
         ({**QUESTION, "context": []}, {}),
         ({**QUESTION, "resource": {**QUESTION["resource"], "properties": 1}}, {}),
-        ({**QUESTION, "action": {"name": "a name that is no identifier"}}, {}),
     ],
 )
 def test_what_is_no_question_is_answered_by_no(body: Any, headers: Any) -> None:
@@ -58,6 +57,19 @@ def test_what_is_no_question_is_answered_by_no(body: Any, headers: Any) -> None:
     assert answer.status_code == 400
     assert answer.json()["decision"] is False
     assert answer.json()["context"]["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        *({"name": "a name of words"}, {"name": ""}, {"name": "read", "properties": {"n": 2**60}}),
+        {"name": "archive"},
+    ],
+)
+def test_what_no_tool_can_be_asked_is_a_no(action: Any) -> None:
+    for path in (ONE, MANY):
+        answer = ask(SERVICE, path, {**QUESTION, "action": action})
+        assert (answer.status_code, answer.json()["decision"]) == (200, False)
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_a_client_that_leaves_is_not_answered() -> None:
 def test_too_many_at_once_are_told_to_come_again() -> None:
     app = app_of(limits=ServiceLimits(requests=2, seconds=0.3))
 
-    async def all_at_once() -> list[Any]:
+    async def all_at_once() -> Any:
         return await asyncio.gather(*(sent(app, b"{", pause=0.01, ends=False) for _ in range(5)))
 
     assert sorted(one["status"] for one in asyncio.run(all_at_once())) == [408, 408, 503, 503, 503]
@@ -85,7 +85,7 @@ def test_too_many_at_once_are_told_to_come_again() -> None:
 def test_too_many_bytes_at_once_are_told_to_come_again() -> None:
     app = app_of(limits=ServiceLimits(max_bytes=1000, seconds=0.3))
 
-    async def all_at_once() -> list[Any]:
+    async def all_at_once() -> Any:
         return await asyncio.gather(
             *(sent(app, b" " * 999, pause=0.01, ends=False) for _ in range(20))
         )
