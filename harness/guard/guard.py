@@ -184,6 +184,11 @@ class Guard:
                 self._recorder.record_failure(asked, message, trace_id)
                 return
 
+    @property
+    def open_sessions(self) -> int:
+        """How many sessions are open."""
+        return len(self._entries)
+
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call, to be redeemed right before the call is made.
 

@@ -42,6 +42,8 @@ def _config(app: CriticApp, settings: ServiceSettings) -> uvicorn.Config:
     grace = 2 * settings.limits.seconds + _GRACE_S
     return uvicorn.Config(
         app,
+        http="h11",
+        loop="asyncio",
         lifespan="off",
         ws="none",
         log_config=None,

@@ -11,7 +11,6 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
-from critic.session import SessionReport
 from harness.guard import (
     Answer,
     AsyncGuard,
@@ -28,6 +27,8 @@ from harness.serve.refusing import RequestRefused
 from harness.serve.service import ServiceContext
 from harness.wire import InvalidInput, parse_json
 
+SESSION_EVENTS: Final = "/v1/sessions/{session}/events"
+
 _THREADS: Final = 16
 _FAILED: Final = "critic_error: "
 
@@ -39,11 +40,12 @@ class SessionEndpoint:
         """Guard sessions, if there is a policy."""
         self._context: Final = context
         settings = context.settings
+        self._sessions: Guard | None = None
         self._guard: AsyncGuard | None = None
         if settings.policy is not None:
             guard = Guard(settings.policy, log=settings.log, clock=settings.clock)
-            self._guard = AsyncGuard(guard, threads=_THREADS)
-        self._open: Final[set[str]] = set()
+            self._sessions, self._guard = guard, AsyncGuard(guard, threads=_THREADS)
+            context.metrics.sessions.set_function(lambda: guard.open_sessions)
 
     def close(self) -> None:
         """End the threads."""
@@ -52,8 +54,8 @@ class SessionEndpoint:
 
     async def take(self, request: Request) -> Response:
         """Take in one event."""
-        guard = self._guard
-        if guard is None:
+        guard, sessions = self._guard, self._sessions
+        if guard is None or sessions is None:
             message = "there are no sessions without a policy: start the service with --policy"
             raise RequestRefused(404, message)
         named = request.path_params["session"]
@@ -63,26 +65,19 @@ class SessionEndpoint:
                 lambda: _event(parse_json(data, limits.max_bytes), named),
                 inline=len(data) <= INLINE_BYTES,
             )
-        self._check_room(event)
+        if isinstance(event, OpenEvent) and sessions.open_sessions >= limits.sessions:
+            message = f"{limits.sessions} sessions are open: close some, or raise --max-sessions"
+            raise RequestRefused(429, message, headers={"retry-after": "1"})
         answer = await in_time(limits, asyncio.ensure_future(guard.handle(event)))
-        self._count(event, answer)
+        if isinstance(answer, Ruling):
+            self._count(answer)
         return _answered(answer)
 
-    def _check_room(self, event: SessionEvent) -> None:
-        most = self._context.settings.limits.sessions
-        if isinstance(event, OpenEvent) and len(self._open) >= most:
-            message = f"{most} sessions are open: close some, or raise --max-sessions"
-            raise RequestRefused(429, message, headers={"retry-after": "1"})
-
-    def _count(self, event: SessionEvent, answer: Answer) -> None:
-        if isinstance(event, OpenEvent) and answer is None:
-            self._open.add(event.session)
-        elif isinstance(answer, SessionReport):
-            self._open.discard(event.session)
-        elif isinstance(answer, Ruling):
-            action = answer.action if answer.critic_error is None else "critic_error"
-            self._context.metrics.rulings.labels(action).inc()
-        self._context.metrics.sessions.set(len(self._open))
+    def _count(self, ruling: Ruling) -> None:
+        if ruling.critic_error is not None:
+            self._context.failed(SESSION_EVENTS, ruling.critic_error)
+        else:
+            self._context.metrics.rulings.labels(ruling.action).inc()
 
 
 def _event(value: Any, session: str) -> SessionEvent:

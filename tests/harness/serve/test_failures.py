@@ -67,7 +67,7 @@ def test_a_log_that_fails_allows_nothing(
     assert answer.status_code == (207 if "batch" in path else 500)
     assert not allows(answer.json())
     assert "critic_error" in answer.text
-    assert_safe(answer.text, capsys)
+    assert_safe(answer.text, capsys, failures=1)
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -79,7 +79,8 @@ def test_a_session_whose_log_fails_allows_nothing(
     answer = ask(app, event_path("s"), call("list_mail"))
     assert (answer.status_code, answer.json()["action"]) == (500, "refuse")
     assert answer.json()["critic_error"]
-    assert_safe(answer.text, capsys)
+    assert_safe(answer.text, capsys, failures=1)
+    assert "critic_errors_total 1.0" in ask(app, "/metrics").text
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -143,7 +144,7 @@ def test_a_service_whose_log_cannot_be_read_is_not_ready(tmp_path: Path) -> None
     assert ask(app_of(), "/readyz").status_code == 200
 
 
-def assert_safe(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def assert_safe(text: str, capsys: pytest.CaptureFixture[str], failures: int | None = None) -> None:
     """Check that an answer and what was printed beside it hold no control characters or traces."""
     assert text.isascii()
     assert text == "" or text.isprintable()
@@ -152,3 +153,4 @@ def assert_safe(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "Traceback" not in printed.err
     assert all(map(is_safe, printed.err.splitlines()))
     assert all(line.startswith("critic: /") for line in printed.err.splitlines())
+    assert failures is None or len(printed.err.splitlines()) == failures

@@ -105,6 +105,7 @@ def test_there_are_only_so_many_sessions() -> None:
     assert "--max-sessions" in third.json()["error"]["message"]
     assert ask(app, event_path("a"), close("a")).status_code == 200
     assert ask(app, event_path("c"), open_("c")).status_code == 204
+    assert "critic_open_sessions 2.0" in ask(app, "/metrics").text
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -227,6 +228,15 @@ def test_misuse_of_the_options_is_reported(critic: Critic, args: tuple[str, ...]
     said = critic("serve", *args)
     assert (said.status, said.out) == (2, "")
     assert said.err.startswith("usage: critic serve")
+
+
+def test_without_its_libraries_it_says_what_to_install(
+    critic: Critic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    said = critic("serve")
+    assert (said.status, said.out) == (2, "")
+    assert "pip install 'plan-critic[serve]'" in said.err
 
 
 def test_with_tokens_it_serves_elsewhere(folder: Path) -> None:
