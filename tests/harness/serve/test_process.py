@@ -242,6 +242,8 @@ def test_without_its_libraries_it_says_what_to_install(
 def test_with_tokens_it_serves_elsewhere(folder: Path) -> None:
     with bind_tcp("0.0.0.0", 0, has_tokens=True) as bound:  # noqa: S104
         assert bound.getsockname()[0] == "0.0.0.0"  # noqa: S104
+        # By this the event loop knows that small answers are not to be held back.
+        assert bound.proto == socket.IPPROTO_TCP
 
 
 def test_loopback_is_told_from_elsewhere() -> None:
