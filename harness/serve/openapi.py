@@ -21,7 +21,7 @@ _SESSION: Final[Json] = {
     "in": "path",
     "required": True,
     "description": "any text of at most 256 characters, percent-encoded",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.-]{1,64}$"},
+    "schema": {"type": "string", "minLength": 1, "maxLength": 256},
 }
 _INPUT: Final[Json] = {
     "name": "input",

@@ -87,7 +87,7 @@ def environment(folder: Path) -> dict[str, str]:
         "PATH": os.pathsep.join([str(scripts), kept["PATH"]]),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(_BESIDE), kept.get("PYTHONPATH")])),
     }
-    return {**kept, **git, **user, **paths, "PYTEST_ADDOPTS": "-p few_examples"}
+    return {**kept, **git, **user, **paths, "PYTEST_ADDOPTS": "-p few_examples -p no:schemathesis"}
 
 
 def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:

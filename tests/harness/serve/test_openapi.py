@@ -1,12 +1,15 @@
 """The OpenAPI document: valid, true of what is answered, and met by requests made from it."""
 
 import json
+from contextlib import suppress
 from typing import Any, Final
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.errors import Unsatisfiable
 from jsonschema_rs import validator_for
+from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from harness.schemas import schemas
@@ -21,20 +24,30 @@ EXAMPLES: Final = [
     (path, name, body) for path, named in request_examples().items() for name, body in named.items()
 ]
 SERVED: Final = schemathesis.openapi.from_asgi("/openapi.json", SERVICE)
+FOUND: Final[Any] = SERVED.get_all_operations()
+OPERATIONS: Final = [found.ok() for found in FOUND]
 
 
-@SERVED.parametrize()
-@settings(
-    max_examples=4,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.explicit, Phase.generate],
-    suppress_health_check=list(HealthCheck),
-)
-def test_what_is_made_from_the_document_is_answered_as_it_says(case: Any) -> None:
-    # Schemas admit more than the service takes: what they cannot say is answered by 400.
-    case.call_and_validate(excluded_checks=[positive_data_acceptance])
+@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.name)
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
+def test_what_is_made_from_the_document_is_answered_as_it_says(
+    operation: Any, mode: GenerationMode
+) -> None:
+    @settings(
+        max_examples=4,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(operation.as_strategy(generation_mode=mode))
+    def answered(case: Any) -> None:
+        # Schemas admit more than the service takes: what they cannot say is answered by 400.
+        case.call_and_validate(excluded_checks=[positive_data_acceptance])
+
+    with suppress(Unsatisfiable):  # what takes nothing cannot be given anything invalid
+        answered()
 
 
 def validator(schema: Any) -> Any:

@@ -29,7 +29,8 @@ OURS = () if INSTALLED else ("-p", PLUGIN)
 REFUSED: Any = {"kind": "missing_evidence", "offending_step": 1}
 HEAVY = ("pydantic", "hypothesis", "critic", "evals", "harness", "sqlalchemy", "orjson")
 
-LEAN = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-p", "no:xdist")
+_LEFT_OUT = ("cacheprovider", "hypothesispytest", "schemathesis", "xdist")
+LEAN = tuple(option for name in _LEFT_OUT for option in ("-p", f"no:{name}"))
 
 Pytest = Callable[..., pytest.RunResult]
 
