@@ -17,6 +17,7 @@
         Contradiction
         ExecutionEnded
         ExecutionFailed
+        HookFault
         InvalidInput
             InvalidPolicy
         InvalidTransition
@@ -46,6 +47,7 @@
         OutOfPlace
         OutOfTime
         PermitError
+        StateUnusable
         RequestRefused
         ToolNotRun
         UsageError

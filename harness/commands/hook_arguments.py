@@ -1,0 +1,75 @@
+"""The parser of `critic hook`."""
+
+import argparse
+from typing import Final
+
+from harness.commands.arguments import Commands, add
+
+AGENTS: Final = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "cursor": "Cursor",
+}
+"""What can be asked for by name, and how people call it."""
+
+_EXITS: Final = (
+    "Exit status: 0 answered on standard output; 2 refused, with the reason on standard error."
+)
+_INSTALL_EXITS: Final = "Exit status: 0 installed; 2 nothing was written."
+
+
+def add_hook(commands: Commands) -> None:
+    """Add `critic hook AGENT` and `critic hook install AGENT`."""
+    summary = "judge the calls of a command-line agent, as its hook"
+    hook = add(commands, "hook", summary, _EXITS)
+    actions = hook.add_subparsers(dest="action", metavar="AGENT", required=True)
+    for name, title in AGENTS.items():
+        _add_agent(actions, name, title)
+    install = add(actions, "install", "write the settings of an agent", _INSTALL_EXITS)
+    install.add_argument("agent", metavar="AGENT", choices=AGENTS, help=", ".join(AGENTS))
+    install.add_argument(
+        "--project", metavar="DIR", default=".", help="the project (default: this folder)"
+    )
+    install.add_argument(
+        "--policy",
+        metavar="FILE",
+        help="what calls are judged by; written with the tools of the agent if it does not exist "
+        "(default: .critic/AGENT.toml in the project)",
+    )
+    _add_places(install)
+
+
+def _add_agent(actions: Commands, name: str, title: str) -> None:
+    agent = add(actions, name, f"answer one hook event of {title} on standard input", _EXITS)
+    agent.add_argument(
+        "--policy", required=True, metavar="FILE", help="what the calls are judged by"
+    )
+    _add_places(agent)
+    agent.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        metavar="TOOL",
+        help="a tool that every request is for: that it was not named is no doubt",
+    )
+    agent.add_argument(
+        "--leave",
+        action="append",
+        default=[],
+        metavar="TOOL",
+        help="let a tool pass that another hook judges; * at the end stands for any rest",
+    )
+    agent.add_argument(
+        "--event", metavar="NAME", help="the event that the settings call this hook for"
+    )
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--state",
+        metavar="DIR",
+        help="where sessions are kept, for this user alone (default: .critic/sessions beside the "
+        "policy)",
+    )
+    parser.add_argument("--log", help="decision log to append each ruling to, made if missing")

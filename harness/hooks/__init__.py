@@ -1,0 +1,1 @@
+"""Hooks of command-line agents: judge each call before it is made, in the dialect of the agent."""

@@ -1,0 +1,182 @@
+"""What a hook event says whatever the agent, and what an agent is answered. Loads nothing heavy.
+
+Rule 1: an event that is not known, or lacks what it should have, is a fault: never an allow.
+Rule 2: a refusal is said in the words of the agent and the event. Where the event is not known, the
+        exit status says it, which every one of these agents takes as a block.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, Literal, NamedTuple
+
+from harness.errors import HarnessError
+
+Kind = Literal["prompt", "call", "result", "other"]
+
+_BLOCKED: Final = 2
+"""The exit status that blocks, in every dialect. The reason is on standard error then."""
+
+_LONGEST_ID: Final = 256
+
+
+class HookFault(HarnessError):
+    """A hook event is not what the agent documents.
+
+    Attributes:
+        path: JSON pointer to the place.
+    """
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path or 'the event'}: {message}")
+        self.path = path
+
+
+class HookEvent(NamedTuple):
+    """A hook event in the terms of a session.
+
+    Attributes:
+        name: the event as the agent calls it.
+        call: the id of the call; None where the agent gives none.
+        output: what the call returned; None where it returned nothing.
+        error: the text of its failure.
+    """
+
+    name: str
+    kind: Kind
+    session: str = ""
+    text: str = ""
+    call: str | None = None
+    tool: str = ""
+    args: Any = None
+    status: str = "completed"
+    output: Any = None
+    error: str | None = None
+    duration_ms: int | None = None
+
+
+class HookAnswer(NamedTuple):
+    """What to print on standard output and standard error, and the exit status."""
+
+    said: Mapping[str, Any] | None = None
+    reason: str = ""
+    status: int = 0
+
+
+class Dialect(ABC):
+    """How one agent asks and is answered.
+
+    Attributes:
+        name: as in `critic hook NAME`.
+        title: as people call the agent.
+        session_key: the member that holds the id of the session.
+        kinds: the events that are known. The agent waits for none of the kind `other`.
+        asks: the events at which the agent can be told to ask its user.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    session_key: ClassVar[str] = "session_id"
+    kinds: ClassVar[Mapping[str, Kind]]
+    asks: ClassVar[frozenset[str]] = frozenset()
+
+    def event(self, value: Any) -> HookEvent:
+        """Return what an event says.
+
+        Raises:
+            HookFault: it is not an event of this agent.
+        """
+        name = self.event_name(value)
+        kind = self.kinds[name]
+        if kind == "other":
+            return HookEvent(name, kind)
+        session = text_at(value, self.session_key)
+        if not 0 < len(session) <= _LONGEST_ID:
+            raise HookFault(f"/{self.session_key}", "must have 1 to 256 characters")
+        if kind == "prompt":
+            return HookEvent(name, kind, session, text_at(value, "prompt"))
+        known = HookEvent(name, kind, session, call=optional_text(value, "tool_use_id"))
+        known = self._call(value, known)
+        if type(known.args) is not dict:
+            raise HookFault("/tool_input", "must be an object")
+        return self._result(value, known) if kind == "result" else known
+
+    def event_name(self, value: Any) -> str:
+        """Return the name of an event that is known.
+
+        Raises:
+            HookFault: it is not.
+        """
+        if type(value) is not dict:
+            raise HookFault("", "must be an object")
+        name = text_at(value, "hook_event_name")
+        if name not in self.kinds:
+            raise HookFault("/hook_event_name", f"must be one of {', '.join(self.kinds)}")
+        return name
+
+    def _call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+        """Return the event with its tool and arguments."""
+        return event._replace(tool=text_at(value, "tool_name"), args=value.get("tool_input"))
+
+    @abstractmethod
+    def _result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+        """Return the event with how the call ended."""
+
+    @abstractmethod
+    def allow(self, event: str, *, quiet: bool = False) -> HookAnswer:
+        """Let a call, a prompt or a result pass.
+
+        `quiet` leaves the decision to the agent as it would be without a hook, where it can.
+        """
+
+    @abstractmethod
+    def deny(self, event: str, reason: str, *, halt: bool = False) -> HookAnswer:
+        """Refuse it. `halt` ends the run of the agent, where it can."""
+
+    def ask(self, event: str, reason: str) -> HookAnswer:
+        """Have the agent ask its user, where it can, and refuse elsewhere."""
+        how = f"{self.title} cannot ask about this through a hook: make the call yourself, name its"
+        return self.deny(event, f"{reason}. {how} values in your request, or change the policy")
+
+    def closed(self, event: str | None, reason: str) -> HookAnswer:
+        """Refuse whatever was asked, after a failure. `event` is None where it is not known."""
+        if event is None or event not in self.kinds:
+            return HookAnswer(reason=reason, status=_BLOCKED)
+        if self.kinds[event] == "other":
+            return self.allow(event, quiet=True)
+        return self.deny(event, reason)
+
+
+def blocked(reason: str) -> HookAnswer:
+    """Return the answer that says a refusal by its exit status."""
+    return HookAnswer(reason=reason, status=_BLOCKED)
+
+
+def text_at(value: Mapping[str, Any], key: str) -> str:
+    """Return a member that has to be text.
+
+    Raises:
+        HookFault: it is not.
+    """
+    text = optional_text(value, key)
+    if text is None:
+        raise HookFault(f"/{key}", "is missing")
+    return text
+
+
+def optional_text(value: Mapping[str, Any], key: str) -> str | None:
+    """Return a member that is text, absent or null.
+
+    Raises:
+        HookFault: it is something else.
+    """
+    text = value.get(key)
+    if text is not None and type(text) is not str:
+        raise HookFault(f"/{key}", "must be text")
+    return text
+
+
+def milliseconds(value: Any) -> int | None:
+    """Return a duration that an agent measured, in milliseconds; None where it is unusable."""
+    if type(value) not in (int, float) or not 0 <= value < 2**53:
+        return None
+    return int(value)

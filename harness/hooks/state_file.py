@@ -1,0 +1,128 @@
+"""Where the state of a session is between the processes of its hooks: one private, locked file.
+
+Rule 1: one process at a time has a session. The system releases the lock however a process ends.
+Rule 2: a file is replaced as a whole: a process that is killed leaves the state before it.
+Rule 3: a state that others could have written is not believed: whoever changes it grants what it
+        says was approved.
+"""
+
+import fcntl
+import hashlib
+import os
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from harness.errors import HarnessError, escape_text
+
+_LARGEST: Final = 1 << 30
+_PAUSE_S: Final = 0.01
+_OTHERS: Final = 0o077
+"""The permissions of the group and of everybody."""
+
+
+class StateUnusable(HarnessError):
+    """The state of a session cannot be believed, or is held by another process."""
+
+
+class StateFile:
+    """The file of one session, while its lock is held."""
+
+    def __init__(self, path: Path) -> None:
+        self.path: Final = path
+
+    def read(self) -> bytes | None:
+        """Return what was written last, or None if nothing was.
+
+        Raises:
+            StateUnusable: it is not a private file of this user, or is too large.
+            OSError: it cannot be read.
+        """
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return None
+        with os.fdopen(descriptor, "rb") as file:
+            _require_private(os.fstat(descriptor), self.path, stat.S_ISREG)
+            data = file.read(_LARGEST + 1)
+        if len(data) > _LARGEST:
+            raise StateUnusable(f"{_shown(self.path)} is larger than 1 GiB")
+        return data
+
+    def write(self, data: bytes) -> None:
+        """Replace the file.
+
+        Raises:
+            OSError: it cannot be written. What was there before still is.
+        """
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(data)
+            Path(name).replace(self.path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def state_file(folder: Path, session: str, wait_s: float = 20.0) -> Iterator[StateFile]:
+    """Hold the file of a session. The folder is made if it is missing.
+
+    Args:
+        session: what tells the session from all others.
+        wait_s: how long to wait for other processes of the session, in seconds.
+
+    Raises:
+        StateUnusable: the folder is not private, or another process does not let go.
+        OSError: the folder or the lock cannot be made.
+    """
+    _make_private(folder)
+    name = hashlib.sha256(session.encode()).hexdigest()
+    lock = folder / f"{name}.lock"
+    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        _require_private(os.fstat(descriptor), lock, stat.S_ISREG)
+        _acquire(descriptor, lock, wait_s)
+        yield StateFile(folder / f"{name}.jsonl")
+    finally:
+        os.close(descriptor)
+
+
+def _make_private(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700)
+    except FileExistsError:
+        pass
+    except FileNotFoundError:
+        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    _require_private(folder.lstat(), folder, stat.S_ISDIR)
+
+
+def _require_private(
+    found: os.stat_result, path: Path, is_right_kind: Callable[[int], bool]
+) -> None:
+    if not is_right_kind(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & _OTHERS:
+        what = "is not this user's alone: remove it, or take the rights of others away"
+        raise StateUnusable(f"{_shown(path)} {what}")
+
+
+def _acquire(descriptor: int, lock: Path, wait_s: float) -> None:
+    """Take the lock, and wait for it no longer than that: the agent does not wait for ever."""
+    ends = time.monotonic() + wait_s
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > ends:
+                raise StateUnusable(f"another process holds {_shown(lock)}") from None
+        time.sleep(_PAUSE_S)
+
+
+def _shown(path: Path) -> str:
+    return escape_text(str(path))
