@@ -17,11 +17,12 @@ from typing import Any
 from harness.commands.arguments import EXITS, Commands, add, formatter, positive
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 from harness.commands.hook_arguments import add_hook
+from harness.commands.import_arguments import add_import
 from harness.commands.loop_arguments import add_loop, add_sessions
 from harness.commands.policy_arguments import add_init, add_policy
 from harness.commands.serve_arguments import add_serve
 
-_MODULES = {"loop": "code_loop"}
+_MODULES = {"import": "import_", "loop": "code_loop"}
 """The modules of commands that are not named as their command."""
 
 
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_guard(commands)
     add_hook(commands)
+    add_import(commands)
     add_serve(commands)
     _add_replay(commands)
     _add_log(commands)

@@ -1,0 +1,1 @@
+"""Importers: recorded runs of agents in other formats, read as session events."""
