@@ -61,6 +61,12 @@ def _add_agent(actions: Commands, name: str, title: str) -> None:
         help="let a tool pass that another hook judges; * at the end stands for any rest",
     )
     agent.add_argument(
+        "--keep-prompts",
+        action="store_true",
+        help="say nothing where a call is allowed, so that the agent asks its user as it would "
+        "without a hook (Claude Code)",
+    )
+    agent.add_argument(
         "--event", metavar="NAME", help="the event that the settings call this hook for"
     )
 

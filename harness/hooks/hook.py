@@ -24,6 +24,7 @@ class HookSettings(NamedTuple):
 
     Attributes:
         scope: the tools that every request is for.
+        keeps_prompts: what is allowed is left to the agent, which may still ask its user.
         leave: tools that another hook of the agent judges; `*` at the end stands for any rest.
         log: where the decision log is.
     """
@@ -33,6 +34,7 @@ class HookSettings(NamedTuple):
     leave: Sequence[str] = ()
     scope: Sequence[str] = ()
     log: str | None = None
+    keeps_prompts: bool = False
 
 
 def heard(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
@@ -66,7 +68,7 @@ def answered(dialect: Dialect, event: HookEvent, settings: HookSettings) -> Hook
     guard = settings.policy.guard
     match found.action:
         case "allow":
-            return dialect.allow(event.name, quiet=guard.shadow)
+            return dialect.allow(event.name, quiet=guard.shadow or settings.keeps_prompts)
         case "ask":
             return dialect.ask(event.name, found.reason)
         case _:

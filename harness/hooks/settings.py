@@ -113,7 +113,7 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
         ".claude/settings.json",
         {
             "UserPromptSubmit": [],
-            "PreToolUse": [],
+            "PreToolUse": ["--keep-prompts"],
             "PostToolUse": [],
             "PostToolUseFailure": [],
         },

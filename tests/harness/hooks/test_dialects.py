@@ -303,6 +303,26 @@ def test_codex_is_never_told_what_it_does_not_understand(critic: Critic, tmp_pat
     assert list(json.loads(said.out)) == ["hookSpecificOutput"]
 
 
+@every_agent
+def test_prompts_of_the_agent_can_be_kept(agent: Agent, critic: Critic, tmp_path: Path) -> None:
+    decided = agent.decided(critic, tmp_path, agent.call(agent.read, "c1"), "--keep-prompts")
+    assert decided == ("silence" if agent is CLAUDE_CODE else "allow")
+    refused = agent.decided(critic, tmp_path, agent.call(agent.foreign, "c2"), "--keep-prompts")
+    assert refused == "deny"
+
+
+def test_where_an_agent_cannot_ask_the_refusal_says_what_to_do(
+    critic: Critic, tmp_path: Path
+) -> None:
+    search = Tool("google_web_search", {"query": "x"})
+    event = json.dumps(GEMINI.call(search, "")).encode()
+    said = json.loads(critic(*GEMINI.options(tmp_path), stdin=event).out)
+    assert "needs approval. Gemini CLI cannot ask about this" in said["reason"]
+    scope = ("--scope", "google_web_search")
+    other = {**GEMINI.call(search, ""), "session_id": "other"}
+    assert GEMINI.decided(critic, tmp_path, other, *scope) == "allow"
+
+
 def test_a_tool_that_another_hook_judges_passes(critic: Critic, tmp_path: Path) -> None:
     shell = {**CURSOR.call(CURSOR.read, "c"), "tool_name": "Shell"}
     shell["tool_input"] = {"command": "rm -rf /", "working_directory": "/"}

@@ -61,7 +61,9 @@ def test_what_is_installed_guards(agent: Agent, critic: Critic, tmp_path: Path) 
         (agent.call(agent.read, "c1"), "allow"),
         (agent.call(agent.foreign, "c2"), "deny"),
     ):
-        assert agent.reads(runs(found[event["hook_event_name"]], event)) == expected
+        answer = agent.reads(runs(found[event["hook_event_name"]], event))
+        # What is allowed is left to the agent, where it can be told so.
+        assert answer == ("silence" if (agent, expected) == (CLAUDE_CODE, "allow") else expected)
     garbage = runs(found[agent.call(agent.read, "c1")["hook_event_name"]], "garbage")
     assert (garbage.status, agent.reads(garbage)) == (0, "deny")
     assert list((project / ".critic" / "sessions").glob("*.jsonl"))
