@@ -15,6 +15,7 @@ from harness.guard.guard import Answer, Guard
 from harness.guard.rulings import EventError, Ruling
 from harness.hooks.dialect import HookEvent
 from harness.hooks.memory import HookMemory, KnownCall, call_key
+from harness.runtime.results import parsed_result
 
 _MOST_REASONS = 5
 
@@ -91,7 +92,8 @@ def _result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not _agreed(guard, memory, event, known):
         return HookOutcome(after, "refuse", "a call ended that was not approved")
-    members = {"output": event.output, "error": event.error, "duration_ms": event.duration_ms}
+    output = None if event.output is None else parsed_result(event.output)
+    members = {"output": output, "error": event.error, "duration_ms": event.duration_ms}
     given = {name: value for name, value in members.items() if value is not None}
     return _passed(after, _told(guard, memory, "result", id=known.id, status=event.status, **given))
 

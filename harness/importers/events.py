@@ -16,6 +16,7 @@ from harness.importers.transcript import (
     RecordedResult,
     RecordedText,
 )
+from harness.runtime.results import parsed_result
 from harness.wire import InvalidInput, build
 
 
@@ -96,7 +97,8 @@ class _Collector:
             return
         self._waiting.discard(one.id)
         ended: dict[str, Any] = {"status": "completed" if one.error is None else "failed"}
-        given = {"output": one.output, "error": one.error}
+        output = None if one.output is None else parsed_result(one.output)
+        given = {"output": output, "error": one.error}
         known = {name: value for name, value in given.items() if value is not None}
         self._add(ResultEvent, one.path, id=one.id, **ended, **known)
 

@@ -6,6 +6,7 @@ Rule 2: nothing is run. Generators, coroutines and other values that produce the
 Rule 3: equal values have equal JSON, in every process: the elements of a set are sorted.
 """
 
+import json
 import math
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Iterable, Iterator, Mapping
@@ -41,6 +42,14 @@ def to_json_value(value: Any) -> Any:
         NotJson: it, or a value in it, has no JSON form.
     """
     return _convert(value, 1)
+
+
+def parsed_result(value: Any) -> Any:
+    """Return a result that was read from JSON, as it is kept: its text where it is too deep."""
+    try:
+        return to_json_value(value)
+    except NotJson:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _convert(value: Any, level: int) -> Any:

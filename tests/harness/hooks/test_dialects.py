@@ -93,6 +93,21 @@ def test_a_result_of_a_call_that_was_not_allowed_is_not_evidence(
     assert len(kept) == len(after)
 
 
+@every_agent
+def test_a_result_that_is_too_large_a_number_or_too_deep_is_evidence(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    deep: Any = "SENTINEL"
+    for _ in range(100):
+        deep = [deep]
+    for output in ({"n": 2**60, "text": "SENTINEL"}, deep):
+        agent.decided(critic, tmp_path, agent.call(agent.read, "c1"))
+        said = agent.decided(critic, tmp_path, agent.result(agent.read, "c1", output))
+        assert said in ("allow", "silence")
+    (file,) = (tmp_path / "state").glob("*.jsonl")
+    assert file.read_bytes().count(b"SENTINEL") == 2
+
+
 @pytest.mark.parametrize("agent", [CLAUDE_CODE, CURSOR], ids=lambda agent: agent.name)
 def test_a_call_whose_arguments_were_changed_is_not_the_one_allowed(
     agent: Agent, critic: Critic, tmp_path: Path

@@ -151,6 +151,13 @@ def test_calls_that_failed_are_failed_where_the_format_says_so(imported: Any) ->
         assert "output" not in last
 
 
+def test_a_result_that_is_too_large_a_number_or_too_deep_is_kept_as_text(imported: Any) -> None:
+    deep = "[" * 70 + "]" * 70
+    for output, kept in ((f'{{"n":{2**60}}}', {"n": str(2**60)}), (deep, deep)):
+        tool = {"role": "tool", "tool_call_id": "c1", "content": output}
+        assert said(imported("openai", [*openai_call(), tool]))[-1]["output"] == kept
+
+
 def test_calls_that_were_not_made_have_no_result(imported: Any) -> None:
     call = {"part_kind": "tool-call", "tool_name": "lookup", "args": None, "tool_call_id": "c1"}
     denied = {"part_kind": "tool-return", "content": "no", "tool_call_id": "c1"}
