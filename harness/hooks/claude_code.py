@@ -8,11 +8,14 @@ from harness.hooks.dialect import (
     HookAnswer,
     HookEvent,
     Kind,
+    blocked,
     milliseconds,
     optional_text,
 )
 
 _BEFORE = "PreToolUse"
+_UNATTENDED = ("bypassPermissions", "dontAsk")
+"""The modes in which it may let a call run that it was told to ask about, or asks nobody."""
 
 
 class ClaudeCode(Dialect):
@@ -39,6 +42,9 @@ class ClaudeCode(Dialect):
         "PostCompact": "other",
     }
 
+    def _is_unattended(self, value: dict[str, Any]) -> bool:
+        return value.get("permission_mode") in _UNATTENDED
+
     def _result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         took = milliseconds(value.get("duration_ms"))
         if event.name == "PostToolUseFailure":
@@ -53,10 +59,8 @@ class ClaudeCode(Dialect):
             return HookAnswer()
         return HookAnswer({"hookSpecificOutput": _decision("allow")})
 
-    def ask(self, event: str, reason: str) -> HookAnswer:
+    def ask(self, reason: str) -> HookAnswer:
         """Have the agent ask its user."""
-        if event not in self.asks:
-            return super().ask(event, reason)
         return HookAnswer({"hookSpecificOutput": _decision("ask", reason)})
 
     def deny(self, event: str, reason: str, *, halt: bool = False) -> HookAnswer:
@@ -76,6 +80,10 @@ class Codex(ClaudeCode):
     name = "codex"
     title = "Codex"
     asks = frozenset()
+
+    def ask(self, reason: str) -> HookAnswer:
+        """Block: the answer that asks would not be understood."""
+        return blocked(reason)
 
     def allow(self, event: str, *, quiet: bool = False) -> HookAnswer:
         """Allow by silence."""

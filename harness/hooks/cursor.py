@@ -87,10 +87,8 @@ class Cursor(Dialect):
             case _:
                 return HookAnswer({})
 
-    def ask(self, event: str, reason: str) -> HookAnswer:
+    def ask(self, reason: str) -> HookAnswer:
         """Have the agent ask its user, at the events that can."""
-        if event not in self.asks:
-            return super().ask(event, reason)
         return HookAnswer(_permission("ask", reason))
 
     def deny(self, event: str, reason: str, *, halt: bool = False) -> HookAnswer:

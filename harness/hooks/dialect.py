@@ -36,6 +36,7 @@ class HookEvent(NamedTuple):
 
     Attributes:
         name: the event as the agent calls it.
+        can_ask: the agent can be told to ask its user, and has one.
         call: the id of the call; None where the agent gives none.
         output: what the call returned; None where it returned nothing.
         error: the text of its failure.
@@ -45,6 +46,7 @@ class HookEvent(NamedTuple):
     kind: Kind
     session: str = ""
     text: str = ""
+    can_ask: bool = False
     call: str | None = None
     tool: str = ""
     args: Any = None
@@ -94,8 +96,9 @@ class Dialect(ABC):
             raise HookFault(f"/{self.session_key}", "must have 1 to 256 characters")
         if kind == "prompt":
             return HookEvent(name, kind, session, text_at(value, "prompt"))
-        known = HookEvent(name, kind, session, call=optional_text(value, "tool_use_id"))
-        known = self._call(value, known)
+        can_ask = name in self.asks and not self._is_unattended(value)
+        call = optional_text(value, "tool_use_id")
+        known = self._call(value, HookEvent(name, kind, session, can_ask=can_ask, call=call))
         if type(known.args) is not dict:
             raise HookFault("/tool_input", "must be an object")
         return self._result(value, known) if kind == "result" else known
@@ -112,6 +115,11 @@ class Dialect(ABC):
         if name not in self.kinds:
             raise HookFault("/hook_event_name", f"must be one of {', '.join(self.kinds)}")
         return name
+
+    def _is_unattended(self, value: dict[str, Any]) -> bool:
+        """Return True where the agent runs without asking its user anything."""
+        del value
+        return False
 
     def _call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         """Return the event with its tool and arguments."""
@@ -132,8 +140,12 @@ class Dialect(ABC):
     def deny(self, event: str, reason: str, *, halt: bool = False) -> HookAnswer:
         """Refuse it. `halt` ends the run of the agent, where it can."""
 
-    def ask(self, event: str, reason: str) -> HookAnswer:
-        """Have the agent ask its user, where it can, and refuse elsewhere."""
+    def ask(self, reason: str) -> HookAnswer:
+        """Have the agent ask its user, at an event of `asks`. One that has none blocks."""
+        return blocked(reason)
+
+    def cannot_ask(self, event: str, reason: str) -> HookAnswer:
+        """Refuse what a person would have to be asked about, and say what to do."""
         how = f"{self.title} cannot ask about this through a hook: make the call yourself, name its"
         return self.deny(event, f"{reason}. {how} values in your request, or change the policy")
 

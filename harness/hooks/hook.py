@@ -70,7 +70,9 @@ def answered(dialect: Dialect, event: HookEvent, settings: HookSettings) -> Hook
         case "allow":
             return dialect.allow(event.name, quiet=guard.shadow or settings.keeps_prompts)
         case "ask":
-            return dialect.ask(event.name, found.reason)
+            if event.can_ask:
+                return dialect.ask(found.reason)
+            return dialect.cannot_ask(event.name, found.reason)
         case _:
             is_halt = guard.on_refusal == "halt" and event.kind == "call"
             return dialect.deny(event.name, found.reason or "refused", halt=is_halt)

@@ -70,6 +70,8 @@ def _call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
     ruling = _ruled(guard, memory, event, name)
     if not isinstance(ruling, Ruling) or ruling.action == "refuse":
         return HookOutcome(memory.minus(name), "refuse", _reason(ruling))
+    if ruling.action == "ask" and not event.can_ask:
+        return HookOutcome(memory.minus(name), "ask", _reason(ruling))
     asked = {"asked": ruling.plan_digest} if ruling.action == "ask" else {}
     known = KnownCall(id=name, key=call_key(event), **asked)
     return HookOutcome(memory.plus(known), ruling.action, _reason(ruling))

@@ -13,7 +13,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -94,14 +94,18 @@ def state_file(folder: Path, session: str, wait_s: float = 20.0) -> Iterator[Sta
 
 
 def _make_private(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700)
-    except FileExistsError:
-        pass
-    except FileNotFoundError:
-        folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder.mkdir(mode=0o700, exist_ok=True)
+    if not folder.is_dir():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _keep_out_of_git(folder)
     _require_private(folder.lstat(), folder, stat.S_ISDIR)
+
+
+def _keep_out_of_git(folder: Path) -> None:
+    """Write what tells git to leave the folder alone, where a project is committed as a whole."""
+    with suppress(FileExistsError):  # another process was faster
+        descriptor = os.open(folder / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(b"*\n")
 
 
 def _require_private(

@@ -338,6 +338,25 @@ def test_where_an_agent_cannot_ask_the_refusal_says_what_to_do(
     assert GEMINI.decided(critic, tmp_path, other, *scope) == "allow"
 
 
+def test_where_nobody_is_asked_a_call_that_ran_was_not_approved(
+    critic: Critic, tmp_path: Path
+) -> None:
+    codex = AGENTS[1]
+    shell = codex.shell._replace(args={"command": "ls"})  # no scope: it would need a person
+    agents = [(codex, codex.call(shell, "c1"), codex.result(shell, "c1", "x"))]
+    for mode in ("bypassPermissions", "dontAsk"):
+        call, result = CLAUDE_CODE.call(CLAUDE_CODE.shell, mode), CLAUDE_CODE.shell
+        ended = CLAUDE_CODE.result(result, mode, "x")
+        modes = {"permission_mode": mode}
+        agents.append((CLAUDE_CODE, {**call, **modes}, {**ended, **modes}))
+    for agent, call, ended in agents:
+        folder = tmp_path / agent.name
+        said = critic(*agent.options(folder), stdin=json.dumps(call).encode())
+        assert agent.reads(said) == "deny"
+        assert "needs approval. " in said.out
+        assert agent.decided(critic, folder, ended) == "deny"
+
+
 def test_a_tool_that_another_hook_judges_passes(critic: Critic, tmp_path: Path) -> None:
     shell = {**CURSOR.call(CURSOR.read, "c"), "tool_name": "Shell"}
     shell["tool_input"] = {"command": "rm -rf /", "working_directory": "/"}

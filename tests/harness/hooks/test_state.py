@@ -33,6 +33,7 @@ def test_the_folder_and_its_files_are_of_this_user_alone(critic: Critic, tmp_pat
         os.umask(before)
     modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "state").iterdir()}
     assert modes == {0o600}
+    assert (tmp_path / "state" / ".gitignore").read_text() == "*\n"
     assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
 
 
