@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 _PACKAGES = ("critic", "evals", "harness")
-_LIBRARIES = ("pydantic", "orjson", "jiter", "jsonschema_rs", "rfc8785", "sqlalchemy", "tqdm")
+_LIBRARIES = ("pydantic", "orjson", "jiter", "jsonschema_rs", "rfc8785", "tqdm")
 
 _Diagnosis = tuple[bool, str]
 """Whether it is in order, and the line that says so or says what to do."""

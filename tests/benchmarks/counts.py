@@ -27,9 +27,7 @@ MOST: Final = 0.03
 """By how much a count may be over the one on file."""
 
 RECORD: Final = "python -m tests.benchmarks.counts --record"
-_WHEELS: Final = (
-    *("orjson", "pydantic", "pydantic_core", "jiter", "jsonschema_rs", "rfc8785", "SQLAlchemy"),
-)
+_WHEELS: Final = (*("orjson", "pydantic", "pydantic_core", "jiter", "jsonschema_rs", "rfc8785"),)
 _MARK: Final = "getppid"
 _TOTALS: Final = re.compile(rb"^totals: (\d+)$", re.MULTILINE)
 

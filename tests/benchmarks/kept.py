@@ -16,7 +16,7 @@ import orjson
 from tests.support.paths import FIXTURES, ROOT
 
 KEPT: Final = FIXTURES / "benchmarks.json"
-_VERSIONS: Final = ("orjson", "pydantic", "pydantic_core", "jiter", "jsonschema_rs", "SQLAlchemy")
+_VERSIONS: Final = ("orjson", "pydantic", "pydantic_core", "jiter", "jsonschema_rs")
 _LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 

@@ -7,12 +7,8 @@ from typing import Final
 
 from tests.benchmarks.rows import UNIT
 
-_SHAPE: Final = (
-    "reading takes a quarter, the schema and the args a third, the checks the rest"
-)
-_VERIFY: Final = (
-    "seven passes over the steps, none a quarter of it, and steps fetched from memory"
-)
+_SHAPE: Final = "reading takes a quarter, the schema and the args a third, the checks the rest"
+_VERIFY: Final = "seven passes over the steps, none a quarter of it, and steps fetched from memory"
 _SCHEMAS: Final = "a schema is written to see that nobody edited it, and then asked, for every step"
 _CONFINED: Final = "score reads all evidence to find confined items, even if no class is confined"
 _CLASS: Final = "all unexpired evidence of a class is listed, though five candidates are enough"
@@ -21,9 +17,7 @@ _RECORD: Final = "score takes 54 % of it, the record as envelopes 11 %, verify 7
 _CHECKED: Final = "the record as envelopes takes 33 % of it, and what no record names 22 %"
 _LINE: Final = "the plan as envelopes takes 44 % of a line, verify 35 to 39 %, the command the rest"
 _IMPORTS: Final = "pydantic with one small model takes 58 % of it, and the garbage collector 32 %"
-_VIOLATIONS: Final = (
-    "the thousand that are listed are validated: that alone is over the limit"
-)
+_VIOLATIONS: Final = "the thousand that are listed are validated: that alone is over the limit"
 _TINY: Final = "a step of 17 bytes is as much of an envelope as a long one"
 _SEARCH: Final = "every text that is sent is searched for what is confined, from each of its places"
 _BUSY: Final = "measured beside other work on both cores, which tells in figures near the limit"

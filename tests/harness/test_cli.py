@@ -21,7 +21,7 @@ COMMANDS = (
 )
 EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 HEAVY = {
-    *("pydantic", "pydantic_core", "sqlalchemy", "orjson", "jiter", "jsonschema_rs", "tqdm"),
+    *("pydantic", "pydantic_core", "sqlite3", "orjson", "jiter", "jsonschema_rs", "tqdm"),
     *("starlette", "uvicorn", "prometheus_client"),
 }
 

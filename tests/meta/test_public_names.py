@@ -194,7 +194,7 @@ def test_the_names_of_the_log_and_of_replay() -> None:
     ["import harness.log", "from harness.log import LogError", "import harness.replay"],
 )
 def test_the_log_and_replay_load_no_database_library(statement: str) -> None:
-    program = f"import sys; {statement}; sys.exit('sqlalchemy' in sys.modules)"
+    program = f"import sys; {statement}; sys.exit('sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
     program = "import sys; from harness.log import SqlDecisionLog; sys.exit(not SqlDecisionLog)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
@@ -219,7 +219,7 @@ AGENTS = """
     RecordedFailure ReplayDivergence Reply Retrying SubagentInvocation TransientFailure
     UnrecordableReply Usage add_usage run_agent text_only_model_call
 """
-HEAVY = "sqlalchemy pydantic_ai httpx openai hypothesis pytest tqdm"
+HEAVY = "sqlite3 pydantic_ai httpx openai hypothesis pytest tqdm"
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_the_names_of_the_code_loop() -> None:
 
 
 def test_the_code_loop_loads_no_log_and_no_model() -> None:
-    heavy = "{'sqlalchemy', 'pydantic_ai', 'hypothesis', 'harness.log', 'harness.agents'}"
+    heavy = "{'sqlite3', 'pydantic_ai', 'hypothesis', 'harness.log', 'harness.agents'}"
     code = f"import sys, harness.codeloop; sys.exit(bool({heavy} & {{*sys.modules}}))"
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0
 

@@ -27,7 +27,7 @@ BESIDE = ROOT / "harness" / "top-level"
 INSTALLED = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
 OURS = () if INSTALLED else ("-p", PLUGIN)
 REFUSED: Any = {"kind": "missing_evidence", "offending_step": 1}
-HEAVY = ("pydantic", "hypothesis", "critic", "evals", "harness", "sqlalchemy", "orjson")
+HEAVY = ("pydantic", "hypothesis", "critic", "evals", "harness", "sqlite3", "orjson")
 
 _LEFT_OUT = ("cacheprovider", "hypothesispytest", "schemathesis", "xdist")
 LEAN = tuple(option for name in _LEFT_OUT for option in ("-p", f"no:{name}"))
