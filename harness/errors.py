@@ -47,8 +47,8 @@
         OutOfPlace
         OutOfTime
         PermitError
-        StateUnusable
         RequestRefused
+        StateUnusable
         ToolNotRun
         UsageError
         WentOnElsewhere

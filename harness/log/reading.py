@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from harness.errors import escape_text
 from harness.log.errors import LogDamaged
 from harness.log.statements import (
-    CLAIMS,
+    CLAIM_ROWS,
     INPUTS,
     NUMBERS,
     RECORDS,
@@ -172,7 +172,7 @@ class LogReader:
         """Yield every claim with the number of its record, unchecked."""
         after = ""
         while self._format != OLD_FORMAT:
-            page = self._some(CLAIMS, after)
+            page = self._some(CLAIM_ROWS, after)
             yield from ((str(claim), seq) for claim, seq in page)
             if not page or str(page[-1][0]) <= after:
                 return

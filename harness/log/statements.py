@@ -31,7 +31,7 @@ NUMBERS: Final = Rows("SELECT seq FROM records", "seq")
 INPUTS: Final = Rows("SELECT digest, CAST(body AS BLOB) FROM inputs", "digest")
 """The stored inputs and parts: (digest, body)."""
 
-CLAIMS: Final = Rows("SELECT claim, seq FROM claims", "claim")
+CLAIM_ROWS: Final = Rows("SELECT claim, seq FROM claims", "claim")
 """The claims: (claim, number of the record)."""
 
 _DIGESTS: Final = "SELECT digest FROM inputs"
@@ -76,7 +76,7 @@ def stored_inputs(connection: Connection, digests: Iterable[str]) -> dict[str, b
 
 def stored_claims(connection: Connection, claims: Iterable[str]) -> dict[str, int]:
     """Return the number of the record that made each claim; leave out what no record claimed."""
-    rows = _rows_with(connection, CLAIMS.select, CLAIMS.by, claims)
+    rows = _rows_with(connection, CLAIM_ROWS.select, CLAIM_ROWS.by, claims)
     return {str(claim): seq for claim, seq in rows}
 
 

@@ -27,7 +27,7 @@ from harness.serve.refusing import RequestRefused
 from harness.serve.service import ServiceContext
 from harness.wire import InvalidInput, parse_json
 
-SESSION_EVENTS: Final = "/v1/sessions/{session}/events"
+_SESSION_EVENTS: Final = "/v1/sessions/{session}/events"
 
 _THREADS: Final = 16
 _FAILED: Final = "critic_error: "
@@ -75,7 +75,7 @@ class SessionEndpoint:
 
     def _count(self, ruling: Ruling) -> None:
         if ruling.critic_error is not None:
-            self._context.failed(SESSION_EVENTS, ruling.critic_error)
+            self._context.failed(_SESSION_EVENTS, ruling.critic_error)
         else:
             self._context.metrics.rulings.labels(ruling.action).inc()
 

@@ -67,6 +67,7 @@ ALSO = {
     "harness.loops.plan_loop": {"asyncio"},
     "evals.unread": {"threading"},
     "evals.beside": {"threading", "weakref"},
+    "evals.recent_results": {"threading"},
     "harness.runtime.permit": {"threading"},
     "harness.agents.journal": {"threading"},
     "harness.guard.permits": {"threading"},
