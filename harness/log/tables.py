@@ -14,11 +14,11 @@ LOG_FORMAT: Final = 2
 FORMATS: Final = "log_format"
 """The table that says which format a log has."""
 
-CLAIMS: Final = "claims"
+_CLAIMS: Final = "claims"
 """The table that a log of the old format lacks."""
 
 
 def tables_of(log_format: int) -> tuple[str, ...]:
     """Return the names of the tables of a log of this format."""
     old = (FORMATS, "inputs", "records")
-    return old if log_format == OLD_FORMAT else (*old, CLAIMS)
+    return old if log_format == OLD_FORMAT else (*old, _CLAIMS)
