@@ -1,11 +1,14 @@
 """Every command and snippet of every page works as it is shown, and every link leads somewhere."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 
@@ -32,6 +35,18 @@ NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 NOT_RUN = re.compile(r"-m pytest$|^pip install '?plan-critic")
 
 
+@pytest.fixture
+def ended(tmp_path: Path) -> Iterator[None]:
+    """End what a page started in its folder, and left running because it failed halfway."""
+    yield
+    for file in tmp_path.rglob("*.pid"):
+        with suppress(OSError, ValueError):
+            number = int(file.read_text())
+            if Path(f"/proc/{number}/cwd").resolve().is_relative_to(tmp_path.resolve()):
+                os.kill(number, signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("ended")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_works_as_shown(name: str, tmp_path: Path) -> None:
     page, folder = snippets(ROOT / name), furnish(ROOT / name, tmp_path)
