@@ -14,6 +14,7 @@ import orjson
 from pydantic import ValidationError
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
+from critic.verdicts import Refused, Verified
 from critic.verify import verify_plain
 from evals.envelope import Envelope
 from evals.escaping import pointer
@@ -161,14 +162,42 @@ def verify_bytes(
     Raises:
         InvalidInput: the bytes are not a Plan.
     """
-    written = _as_written(plan)
-    value = parse_json(plan) if written is _UNLIKE else written
-    verdict = verify_plain(ctx, compiled, spec, value)
-    if verdict is None:
-        if written is not _UNLIKE and plan.count(b"{") + plan.count(b"[") >= _DEEPEST:
-            value = parse_json(plan)  # it may be too deep, and then it says so
-        verdict = verify(ctx, compiled, spec, build(Plan, value))
+    verdict = verify_document(ctx, compiled, spec, plan)
     return verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
+
+
+def verify_document(
+    ctx: RunContext,
+    compiled: CompiledContext,
+    spec: DecisionSpec,
+    plan: bytes,
+    max_bytes: int = MAX_DOCUMENT_BYTES,
+) -> Verified | Refused:
+    """Verify a plan given as JSON.
+
+    Raises:
+        InvalidInput: the bytes are not a Plan.
+    """
+    written = _as_written(plan, max_bytes)
+    value = parse_json(plan, max_bytes) if written is _UNLIKE else written
+    verdict = verify_plain(ctx, compiled, spec, value)
+    if verdict is not None:
+        return verdict
+    if written is not _UNLIKE and plan.count(b"{") + plan.count(b"[") >= _DEEPEST:
+        value = parse_json(plan, max_bytes)  # it may be too deep, and then it says so
+    return verify(ctx, compiled, spec, build(Plan, value))
+
+
+def verify_value(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Any
+) -> Verified | Refused:
+    """Verify a plan given as what `parse_json` returned, and nobody else holds.
+
+    Raises:
+        InvalidInput: the value is not a Plan.
+    """
+    verdict = verify_plain(ctx, compiled, spec, plan)
+    return verify(ctx, compiled, spec, build(Plan, plan)) if verdict is None else verdict
 
 
 _UNLIKE: Final = object()
@@ -177,12 +206,12 @@ _DEEPEST: Final = 200
 _HEAD: Final = 64
 
 
-def _as_written(data: bytes) -> Any:
+def _as_written(data: bytes, max_bytes: int) -> Any:
     """Return the value of a document if it is the same written again, as most are; or `_UNLIKE`.
 
     Then no key was dropped, and the value is that of `parse_json` where it is not too deep.
     """
-    if len(data) > MAX_DOCUMENT_BYTES or b": " in data[:_HEAD]:
+    if len(data) > max_bytes or b": " in data[:_HEAD]:
         return _UNLIKE
     try:
         value = orjson.loads(data)

@@ -1,6 +1,7 @@
 """Judge plans in a context that is read once."""
 
 from collections.abc import Callable
+from typing import Any
 
 import critic
 from critic.verify import verify
@@ -10,7 +11,7 @@ from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 from harness.commands.formats.judgement import Judged
-from harness.wire import parse
+from harness.wire import build, parse, verify_document, verify_value
 
 Judge = Callable[[bytes], Judged]
 
@@ -29,9 +30,24 @@ def plan_judge(context: PlanContext, limit: int, *, advice: bool) -> Judge:
     inputs = context.ctx, context.compiled, context.spec
 
     def judge(data: bytes) -> Judged:
-        return judged(*inputs, parse(Plan, data, limit), advice=advice)
+        if advice:
+            return judged(*inputs, parse(Plan, data, limit), advice=True)
+        return Judged(verify_document(*inputs, data, limit), context.ctx.trace_id)
 
     return judge
+
+
+def judged_value(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, value: Any, *, advice: bool
+) -> Judged:
+    """Judge a plan given as what `parse_json` returned.
+
+    Raises:
+        InvalidInput: the value is not a Plan.
+    """
+    if advice:
+        return judged(ctx, compiled, spec, build(Plan, value), advice=True)
+    return Judged(verify_value(ctx, compiled, spec, value), ctx.trace_id)
 
 
 def judged_proposal(proposal: Proposal, *, advice: bool) -> Judged:

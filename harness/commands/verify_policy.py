@@ -1,17 +1,18 @@
 """`critic verify --policy`: judge documents that leave out what a policy says."""
 
 import argparse
+from contextlib import suppress
 from typing import Any
 
 from evals.context import RunContext
-from evals.plan import Plan, Proposal
+from evals.plan import Proposal
 from harness.commands.documents import read_whole
 from harness.commands.formats.judgement import Judged
 from harness.commands.plan_judging import (
     Judge,
     PlanContext,
-    judged,
     judged_proposal,
+    judged_value,
     plan_judge,
 )
 from harness.commands.policy import load_policy
@@ -56,21 +57,20 @@ class _ProposalJudge:
 
     def __call__(self, data: bytes) -> Judged:
         value = parse_json(data, self._limit)
-        shared = self._shared(value)
-        if shared is not None:
-            ctx, plan = shared
-            return judged(ctx, self._compiled, self._policy.spec, plan, advice=self._advice)
+        ctx = self._context_of(value)
+        if ctx is not None:
+            with suppress(InvalidInput):  # explained below, where the Proposal is read as a whole
+                spec, advice = self._policy.spec, self._advice
+                return judged_value(ctx, self._compiled, spec, value["plan"], advice=advice)
         completed = completed_proposal(self._policy, value)
         return judged_proposal(build(Proposal, completed), advice=self._advice)
 
-    def _shared(self, value: Any) -> tuple[RunContext, Plan] | None:
-        """Return the parts of a valid Proposal without evidence of its own, else None."""
+    def _context_of(self, value: Any) -> RunContext | None:
+        """Return the context of a Proposal without evidence of its own; None if it is invalid."""
         if not isinstance(value, dict) or value.keys() != _LEFT:
             return None
         if not isinstance(value["ctx"], dict):
             return None
-        try:
-            ctx = build(RunContext, {**self._context, **value["ctx"]})
-            return ctx, build(Plan, value["plan"])
-        except InvalidInput:  # explained where the Proposal is read as a whole
-            return None
+        with suppress(InvalidInput):
+            return build(RunContext, {**self._context, **value["ctx"]})
+        return None
