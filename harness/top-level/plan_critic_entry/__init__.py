@@ -4,7 +4,6 @@ Other projects have a folder named `critic`, `evals` or `harness` too, and Pytho
 on its path. So nothing here imports one of the three before `shadowed` has found them to be ours.
 """
 
-from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
@@ -57,6 +56,8 @@ def shadowed() -> dict[str, str]:
 def _line(name: str, place: Path | None) -> str:
     if place is None:
         return f"package {name} is missing: install plan-critic again"
+    from importlib.metadata import packages_distributions  # noqa: PLC0415 - slow to load
+
     owners = packages_distributions().get(name, []) if "site-packages" in place.parts else []
     others = ", ".join(owner for owner in owners if owner != "plan-critic")
     fix = "rename it, or keep the folder that holds it off the import path"
