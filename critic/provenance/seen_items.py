@@ -97,10 +97,7 @@ class SeenItems:
             self._mark(entries, has_expired=True)
         for entries in self._expiring[count:before]:
             self._mark(entries, has_expired=False)
-        if before != count:
-            self._expired_count = count
-            for place in self.places.values():
-                place.texts.forget_tables()
+        self._expired_count = count
 
     def _mark(self, entries: Iterable[ItemText], *, has_expired: bool) -> None:
         for entry in entries:

@@ -6,7 +6,7 @@ Rule 1: a value stands in a text as a whole, between the boundaries of tokens. A
 Rule 2: a number of three digits or fewer stands only where the text calls it an id.
 Rule 3: adding a text costs its length. Looking up a value of one token costs the same in any index.
         A longer one is tried where its rarest token occurs; once that took as many tries as the
-        texts are long, in a table of all runs of so many tokens.
+        texts are long, in a table of all runs of so many tokens, which reads each text once.
 """
 
 import re
@@ -78,7 +78,7 @@ class Texts:
         self._held = Holders[str]()
         self._ids = Holders[str]()
         self._tries_left = 0
-        self._windows: dict[Shown | None, tuple[list[ItemText], Windows]] = {}
+        self._windows = Windows(*self._reading[:3])
 
     def __iter__(self) -> Iterator[tuple[str, EvidenceItem]]:
         """Yield each canonical text with its item."""
@@ -96,13 +96,9 @@ class Texts:
         """Add what an item says."""
         in_order(self._entries, entry)
         self._tries_left += len(entry.text)
-        self._windows.clear()
+        self._windows.add(entry)
         self._held.add(self._reading.token.findall(entry.text), entry)
         self._ids.add(self._reading.called_id.findall(entry.text), entry)
-
-    def forget_tables(self) -> None:
-        """Note that entries expired, or count again."""
-        self._windows.clear()
 
     def find(self, value: str) -> EvidenceItem | None:
         """Return an item in whose text the spelling of a value stands, the first if several do."""
@@ -134,10 +130,10 @@ class Texts:
         possible = held if shown is None else filter(shown.shows, held)
         if self._tries_left > 0:
             return self._first(possible, value, tokens)
-        entries, windows = self._tables(shown)
-        at = windows.find(value)
-        if at is None or entries[at[0]].text.startswith(value, at[1]):
-            return at and entries[at[0]]
+        found = self._windows.find(value, shown)
+        # A window is found by a number, and another run of tokens may have the same.
+        if found is None or found[0].text.startswith(value, found[1]):
+            return found and found[0]
         return self._first(possible, value, tokens)
 
     def _first(
@@ -171,17 +167,6 @@ class Texts:
 
     def _spans(self, text: str) -> Iterator[tuple[str, int]]:
         return ((match[0], match.start()) for match in self._reading.token.finditer(text))
-
-    def _tables(self, shown: Shown | None) -> tuple[list[ItemText], Windows]:
-        """Return the entries that count, and the windows of their texts.
-
-        A window is found by a number, and another run of tokens may have the same.
-        """
-        if shown not in self._windows:
-            entries = list(self.shown(shown))
-            windows = Windows([one.text for one in entries], *self._reading[:3])
-            self._windows[shown] = entries, windows
-        return self._windows[shown]
 
     def _stands(self, text: str, value: str, at: int) -> bool:
         return (

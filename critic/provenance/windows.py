@@ -1,7 +1,8 @@
 """Find values of many frequent words in many texts, at a cost that is linear in both together.
 
 Rule 1: a window is a run of tokens, with as many characters around it as a value has around its
-        own. A table of all windows of one shape takes one pass over the texts.
+        own. A table of all windows of one shape takes one pass over the texts, and goes on
+        where it stopped when there are more.
 Rule 2: a table is found by a number for each window that rolls on from one to the next. Two
         windows may share a number, so whoever asks compares the texts.
 """
@@ -9,6 +10,8 @@ Rule 2: a table is found by a number for each window that rolls on from one to t
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
+
+from critic.provenance.holders import Holders, ItemText, Shown
 
 _PRIME: Final = 2**61 - 1
 _BASE: Final = 911_382_323
@@ -40,41 +43,69 @@ class _Line:
             self.rolled.append((self.rolled[-1] * _BASE + unit) % _PRIME)
 
 
+class _Table:
+    """The windows of one shape in the first texts: which texts have each, and where first."""
+
+    __slots__ = ("held", "read", "starts")
+
+    def __init__(self) -> None:
+        self.held = Holders[_Key]()
+        self.starts: dict[ItemText, dict[_Key, int]] = {}
+        self.read = 0
+
+
 class Windows:
-    """The windows of some texts. Each shape is worked out when it is first asked for."""
+    """The windows of texts. Those of a shape are worked out when it is asked for."""
 
     def __init__(
-        self,
-        texts: list[str],
-        token: re.Pattern[str],
-        begins: re.Pattern[str],
-        ends: re.Pattern[str],
+        self, token: re.Pattern[str], begins: re.Pattern[str], ends: re.Pattern[str]
     ) -> None:
-        """Read the texts. `begins` and `ends` match where a value may begin and end."""
+        """Start without texts. `begins` and `ends` match where a value may begin and end."""
         self._token, self._begins, self._ends = token, begins, ends
         self._units: dict[str, int] = {}
-        self._lines = [_Line(text, token, self._units) for text in texts]
-        self._tables: dict[_Shape, dict[_Key, tuple[int, int]]] = {}
+        self._entries: list[ItemText] = []
+        self._lines: list[_Line] = []
+        self._tables: dict[_Shape, _Table] = {}
 
-    def find(self, value: str) -> tuple[int, int] | None:
-        """Return the text and the offset where a value first stands, as far as numbers say.
+    def add(self, entry: ItemText) -> None:
+        """Add what an item says. It is read at the next lookup."""
+        self._entries.append(entry)
 
-        The value holds a token.
+    def find(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
+        """Return the first entry that counts where a value stands, as far as numbers say.
+
+        The value holds a token. Its offset in the text is returned as well.
         """
         line = _Line(value, self._token, self._units)
         shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1])
-        if shape not in self._tables:
-            self._tables[shape] = self._table(shape)
         key, _, _ = next(_windows(line, shape))
-        return self._tables[shape].get(key)
+        table = self._table(shape)
+        found = table.held.first(key, shown)
+        return None if found is None else (found, table.starts[found][key])
 
-    def _table(self, shape: _Shape) -> dict[_Key, tuple[int, int]]:
-        table: dict[_Key, tuple[int, int]] = {}
-        for at, line in enumerate(self._lines):
-            for key, start, end in _windows(line, shape):
-                if self._begins.match(line.text, start) and self._ends.match(line.text, end):
-                    table.setdefault(key, (at, start))
+    def _table(self, shape: _Shape) -> _Table:
+        """Return the table of a shape, after it has read the texts that it has not read yet."""
+        for entry in self._entries[len(self._lines) :]:
+            self._lines.append(_Line(entry.text, self._token, self._units))
+        table = self._tables.setdefault(shape, _Table())
+        for at in range(table.read, len(self._lines)):
+            entry, starts = self._entries[at], self._starts(self._lines[at], shape)
+            table.held.add(starts, entry)
+            table.starts[entry] = starts
+        table.read = len(self._lines)
         return table
+
+    def _starts(self, line: _Line, shape: _Shape) -> dict[_Key, int]:
+        """Return where each window of a text stands first, of those that a value may be."""
+        starts: dict[_Key, int] = {}
+        for key, start, end in _windows(line, shape):
+            if (
+                key not in starts
+                and self._begins.match(line.text, start)
+                and self._ends.match(line.text, end)
+            ):
+                starts[key] = start
+        return starts
 
 
 def _windows(line: _Line, shape: _Shape) -> Iterator[tuple[_Key, int, int]]:

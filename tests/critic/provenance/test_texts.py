@@ -2,14 +2,16 @@
 
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from critic.provenance import windows
+from critic.provenance.holders import ItemText, Shown
 from critic.provenance.texts import GAP, Texts, hosts_in
 from critic.provenance.values import canonical, is_short_number, spelling
 from evals.manifest import EvidenceItem
@@ -89,6 +91,60 @@ def test_a_text_that_is_added_later_is_found_by_tables_too() -> None:
     found = texts.find("b a")
     assert found is not None
     assert found.id == "e1"
+
+
+FEW = st.text("ab  ?-", max_size=8) | PHRASES
+TEXTS = st.dictionaries(st.integers(0, 9), FEW, max_size=6)
+SOME = st.frozensets(st.integers(0, 9), max_size=3)
+
+
+@given(TEXTS, st.lists(FEW, max_size=4), SOME, SOME, st.booleans())
+def test_texts_with_lookups_between_them_answer_what_texts_at_once_answer(
+    texts: dict[int, str],
+    values: list[str],
+    expired: frozenset[int],
+    hidden: frozenset[int],
+    generous: bool,
+) -> None:
+    growing, said = Texts(generous=generous), list[ItemText]()
+    names = frozenset(f"e{at}" for at in hidden)
+    shown = [None, *(Shown(has_expired, names) for has_expired in (False, True))]
+    for at, text in texts.items():
+        said.append(ItemText(item(f"e{at}"), canonical(text)))
+        said[-1].has_expired = at in expired
+        growing.add_entry(said[-1])
+        growing._tries_left = 0
+        at_once = Texts(generous=generous)
+        for one in reversed(said):
+            at_once.add_entry(one)
+        for value, which in product(map(spelling, (*values, *texts.values())), shown):
+            assert growing.entry(value, which) is at_once.entry(value, which)
+
+
+def windows_of_a_session(turns: int, size: int) -> int:
+    """Return how many windows are read in as many turns, each with a new text and a lookup."""
+    texts, read = index(["aa bb " * size], tried_out=True), []
+    windows_in = windows._windows
+
+    def counted(*line_and_shape: Any) -> Iterator[Any]:
+        for window in windows_in(*line_and_shape):
+            read.append(window)
+            yield window
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(windows, "_windows", counted)
+        for turn in range(turns):
+            texts.add(item(f"f{turn:03}"), f"aa bb cc{turn}")
+            texts._tries_left = 0
+            assert texts.find("bb bb") is None
+            assert texts.find(f"bb cc{turn}") is not None
+    return len(read)
+
+
+def test_a_turn_reads_what_it_brings_and_not_what_came_before() -> None:
+    few, many = windows_of_a_session(1, size=1000), windows_of_a_session(50, size=1000)
+    assert 2000 <= few <= 2100
+    assert many - few <= 50 * 10
 
 
 def test_many_values_of_frequent_words_are_found_in_linear_time() -> None:
