@@ -16,6 +16,10 @@ from critic.provenance.holders import Holders, ItemText, Shown
 _PRIME: Final = 2**61 - 1
 _BASE: Final = 911_382_323
 
+_KEPT: Final = 16
+"""How many tables are kept when a text is added, those asked for last: each may be as large as
+the texts."""
+
 _Key = tuple[int, str, str, str]
 
 
@@ -70,6 +74,8 @@ class Windows:
     def add(self, entry: ItemText) -> None:
         """Add what an item says. It is read at the next lookup."""
         self._entries.append(entry)
+        for shape in [*self._tables][:-_KEPT]:
+            del self._tables[shape]
 
     def find(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         """Return the first entry that counts where a value stands, as far as numbers say.
@@ -87,7 +93,8 @@ class Windows:
         """Return the table of a shape, after it has read the texts that it has not read yet."""
         for entry in self._entries[len(self._lines) :]:
             self._lines.append(_Line(entry.text, self._token, self._units))
-        table = self._tables.setdefault(shape, _Table())
+        known = self._tables.pop(shape, None)
+        table = self._tables[shape] = known or _Table()
         for at in range(table.read, len(self._lines)):
             entry, starts = self._entries[at], self._starts(self._lines[at], shape)
             table.held.add(starts, entry)

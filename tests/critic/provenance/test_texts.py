@@ -147,6 +147,18 @@ def test_a_turn_reads_what_it_brings_and_not_what_came_before() -> None:
     assert many - few <= 50 * 10
 
 
+def test_few_tables_are_kept_and_those_that_are_not_are_made_anew() -> None:
+    texts = index(["aa bb " * 50], tried_out=True)
+    for turn in range(2):
+        for count in range(2, 40):
+            assert texts.find("aa bb " * count + "aa") is not None
+            assert texts.find("aa bb " * count + "bb") is None
+        assert len(texts._windows._tables) >= 38
+        texts.add(item(f"f{turn}"), "aa")
+        texts._tries_left = 0
+        assert len(texts._windows._tables) == windows._KEPT
+
+
 def test_many_values_of_frequent_words_are_found_in_linear_time() -> None:
     phrases = [" ".join(words) for words in product(["aa", "bb"], repeat=12)]
     texts = index(phrases[::2])
