@@ -1,12 +1,13 @@
 """What holds a key, by the number of its item: an index that is only added to.
 
 Rule 1: the first holder is that with the lowest number, in whichever order they are added.
-Rule 2: an item expires, or counts again for an earlier time, without being added anew.
+Rule 2: what has expired is kept apart, so that a lookup goes through nothing that does not count
+        but hidden items. An item that expires, or counts again for an earlier time, costs its keys.
 """
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from evals.manifest import EvidenceItem
 
@@ -26,7 +27,7 @@ class ItemText:
     Where the tokens of the text stand is worked out when it is asked for.
     """
 
-    __slots__ = ("_places", "has_expired", "item", "number", "text", "was_tried")
+    __slots__ = ("_held_by", "_places", "has_expired", "item", "number", "text", "was_tried")
 
     def __init__(self, item: EvidenceItem, text: str = "") -> None:
         self.item: Final[EvidenceItem] = item
@@ -35,6 +36,23 @@ class ItemText:
         self.has_expired: bool = False
         self.was_tried: bool = False
         self._places: dict[str, list[int]] | None = None
+        self._held_by: dict[Holders[Any], tuple[Any, ...]] = {}
+
+    def note(self, holders: "Holders[_K]", keys: tuple[_K, ...]) -> None:
+        """Note that these holders are to hear when the entry expires: it holds some keys there."""
+        if self.item.expires_at is not None:
+            self._held_by[holders] = (*self._held_by.get(holders, ()), *keys)
+
+    def forget(self, holders: "Holders[_K]") -> None:
+        """Note that these holders are used no more."""
+        self._held_by.pop(holders, None)
+
+    def mark(self, *, has_expired: bool) -> None:
+        """Note that the entry has expired, or counts again."""
+        if has_expired is not self.has_expired:
+            self.has_expired = has_expired
+            for holders, keys in self._held_by.items():
+                holders.move(keys, self)
 
     def places(self, spans: Callable[[str], Iterable[tuple[str, int]]]) -> dict[str, list[int]]:
         """Return the offsets of each token, where `spans` gives the tokens of a text."""
@@ -56,19 +74,27 @@ class Shown(NamedTuple):
         return entry.has_expired is self.expired and entry.item.id not in self.hidden
 
 
+_Of = dict[_K, ItemText | list[ItemText]]
+
+
 class Holders(Generic[_K]):
     """The entries that hold each key. Adding an entry costs its keys, whatever others hold."""
 
     __slots__ = ("_of",)
 
     def __init__(self) -> None:
-        # Most keys have one holder, which stands there by itself.
-        self._of: dict[_K, ItemText | list[ItemText]] = {}
+        # Those that have not expired, and those that have. Most keys have one holder, which stands
+        # there by itself.
+        self._of: tuple[_Of[_K], _Of[_K]] = {}, {}
 
     def add(self, keys: Iterable[_K], entry: ItemText) -> None:
         """Note that an entry holds some keys."""
-        known, number = self._of, entry.number
-        new: dict[_K, ItemText | list[ItemText]] = dict.fromkeys(keys, entry)
+        new: _Of[_K] = dict.fromkeys(keys, entry)
+        entry.note(self, tuple(new))
+        self._add(new, entry)
+
+    def _add(self, new: _Of[_K], entry: ItemText) -> None:
+        known, number = self._of[entry.has_expired], entry.number
         for key in known.keys() & new.keys():
             holders = known[key]
             if type(holders) is ItemText:
@@ -78,20 +104,37 @@ class Holders(Generic[_K]):
                 del new[key]
         known.update(new)
 
-    def of(self, key: _K) -> Sequence[ItemText]:
-        """Return all holders of a key, the first first."""
-        found = self._of.get(key, ())
+    def move(self, keys: Iterable[_K], entry: ItemText) -> None:
+        """Note that an entry, which holds some keys, has expired, or counts again."""
+        known = self._of[not entry.has_expired]
+        new: _Of[_K] = dict.fromkeys(keys, entry)
+        for key in new:
+            holders = known[key]
+            if isinstance(holders, list):
+                at = bisect_left(holders, entry.number, key=lambda one: one.number)
+                del holders[holders.index(entry, at)]
+            else:
+                del known[key]
+        self._add(new, entry)
+
+    def of(self, key: _K, shown: Shown | None) -> Sequence[ItemText]:
+        """Return the holders of a key that expired, or that did not, the first first.
+
+        Hidden ones are among them. Where `shown` is None, those that did not expire are asked for.
+        """
+        found = self._side(shown).get(key, ())
         return (found,) if type(found) is ItemText else found  # type: ignore[return-value]
 
+    def _side(self, shown: Shown | None) -> _Of[_K]:
+        return self._of[shown is not None and shown.expired]
+
     def first(self, key: _K, shown: Shown | None) -> ItemText | None:
-        """Return the first holder of a key that counts: of all, where `shown` is None."""
-        return first_of(self.of(key), shown)
+        """Return the first holder of a key that counts: all that did not expire do with None."""
+        return first_of(self.of(key, shown), shown)
 
     def holds_any(self, shown: Shown | None) -> bool:
         """Return whether an entry that counts holds any key."""
-        if shown is None:
-            return bool(self._of)
-        return any(first_of(self.of(key), shown) is not None for key in self._of)
+        return any(first_of(self.of(key, shown), shown) is not None for key in self._side(shown))
 
 
 def first_of(entries: Sequence[ItemText], shown: Shown | None) -> ItemText | None:

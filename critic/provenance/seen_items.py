@@ -101,7 +101,7 @@ class SeenItems:
 
     def _mark(self, entries: Iterable[ItemText], *, has_expired: bool) -> None:
         for entry in entries:
-            entry.has_expired = has_expired
+            entry.mark(has_expired=has_expired)
 
     def request_words(self, shown: Shown | None) -> RequestWords:
         """Return the words of those requests that count."""

@@ -114,7 +114,7 @@ class Texts:
         tokens = [(match[0], match.start()) for match in self._reading.token.finditer(value)]
         if not tokens:
             return self._first(self.shown(shown), value, tokens)
-        held = min((self._held.of(token) for token, _ in tokens), key=len)
+        held = min((self._held.of(token, shown) for token, _ in tokens), key=len)
         if not held or tokens[0][0] == value:
             return first_of(held, shown)
         return self._phrase(held, value, tokens, shown)

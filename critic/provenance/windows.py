@@ -75,7 +75,9 @@ class Windows:
         """Add what an item says. It is read at the next lookup."""
         self._entries.append(entry)
         for shape in [*self._tables][:-_KEPT]:
-            del self._tables[shape]
+            table = self._tables.pop(shape)
+            for one in table.starts:
+                one.forget(table.held)
 
     def find(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         """Return the first entry that counts where a value stands, as far as numbers say.

@@ -5,7 +5,10 @@ from itertools import permutations, product
 from typing import Any, Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from critic.provenance.holders import ItemText, Shown
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.sources import Seen, Sighting, both_seen
 from critic.provenance.values import Day
@@ -157,3 +160,63 @@ def test_tables_of_runs_are_as_of_the_moment_too() -> None:
         index.places["named_public"].texts._tries_left = 0
         fresh, _ = both_seen(index)
         assert fresh.sighting(value) == Sighting("named_public", items[first])
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.integers(1, 9),
+        st.sampled_from(["alpha-1", "alpha beta on may 9", "beta alpha", "id 7"]),
+        st.sampled_from(["user", "operator", "system", "public", "member"]),
+        st.sampled_from(["named", "reached", "ambient", "led"]),
+        st.sampled_from(MOMENTS),
+        st.sampled_from(MOMENTS),
+    ),
+    max_size=6,
+    unique_by=lambda event: event[0],
+)
+SOUGHT: Final = ["alpha-1", "alpha beta", "beta alpha", "7"]
+
+
+@given(EVENTS, st.sampled_from(MOMENTS), st.frozensets(st.sampled_from(["e/1", "e/2", "e/3"])))
+def test_an_index_that_grew_and_moved_answers_as_one_made_at_once(
+    events: list[Any], last: datetime | None, hidden: frozenset[str]
+) -> None:
+    growing, items = SeenItems(["sender"]), list[EvidenceItem]()
+    for number, said, author, standing, end, as_of in events:
+        wire = item({"sender": [said], "x": said + "."}, author, standing, **until(end))
+        items.append(EvidenceItem.model_validate({**wire, "id": f"e/{number}"}))
+        growing.add(items[-1])
+        for moment in (as_of, last):
+            growing.at(moment)
+            for place in growing.places.values():
+                place.texts._tries_left = 0
+            at_once = index_of(sorted(items, key=lambda one: one.id, reverse=True), moment)
+            pairs = zip(both_seen(growing, hidden), both_seen(at_once, hidden), strict=True)
+            for one, other in pairs:
+                assert [*map(one.sighting, SOUGHT)] == [*map(other.sighting, SOUGHT)]
+                assert what_is_known(one, []) == what_is_known(other, [])
+
+
+@pytest.mark.parametrize("value", ["order-1", "order-1 is"])
+def test_a_lookup_does_not_go_through_what_has_expired_nor_through_what_has_not(value: str) -> None:
+    ends = [TEN] * 100 + [ELEVEN] * 100
+    items = numbered(*(item("the order-1 is fine", standing="named", **until(end)) for end in ends))
+    index, asked = index_of(items, TEN), list[str]()
+    index.places["named_public"].texts._tries_left = 0
+    shows = Shown.shows
+
+    def asked_for(shown: Shown, entry: ItemText) -> bool:
+        asked.append(entry.item.id)
+        return shows(shown, entry)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Shown, "shows", asked_for)
+        fresh, every = both_seen(index)
+        assert fresh.sighting(value) == Sighting("named_public", items[100])
+        assert every.sighting(value) == Sighting("named_public", items[100])
+        index.at(NINE)
+        index.at(None)
+        fresh, every = both_seen(index)
+        assert fresh.sighting(value) == UNSEEN
+        assert every.sighting(value) == Sighting("untrusted", items[0])
+    assert len(asked) < 20

@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from itertools import product
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_texts_with_lookups_between_them_answer_what_texts_at_once_answer(
     shown = [None, *(Shown(has_expired, names) for has_expired in (False, True))]
     for at, text in texts.items():
         said.append(ItemText(item(f"e{at}"), canonical(text)))
-        said[-1].has_expired = at in expired
+        said[-1].mark(has_expired=at in expired)
         growing.add_entry(said[-1])
         growing._tries_left = 0
         at_once = Texts(generous=generous)
@@ -157,6 +158,17 @@ def test_few_tables_are_kept_and_those_that_are_not_are_made_anew() -> None:
         texts.add(item(f"f{turn}"), "aa")
         texts._tries_left = 0
         assert len(texts._windows._tables) == windows._KEPT
+
+
+def test_an_item_that_expires_remembers_no_table_that_is_not_kept() -> None:
+    texts, expires = Texts(), datetime(2026, 5, 9, tzinfo=UTC)
+    entry = ItemText(item("e0").model_copy(update={"expires_at": expires}), "aa bb " * 50)
+    texts.add_entry(entry)
+    for turn in range(40):
+        texts._tries_left = 0
+        assert texts.find("aa bb " * (turn + 2) + "bb") is None
+        texts.add(item(f"f{turn}"), "aa")
+    assert len(entry._held_by) <= windows._KEPT + 2
 
 
 def test_many_values_of_frequent_words_are_found_in_linear_time() -> None:
