@@ -3,7 +3,9 @@
 Rule 1: a window is a run of tokens, with as many characters around it as a value has around its
         own. A table of all windows of one shape takes one pass over the texts, and goes on
         where it stopped when there are more.
-Rule 2: a table is found by a number for each window that rolls on from one to the next. Two
+Rule 2: a long value is looked for by its beginning and its end first, in tables that it shares with
+        values of other lengths. Most values that do not stand there have a part that does not.
+Rule 3: a table is found by a number for each window that rolls on from one to the next. Two
         windows may share a number, so whoever asks compares the texts.
 """
 
@@ -16,7 +18,7 @@ from critic.provenance.holders import Holders, ItemText, Shown
 _PRIME: Final = 2**61 - 1
 _BASE: Final = 911_382_323
 
-_KEPT: Final = 16
+_KEPT: Final = 8
 """How many tables are kept when a text is added, those asked for last: each may be as large as
 the texts."""
 
@@ -84,6 +86,25 @@ class Windows:
 
         The value holds a token. Its offset in the text is returned as well.
         """
+        found = None
+        for part in (*self._parts(value), value):
+            found = self._first(part, shown)
+            # No text before the first that holds a part of the value holds the value.
+            if found is None or self._stands(value, *found):
+                break
+        return found
+
+    def _parts(self, value: str) -> tuple[str, str]:
+        """Return the beginning and the end of a value, of as many tokens as a power of two."""
+        spans = [match.span() for match in self._token.finditer(value)]
+        tokens = 1 << (len(spans).bit_length() - 1)
+        return value[: spans[tokens - 1][1]], value[spans[-tokens][0] :]
+
+    def _stands(self, value: str, entry: ItemText, at: int) -> bool:
+        ends = self._ends.match(entry.text, at + len(value))
+        return entry.text.startswith(value, at) and ends is not None
+
+    def _first(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         line = _Line(value, self._token, self._units)
         shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1])
         key, _, _ = next(_windows(line, shape))

@@ -122,9 +122,9 @@ def test_texts_with_lookups_between_them_answer_what_texts_at_once_answer(
             assert growing.entry(value, which) is at_once.entry(value, which)
 
 
-def windows_of_a_session(turns: int, size: int) -> int:
-    """Return how many windows are read in as many turns, each with a new text and a lookup."""
-    texts, read = index(["aa bb " * size], tried_out=True), []
+def windows_of_a_session(text: str, turns: Iterable[tuple[str, str]]) -> int:
+    """Return how many windows are read in turns: each brings a text, and looks for a value."""
+    texts, read = index([text], tried_out=True), []
     windows_in = windows._windows
 
     def counted(*line_and_shape: Any) -> Iterator[Any]:
@@ -134,27 +134,36 @@ def windows_of_a_session(turns: int, size: int) -> int:
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(windows, "_windows", counted)
-        for turn in range(turns):
-            texts.add(item(f"f{turn:03}"), f"aa bb cc{turn}")
+        for turn, (more, value) in enumerate(turns):
+            texts.add(item(f"f{turn:03}"), more)
             texts._tries_left = 0
-            assert texts.find("bb bb") is None
-            assert texts.find(f"bb cc{turn}") is not None
+            assert texts.find(value) is None
+            assert texts.find(more) is not None
     return len(read)
 
 
 def test_a_turn_reads_what_it_brings_and_not_what_came_before() -> None:
-    few, many = windows_of_a_session(1, size=1000), windows_of_a_session(50, size=1000)
+    turns = [(f"bb cc{turn}", "bb bb") for turn in range(50)]
+    few, many = (windows_of_a_session("aa bb " * 1000, turns[:count]) for count in (1, 50))
     assert 2000 <= few <= 2100
     assert many - few <= 50 * 10
 
 
+def test_values_of_many_lengths_share_tables() -> None:
+    text, *values = (" ".join(f"{3**power:b}") for power in (1262, *range(8, 40)))
+    values = [*values[13:], *(text[:64] + value for value in values[:11])]
+    assert len(set(map(len, values))) > 20
+    assert len(text.split()) > 2000
+    assert windows_of_a_session(text, [("bb cc", value) for value in values]) <= 3 * 2000
+
+
 def test_few_tables_are_kept_and_those_that_are_not_are_made_anew() -> None:
-    texts = index(["aa bb " * 50], tried_out=True)
+    texts = index(["bb " + "aa " * 50 + "bb"], tried_out=True)
     for turn in range(2):
         for count in range(2, 40):
-            assert texts.find("aa bb " * count + "aa") is not None
-            assert texts.find("aa bb " * count + "bb") is None
-        assert len(texts._windows._tables) >= 38
+            assert texts.find("aa " * count + "aa") is not None
+            assert texts.find("bb " + "aa " * count + "bb") is None
+        assert len(texts._windows._tables) >= 30
         texts.add(item(f"f{turn}"), "aa")
         texts._tries_left = 0
         assert len(texts._windows._tables) == windows._KEPT
@@ -162,11 +171,12 @@ def test_few_tables_are_kept_and_those_that_are_not_are_made_anew() -> None:
 
 def test_an_item_that_expires_remembers_no_table_that_is_not_kept() -> None:
     texts, expires = Texts(), datetime(2026, 5, 9, tzinfo=UTC)
-    entry = ItemText(item("e0").model_copy(update={"expires_at": expires}), "aa bb " * 50)
+    expiring = item("e0").model_copy(update={"expires_at": expires})
+    entry = ItemText(expiring, "bb " + "aa " * 50 + "bb")
     texts.add_entry(entry)
     for turn in range(40):
         texts._tries_left = 0
-        assert texts.find("aa bb " * (turn + 2) + "bb") is None
+        assert texts.find("bb " + "aa " * (turn + 2) + "bb") is None
         texts.add(item(f"f{turn}"), "aa")
     assert len(entry._held_by) <= windows._KEPT + 2
 
