@@ -113,8 +113,11 @@ def _sum(whole: int | None, part: int | None) -> int | None:
 
 
 def _count(total: int) -> int:
-    """Return a sum as a count of the wire. What is above it is above any budget as well."""
-    return min(total, SAFE_INTEGER)
+    """Return a sum as a count of the wire. What is above it is above any budget as well.
+
+    Where a sum was cut, what is taken off it later may be more than what it was cut to.
+    """
+    return max(0, min(total, SAFE_INTEGER))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ class Ledger:
         tokens = sum(expected_tokens(rules, call) for call in batch.calls)
         return changed(
             self,
-            steps=self.steps + len(batch.calls),
+            steps=_count(self.steps + len(batch.calls)),
             tokens=_count(self.tokens + tokens),
             made=self.made.plus(made),
             hosts=self.hosts.plus(hosts),

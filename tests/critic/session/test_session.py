@@ -18,10 +18,12 @@ from critic.session import (
     session_of,
     state_of,
 )
+from critic.session.changed import changed
 from critic.session.session import Closed
 from critic.verdicts import Refused
 from evals.canonical import canonical_json
 from evals.context import DEFAULT_SESSION_TOKENS
+from evals.json_value import SAFE_INTEGER
 from tests.critic.session.building import (
     NOW,
     TOOLS,
@@ -322,6 +324,20 @@ def test_tokens_are_those_of_the_result_else_what_was_expected() -> None:
     assert session.ledger.tokens == 8
     session = session.ran("o", CallResult("completed"), NOW).session
     assert session.ledger.tokens == 8
+
+
+def test_counts_stay_counts_where_an_agent_estimates_the_most() -> None:
+    session = allowed(opened(), *(Call(id, "mail", {}, SAFE_INTEGER) for id in "xyz"))
+    assert session.ledger.tokens == SAFE_INTEGER
+    left = []
+    for id, tokens in (("x", 5), ("y", 7), ("z", 0)):
+        session = session.ran(id, CallResult("completed", tokens=tokens), NOW).session
+        left.append(session.ledger.tokens)
+    assert left == [5, 0, 0]
+    most = changed(session, ledger=changed(session.ledger, steps=SAFE_INTEGER - 1))
+    after_two = allowed(most, Call("1", "mail", {}), Call("2", "mail", {}))
+    assert after_two.ledger.steps == SAFE_INTEGER
+    assert after_two.propose([Call("3", "mail", {})], NOW).ctx.spent
 
 
 def test_only_values_that_asked_are_approved() -> None:
