@@ -9,6 +9,11 @@ from types import MappingProxyType
 from typing import Annotated, Any
 
 from critic.session.batch import Batch, Call, RunningBatch
+from critic.session.contradictions import (
+    ContradictoryState,
+    require_consistent,
+    require_consistent_batch,
+)
 from critic.session.evidence import Trail
 from critic.session.ledger import (
     ApprovedValues,
@@ -24,9 +29,10 @@ from critic.session.report import TurnReport, Worst
 from critic.session.rules import SessionRules
 from critic.session.session import Session
 from critic.session.values import request_hosts
-from critic.verdicts import VerifyVerdict
+from critic.verdicts import Refused, Verified, VerifyVerdict
 from evals.context import CallId, RunContext, SessionFacts, SpentCall
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.escaping import pointer
 from evals.json_value import Text
 from evals.manifest import EvidenceItem
 from evals.plan import Plan, ToolStep
@@ -156,45 +162,58 @@ def session_of(rules: SessionRules, state: SessionState) -> Session:
     """Return the session that a state describes.
 
     Raises:
-        ValueError: it is of another policy, or contradicts itself.
+        ContradictoryState: it is of another policy, or contradicts itself.
+        ValueError: its evidence contradicts that of the policy.
     """
     if state.policy_digest != rules.digest:
-        raise ValueError("the session is of another policy")
-    trail = Trail(rules.evidence, rules.record_fields).plus(state.evidence)
-    running = {one.turn: running_of(one) for one in state.running}
+        raise ContradictoryState("/policy_digest", "the session is of another policy")
+    if [turn.turn for turn in state.turns] != [*range(1, len(state.turns) + 1)]:
+        raise ContradictoryState("/turns", "the turns do not count on from 1")
+    if state.facts.turn != len(state.turns):
+        raise ContradictoryState("/facts/turn", f"there were {len(state.turns)} turns")
+    _require_once((one.turn for one in state.running), "running", "turn")
+    _require_once((one.id for one in state.awaited), "awaited", "id")
+    running = [running_of(one, pointer("running", at)) for at, one in enumerate(state.running)]
     awaited = {one.id: (one.turn, one.step) for one in state.awaited}
-    if any(turn not in running for turn, _ in awaited.values()) or len(running) < len(
-        state.running
-    ):
-        raise ValueError("a call is awaited of a batch that does not run")
-    if [turn.turn for turn in state.turns] != [*range(1, state.facts.turn + 1)]:
-        raise ValueError("the turns are not those that there were")
-    return Session(
+    session = Session(
         rules=rules,
         id=state.facts.id,
-        trail=trail,
+        trail=Trail(rules.evidence, rules.record_fields).plus(state.evidence),
         scope=state.scope,
         request_hosts=_request_hosts(state.evidence),
         texts=state.texts,
         results=state.results,
         ledger=_ledger(state),
-        running=MappingProxyType(running),
+        running=MappingProxyType({one.turn: one for one in running}),
         open_calls=MappingProxyType(awaited),
         turns=state.turns,
         policy=Worst(state.policy.score, state.policy.findings),
         safety=Worst(state.safety.score, state.safety.findings),
     )
+    require_consistent(session)
+    return session
 
 
-def running_of(state: BatchState) -> RunningBatch:
+def _require_once(names: Iterable[object], field: str, key: str) -> None:
+    known = set[object]()
+    for at, name in enumerate(names):
+        if name in known:
+            raise ContradictoryState(pointer(field, at, key), "an earlier one is the same")
+        known.add(name)
+
+
+def running_of(state: BatchState, path: str) -> RunningBatch:
     """Return the batch that a state describes.
 
+    Args:
+        path: a JSON pointer to the batch.
+
     Raises:
-        ValueError: it contradicts itself.
+        ContradictoryState: it does not have one tool step for each call.
     """
     steps = state.plan.steps
     if len(steps) != len(state.calls) or not all(type(step) is ToolStep for step in steps):
-        raise ValueError("a batch has one tool step for each call")
+        raise ContradictoryState(f"{path}/calls", "a batch has one tool step for each call")
     args: list[Any] = [step.args for step in steps if isinstance(step, ToolStep)]
     calls = tuple(
         Call(call.id, call.tool, given, call.estimated_tokens)
@@ -212,9 +231,24 @@ def running_of(state: BatchState) -> RunningBatch:
     )
 
 
-def batch_of(session: Session, running: RunningBatch) -> Batch:
-    """Return a batch with the proposal that it had."""
-    return running.batch(session.rules, session.trail)
+def asked_of(session: Session, state: BatchState, path: str) -> tuple[Batch, Refused]:
+    """Return the batch that waits for a person's answer, with the proposal that it had.
+
+    Args:
+        path: a JSON pointer to the batch.
+
+    Raises:
+        ContradictoryState: it contradicts itself or the session.
+    """
+    waiting = running_of(state, path)
+    if isinstance(waiting.verdict, Verified):
+        raise ContradictoryState(f"{path}/verdict", "a question is about a batch that is refused")
+    if [one.turn for one in session.turns[-1:] if one.action == "ask"] != [waiting.turn]:
+        raise ContradictoryState(f"{path}/turn", "the last batch of the session did not ask")
+    if waiting.ended or waiting.results:
+        raise ContradictoryState(path, "a batch that is asked about has not run")
+    require_consistent_batch(waiting, session.trail, path)
+    return waiting.batch(session.rules, session.trail), waiting.verdict
 
 
 def _ledger(state: SessionState) -> Ledger:
@@ -236,10 +270,14 @@ def _request_hosts(evidence: Iterable[EvidenceItem]) -> frozenset[str]:
     """Return the hosts that the user named.
 
     Raises:
-        ValueError: something that the user said is not a text.
+        ContradictoryState: something that the user said is not a text.
     """
-    said = [item.content for item in evidence if item.source and item.source.author == "user"]
-    texts = [text for text in said if isinstance(text, str)]
-    if len(texts) < len(said):
-        raise ValueError("what the user said is a text")
-    return frozenset[str]().union(*map(request_hosts, texts))
+    hosts = set[str]()
+    for at, item in enumerate(evidence):
+        if item.source is None or item.source.author != "user":
+            continue
+        if not isinstance(item.content, str):
+            path = pointer("evidence", at, "content")
+            raise ContradictoryState(path, "what the user said is a text")
+        hosts |= request_hosts(item.content)
+    return frozenset(hosts)

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from critic.session import SessionRules, SessionState, session_of, state_of
 from critic.session.batch import RunningBatch
-from critic.session.state import BatchState, batch_of, running_of, running_state
+from critic.session.contradictions import ContradictoryState
+from critic.session.state import BatchState, asked_of, running_state
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
 from evals.json_value import Text
 from evals.timestamps import Time
@@ -90,15 +91,15 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
     """
     try:
         session = session_of(rules, state.session)
-        question = None
-        if state.question is not None:
-            waiting = running_of(state.question)
-            if waiting.verdict.ok:
-                raise ValueError("a question is about a batch that verify refuses")
-            batch = batch_of(session, waiting)
-            question = OpenQuestion(batch, waiting.verdict, digest(waiting.plan))
-    except (ValueError, KeyError, IndexError) as error:
-        raise InvalidInput("/session", f"cannot go on from it: {error}") from None
+    except ValueError as error:
+        raise _refused(error, "/session") from None
+    question = None
+    if state.question is not None:
+        try:
+            batch, verdict = asked_of(session, state.question, "/question")
+        except ValueError as error:
+            raise _refused(error, "") from None
+        question = OpenQuestion(batch, verdict, digest(batch.plan))
     return Course(
         settings=settings,
         session=session,
@@ -108,3 +109,8 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
         denied=frozenset(key.encode() for key in state.denied),
         has_halted=state.has_halted,
     )
+
+
+def _refused(error: ValueError, at: str) -> InvalidInput:
+    path = error.path if isinstance(error, ContradictoryState) else ""
+    return InvalidInput(f"{at}{path}", f"cannot go on from it: {error}")

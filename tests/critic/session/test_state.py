@@ -70,38 +70,6 @@ def test_a_new_session_travels_too() -> None:
     assert known(travelled(session)) == known(session)
 
 
-CHANGES: dict[str, tuple[Any, str]] = {
-    "another policy": (lambda _: {"policy_digest": "1" * 64}, "of another policy"),
-    "no batch": (lambda state: {"running": state.running[:-1]}, "a batch that does not run"),
-    "a batch twice": (lambda state: {"running": state.running * 2}, "a batch that does not run"),
-    "no turns": (lambda _: {"turns": ()}, "not those that there were"),
-    "a turn less": (lambda state: {"turns": state.turns[:-1]}, "not those that there were"),
-    "no first turn": (lambda state: {"turns": state.turns[1:]}, "not those that there were"),
-    "turns in another order": (
-        lambda state: {"turns": state.turns[::-1]},
-        "not those that there were",
-    ),
-    "a call less": (
-        lambda state: {
-            "running": (
-                *state.running[:-1],
-                state.running[-1].model_copy(update={"calls": state.running[-1].calls[:-1]}),
-            )
-        },
-        "one tool step for each call",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_state_that_contradicts_itself_is_refused(name: str) -> None:
-    change, said = CHANGES[name]
-    session = eventful()
-    state = state_of(session)
-    with pytest.raises(ValueError, match=said):
-        session_of(session.rules, state.model_copy(update=change(state)))
-
-
 def test_what_the_policy_knows_is_not_part_of_the_state() -> None:
     terms = EvidenceItem(id="terms", classification="terms")
     session = opened(evidence=(terms,))

@@ -1,0 +1,173 @@
+"""A state that contradicts itself is refused where it does, and no other state is."""
+
+from typing import Any
+
+import pytest
+
+from critic import EvidenceItem, Refused, verify_proposal
+from critic.session import Call, CallResult, Session, SessionState, session_of, state_of
+from critic.session.batch import RunningBatch
+from critic.session.contradictions import ContradictoryState
+from critic.session.state import BatchState, asked_of, running_state
+from evals.json_value import SAFE_INTEGER
+from harness.wire import build
+from tests.critic.session.building import NOW, after, allowed, opened, read, rules
+from tests.support.altering import altered, path_of
+
+POLICY_EVIDENCE = (EvidenceItem(id="terms", classification="terms"),)
+
+
+def waiting() -> Session:
+    """Return a session of three turns: the first ended, the others wait for results.
+
+    It has seen the terms of the policy, what it was asked, a note, an order and another note.
+    """
+    session = opened("Wipe disk-1 as plan.md says", evidence=POLICY_EVIDENCE)
+    session = after(session, read("plan.md"), "see x-200")
+    session = allowed(session, Call("o", "order", {}), Call("m", "mail", {}))
+    session = session.ran("o", result("an order"), NOW).session
+    session = allowed(session, Call("f", "refund", {"of": "7"}), read("a.md", "n"))
+    return session.ran("n", result("y"), NOW).session
+
+
+def result(output: str) -> CallResult:
+    return CallResult("completed", output)
+
+
+CONTRADICTIONS: dict[str, tuple[str, Any, str]] = {
+    "another policy": ("/policy_digest", "1" * 64, ""),
+    "no turns": ("/turns", [], "/facts/turn"),
+    "a turn more": ("/facts/turn", 4, ""),
+    "a turn less": ("/facts/turn", 2, ""),
+    "as many turns as can be": ("/facts/turn", SAFE_INTEGER, ""),
+    "no first turn": ("/turns/0/turn", 2, "/turns"),
+    "a turn that asked and runs": ("/turns/1/action", "ask", "/running/0/turn"),
+    "a batch of no turn": ("/running/0/turn", 0, ""),
+    "a batch of a later turn": ("/running/0/turn", 4, ""),
+    "a batch that is over": ("/running/0/turn", 1, "/awaited/0/turn"),
+    "two batches of a turn": ("/running/0/turn", 3, "/running/1/turn"),
+    "no batch": ("/running", [], "/awaited/0/turn"),
+    "a batch without a call": ("/running/1/calls", [], ""),
+    "a batch that saw more": ("/running/1/seen", 6, ""),
+    "a batch that saw less than it pins": ("/running/1/seen", 3, "/running/1/plan"),
+    "a pin of nothing": (
+        "/running/1/plan/steps/0/evidence_refs",
+        ["call/2", "call/9"],
+        "/running/1/plan",
+    ),
+    "a result that is not there": ("/running/1/results", [4, 5], ""),
+    "a call that ended and is awaited": ("/running/1/ended/0/step", 0, "/awaited/1/step"),
+    "an ended call of no step": ("/running/1/ended/0/step", 2, "/running/1/ended"),
+    "an awaited call of no step": ("/awaited/1/step", 2, ""),
+    "an awaited call of another step": ("/awaited/1/step", 1, "/awaited/1/id"),
+    "an awaited call of another id": ("/awaited/1/id", "n", ""),
+    "a call that is awaited twice": ("/awaited/1/id", "m", ""),
+    "a call that is awaited of no batch": ("/awaited/1/turn", 1, ""),
+    "a text less": ("/texts", 0, ""),
+    "a text more": ("/texts", 2, ""),
+    "a result less": ("/results", 2, ""),
+    "as many results as can be": ("/results", SAFE_INTEGER, ""),
+    "a text of a later number": ("/evidence/0/id", "user/2", "/evidence"),
+    "a result of a later number": ("/evidence/3/id", "call/4", "/evidence"),
+    "a second system prompt": ("/evidence/0/id", "operator/2", "/texts"),
+    "a request that is not a text": ("/evidence/0/content", 7, ""),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_state_that_contradicts_itself_is_refused_where_it_does(name: str) -> None:
+    path, new, told = CONTRADICTIONS[name]
+    session = waiting()
+    wire = altered(state_of(session).wire(), path_of(path), new)
+    with pytest.raises(ContradictoryState) as caught:
+        session_of(session.rules, build(SessionState, wire))
+    assert caught.value.path == (told or path)
+    assert "\n" not in str(caught.value)
+
+
+def test_calls_that_ended_all_or_twice_do_not_run() -> None:
+    session = waiting()
+    wire = state_of(session).wire()
+    (ended,) = wire["running"][1]["ended"]
+    for calls in ([ended, {**ended, "step": 0}], [ended, ended]):
+        changed = altered(wire, path_of("/running/1/ended"), calls)
+        changed["awaited"] = changed["awaited"][:1]
+        with pytest.raises(ContradictoryState) as caught:
+            session_of(session.rules, build(SessionState, changed))
+        assert caught.value.path == "/running/1/ended"
+
+
+def test_evidence_of_other_ids_than_a_session_makes_is_refused() -> None:
+    session = waiting()
+    wire = state_of(session).wire()
+    for name in ("terms/2", "operator/2", "x"):
+        wire["evidence"][4:] = [{"id": name, "classification": "x"}]
+        with pytest.raises(ContradictoryState, match="an id") as caught:
+            session_of(session.rules, build(SessionState, wire))
+        assert caught.value.path == "/evidence"
+    wire["evidence"][4:] = [{"id": "terms", "classification": "x"}]
+    with pytest.raises(ValueError, match="the same id"):
+        session_of(session.rules, build(SessionState, wire))
+
+
+def test_a_system_prompt_and_a_call_id_that_returned_are_no_contradiction() -> None:
+    session = Session.opened(rules(), "s", "Do it", system="Be brief")
+    for _ in range(2):
+        session = allowed(session, Call("m", "mail", {}), Call("r", "read", {"name": "x"}))
+    session = session.ran("m", result("y"), NOW).session
+    other = session_of(session.rules, state_of(session))
+    assert {**other.open_calls} == {"r": (2, 1)}
+    assert len(other.running) == 2
+    assert other.closed({}).report == session.closed({}).report
+
+
+def asking() -> tuple[Session, BatchState]:
+    session = waiting()
+    batch = session.propose([Call("p", "pay", {"to": "x-200"})], NOW)
+    verdict = verify_proposal(batch.proposal)
+    session = session.decided(batch, "ask", verdict, "0" * 64)
+    return session, running_state(RunningBatch.of(batch, verdict))
+
+
+def test_the_batch_that_is_asked_about_is_as_it_was() -> None:
+    session, state = asking()
+    batch, verdict = asked_of(session, state, "/question")
+    assert isinstance(verdict, Refused)
+    assert verify_proposal(batch.proposal) == verdict
+    assert (batch.turn, batch.plan, batch.seen) == (4, state.plan, 5)
+
+
+@pytest.mark.parametrize(
+    ("path", "new", "told"),
+    [
+        ("/turn", 3, "/turn"),
+        ("/seen", 6, "/seen"),
+        ("/calls", [], "/calls"),
+        ("/results", [0], ""),
+        ("/verdict", {"ok": True, "reasons": ["x"], "caveats": []}, "/verdict"),
+    ],
+)
+def test_a_question_that_contradicts_its_session_is_refused_where_it_does(
+    path: str, new: Any, told: str
+) -> None:
+    session, state = asking()
+    changed = build(BatchState, altered(state.wire(), path_of(path), new))
+    with pytest.raises(ContradictoryState) as caught:
+        asked_of(session, changed, "/question")
+    assert caught.value.path == f"/question{told}"
+
+
+def test_a_batch_that_ran_is_not_asked_about() -> None:
+    session, state = asking()
+    ended = state_of(session).wire()["running"][1]["ended"]
+    changed = build(BatchState, {**state.wire(), "ended": ended})
+    with pytest.raises(ContradictoryState, match="has not run"):
+        asked_of(session, changed, "/question")
+
+
+def test_nothing_is_asked_about_after_another_ruling_or_before_the_first() -> None:
+    session, state = asking()
+    first = build(BatchState, {**state.wire(), "turn": 0})
+    for other, asked in ((allowed(session, read("b.md", "z")), state), (opened(), first)):
+        with pytest.raises(ContradictoryState, match="did not ask"):
+            asked_of(other, asked, "/question")
