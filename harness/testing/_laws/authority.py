@@ -16,7 +16,7 @@ from evals.json_value import SAFE_INTEGER
 from harness.canonical import canonical_json
 from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing._laws.context import LawContext, marks, marks_of, with_manifest, with_part
-from harness.testing._laws.provenance import TARGETS, require_no_wider
+from harness.testing._laws.provenance import TARGETS, operator_text_expires, require_no_wider
 
 _MODES: Final = tuple(MODE_RANK)
 _DEFAULTS: Final = {"max_steps": DEFAULT_MAX_STEPS, "bucket_tokens": DEFAULT_BUCKET_TOKENS}
@@ -130,14 +130,18 @@ def no_clock_never_helps(context: LawContext) -> None:
     """Leaving out as_of never takes a violation away, and never widens what provenance answers.
 
     What provenance answers is compared by place: where it asked, it may refuse instead. That holds
-    for steps whose values are recipients, objects, codes and days.
+    for steps whose values are recipients, objects, codes and days. Without a time, a text of the
+    operator that expires is gone, which may show that a value is the session's own: see
+    `fewer_items_never_widen`.
     """
     what = "leaving out as_of"
     unsourced = with_part(context.loose, "spec", provenance=ABSENT)
     altered = with_part(unsourced, "ctx", as_of=ABSENT)
     context.require_kept(context.judge(unsourced), altered, what)
     altered = with_part(context.wire, "ctx", as_of=ABSENT)
-    require_no_wider(context, context.wire, altered, TARGETS | {"time"}, what)
+    shows_own = operator_text_expires(context.wire)
+    roles = TARGETS | {"time"}
+    require_no_wider(context, context.wire, altered, roles, what, shows_own=shows_own)
 
 
 def another_plans_approval_changes_nothing(context: LawContext) -> None:

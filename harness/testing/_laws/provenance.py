@@ -62,9 +62,11 @@ def less_authority_never_widens(context: LawContext) -> None:
 
 
 def fewer_items_never_widen(context: LawContext) -> None:
-    """Fewer items of evidence never widen an answer, unless their text contests a field.
+    """Fewer items never widen an answer, unless they contest a field or hide an own value.
 
-    For steps whose values are recipients, objects, codes and secrets.
+    For steps whose values are recipients, objects, codes and secrets. What the operator says counts
+    before what is the session's own, and only the latter ties a call to the request: see
+    `_floor_of_own`.
     """
     wire = _bare(context)
     items = wire["compiled"]["manifests"]["evidence_manifest"]
@@ -74,8 +76,10 @@ def fewer_items_never_widen(context: LawContext) -> None:
     gone = context.pick(removable)
     altered = with_manifest(wire, "evidence_manifest", items[:gone] + items[gone + 1 :])
     # The host of a secret may be one that the request names, which makes it no secret.
-    secret = set() if items[gone]["source"]["author"] == "user" else {"secret"}
-    require_no_wider(context, wire, altered, TARGETS | secret, f"removing item {gone}")
+    author = items[gone]["source"]["author"]
+    secret = set() if author == "user" else {"secret"}
+    what, shows_own = f"removing item {gone}", author == "operator"
+    require_no_wider(context, wire, altered, TARGETS | secret, what, shows_own=shows_own)
 
 
 def open_softens_and_never_allows(context: LawContext) -> None:
@@ -108,16 +112,50 @@ def _levels(verdict: LawVerdict) -> dict[Place, int]:
 
 
 def require_no_wider(
-    context: LawContext, wire: Json, altered: Json, roles: frozenset[str], what: str
+    context: LawContext,
+    wire: Json,
+    altered: Json,
+    roles: frozenset[str],
+    what: str,
+    *,
+    shows_own: bool = False,
 ) -> None:
-    """Require that no place of a step all of whose values have these roles is judged wider."""
+    """Require that no place of a step all of whose values have these roles is judged wider.
+
+    Args:
+        shows_own: whether a text of the operator is gone, which may have hidden that a value is the
+            session's own.
+    """
     before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
     wider = [
         place
         for place, level in before.items()
-        if _roles(wire, place[0]) <= roles and after.get(place, 0) < level
+        if _roles(wire, place[0]) <= roles
+        and after.get(place, 0) < (_floor_of_own(wire, place, level) if shows_own else level)
     ]
     context.require(not wider, f"{what} widened {wider}", altered)
+
+
+def _floor_of_own(wire: Json, place: Place, level: int) -> int:
+    """Return what is left of an answer where a value turns out to be the session's own.
+
+    A tool that was refused asks. A `network` tool all of whose recipients are own is not doubted
+    any longer, and then an approval clears what is doubted about another value of the step.
+    """
+    step, path = place
+    is_of_tool = path == f"/steps/{step}"
+    if _tool(wire, step).get("approval_mode") == "network" and "recipient" in _roles(wire, step):
+        return 0 if is_of_tool else min(level, ASK)
+    return min(level, ASK) if is_of_tool else level
+
+
+def operator_text_expires(wire: Json) -> bool:
+    """Return whether the time decides if a text of the operator counts."""
+    items = wire["compiled"]["manifests"]["evidence_manifest"]
+    return any(
+        "expires_at" in item and item.get("source", {}).get("author") == "operator"
+        for item in items
+    )
 
 
 def _is_judged(wire: Json) -> bool:
@@ -128,14 +166,23 @@ def _bare(context: LawContext) -> Json:
     return with_part(context.wire, "ctx", approvals=ABSENT)
 
 
-def _roles(wire: Json, step: int) -> frozenset[str]:
-    """Return the roles of all values of a step; none where it does not call a known tool."""
+def _tool(wire: Json, step: int) -> Json:
+    """Return the tool that a step calls; nothing where it does not call a known one."""
     called = wire["plan"]["steps"][step] if step >= 0 else {}
     pair = called.get("adapter_id"), called.get("capability_id")
     for tool in wire["compiled"]["manifests"]["tool_manifest"]:
         if (tool["adapter_id"], tool["capability_id"]) == pair:
-            return frozenset(tool.get("arg_roles", {}).values()) or frozenset({"recipient"})
-    return frozenset()
+            found: Json = tool
+            return found
+    return {}
+
+
+def _roles(wire: Json, step: int) -> frozenset[str]:
+    """Return the roles of all values of a step; none where it does not call a known tool."""
+    tool = _tool(wire, step)
+    if not tool:
+        return frozenset()
+    return frozenset(tool.get("arg_roles", {}).values()) or frozenset({"recipient"})
 
 
 _SESSION: Final = ("approved", "own", "hosts", "ran", "scope_waived")

@@ -124,14 +124,15 @@ def answered(world: Json) -> int:
     return 0 if verdict.ok else 1 if verdict.approvable else 2
 
 
+def tool_at(world: Json, place: Place) -> Json:
+    step = world["plan"]["steps"][place[0]]
+    every: list[Json] = world["compiled"]["manifests"]["tool_manifest"]
+    return next(one for one in every if one["capability_id"] == step["capability_id"])
+
+
 def roles_of(world: Json, place: Place) -> set[str]:
     """Return the roles of the value at a place; that of a whole step is its tool."""
-    step = world["plan"]["steps"][place[0]]
-    tool = next(
-        one
-        for one in world["compiled"]["manifests"]["tool_manifest"]
-        if one["capability_id"] == step["capability_id"]
-    )
+    tool = tool_at(world, place)
     parts = place[1].split("/")
     if len(parts) < 5:
         return {"tool"}
@@ -190,10 +191,26 @@ def test_fewer_items_never_widen_recipients_objects_codes_and_tools(
     before = levels(world)
     after = levels(on(world, every[:gone] + every[gone + 1 :]))
     contested = every[gone]["source"]["standing"] != "named"
+    of_operator = every[gone]["source"]["author"] == "operator"
     for place, level in before.items():
         if roles_of(world, place) <= {"recipient", "object", "code", "tool"}:
-            widened = after.get(place, 0) < level
+            floor = floor_of_own(world, place, level) if of_operator else level
+            widened = after.get(place, 0) < floor
             assert not widened or (contested and is_a_field(world, value_at(world, place)))
+
+
+def floor_of_own(world: Json, place: Place, level: int) -> int:
+    """Return what is left of an answer without a text of the operator.
+
+    It may have hidden that a value is the session's own: then a refused tool asks, and a `network`
+    tool is not doubted if all its recipients are own.
+    """
+    tool = tool_at(world, place)
+    roles = {*tool["arg_roles"].values()} or {"recipient"}
+    of_tool = roles_of(world, place) == {"tool"}
+    if tool["approval_mode"] == "network" and "recipient" in roles:
+        return 0 if of_tool else min(level, 1)
+    return min(level, 1) if of_tool else level
 
 
 def is_a_field(world: Json, value: str) -> bool:
