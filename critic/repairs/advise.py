@@ -221,8 +221,10 @@ class _RepairRound:
         steps = min(len(self._case.steps) - steps_left, SAFE_INTEGER)
         tokens = min(planned_tokens(self._case) - tokens_left, SAFE_INTEGER)
         if steps > 0 and "steps" not in granted:
+            # Steps that a repair added are there for outputs: they are not dropped.
+            droppable = min(steps, len(self._origins)) if steps_left > 0 else 0
             none_left = GrantBudget(of="steps", by_how_much=steps)
-            return [Shorten(steps=steps) if steps_left > 0 else none_left]
+            return [Shorten(steps=droppable) if droppable else none_left]
         if tokens > 0 and "tokens" not in granted:
             none_left = GrantBudget(of="tokens", by_how_much=tokens)
             return [self._saving(tokens) if tokens_left > 0 else none_left]

@@ -187,7 +187,10 @@ class AllowTool(_ByOperator):
 
 
 class GrantBudget(_ByOperator):
-    """Grant more steps or tokens: nothing is left, and the plan is over by `by_how_much`."""
+    """Grant more steps or tokens: what is left is too little for any plan that would do.
+
+    The plan, with the other repairs, is over by `by_how_much`.
+    """
 
     kind: Literal["grant_budget"] = "grant_budget"
     of: Literal["steps", "tokens"]

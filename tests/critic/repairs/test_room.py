@@ -48,6 +48,27 @@ def test_a_plan_that_is_just_short_enough_needs_no_more_room() -> None:
     assert said(proposal) == ("reject", [ask("network", 0)])
 
 
+@pytest.mark.parametrize(("max_steps", "steps", "short_by"), [(1, 1, 1), (1, 2, 1), (2, 3, 1)])
+def test_outputs_that_need_more_steps_than_there_are_need_a_greater_budget(
+    max_steps: int, steps: int, short_by: int
+) -> None:
+    """Each output needs a step of its own: no revision of the planner makes room for them."""
+    outputs = [f"o{at}" for at in range(max_steps + 1)]
+    proposal = small(
+        ctx={"run_budget": {"max_steps": max_steps}},
+        tools=[{"produces": [name]} for name in outputs[:-1]],
+        steps=[call()] * steps,
+        declares=outputs,
+        required_outputs=outputs,
+    )
+    disposition, repairs = said(proposal)
+    assert disposition == "reject"
+    granted = [one for one in repairs if one["kind"] == "grant_budget"]
+    assert granted == [{"kind": "grant_budget", "of": "steps", "by_how_much": short_by}]
+    (shortened,) = [one for one in repairs if one["kind"] == "shorten"]
+    assert shortened["steps"] <= steps
+
+
 def test_approvals_are_asked_for_from_the_lowest_mode_up() -> None:
     modes = ["network", "destructive", "read_only", "network"]
     proposal = small(
