@@ -1,7 +1,6 @@
 """What a plan can be repaired with: fresh evidence, tools within bounds, budget that is left."""
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final
 
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
@@ -63,11 +62,7 @@ class RepairOptions:
 
     def evidence_for(self, name: str) -> tuple[str, ...]:
         """Return the ids of fresh evidence of a class, at most `MOST_CANDIDATES`."""
-        if name not in self._candidates:
-            as_of, items = self.ctx.as_of, self.surface.by_class.get(name, ())
-            fresh = (item.id for item in items if unexpired(item.expires_at, as_of))
-            self._candidates[name] = tuple(islice(fresh, MOST_CANDIDATES))
-        return self._candidates[name]
+        return tuple(item.id for item in self.fresh_of(name)[:MOST_CANDIDATES])
 
     def producers(self, output: str, wanted: set[str]) -> tuple[Capability, ...]:
         """Return tools that list the output and that a plan may call, at most `MOST_CANDIDATES`.

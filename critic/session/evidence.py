@@ -136,11 +136,6 @@ class Trail:
         items, places = self._shared.items, self._shared.of_class.get(classification, ())
         return [items[at] for at in places[: bisect_left(places, self._count)]]
 
-    @property
-    def by_class(self) -> Mapping[str, list[EvidenceItem]]:
-        """The items of each class, in their order."""
-        return _ByClass(self, self._shared.of_class)
-
     def confined(self, classes: Iterable[str]) -> Confined:
         """Return the content of some classes, to be looked for."""
         return _ConfinedTrail(self._shared, self._count, tuple(dict.fromkeys(classes)))
@@ -254,24 +249,6 @@ class _ConfinedTrail:
             return [
                 name for content, count in self._parts() for name in content.without_text(count)
             ]
-
-
-class _ByClass(Mapping[str, list[EvidenceItem]]):
-    """The items of a trail by their class."""
-
-    def __init__(self, trail: Trail, classes: Mapping[str, list[int]]) -> None:
-        self._trail, self._classes = trail, classes
-
-    def __getitem__(self, name: str) -> list[EvidenceItem]:
-        if found := self._trail.of_class(name):
-            return found
-        raise KeyError(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return (name for name in list(self._classes) if self._trail.of_class(name))
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
 
 
 def _after_evidence(ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> bytes:

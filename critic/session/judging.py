@@ -53,7 +53,6 @@ def _prepared(batch: Batch) -> PreparedPlan:
         evidence=trail.by_id,
         classes=trail.classes,
         expiries=trail.expiries,
-        by_class=trail.by_class,
     )
     case.made = (batch.past or past_of(ctx)).made
     case.confined = trail.confined(rules.spec.confined_evidence or ())

@@ -25,14 +25,14 @@ def standing_of(
     """Return the standing of what a call returned.
 
     Args:
-        locators: what the call read, by spelling.
+        locators: what the call read, by spelling: one at least.
         seen: what was seen before.
         request_hosts: the hosts that the request names.
         known: the values that a person approved, and those that the session made.
     """
     sets = tuple(known)
-    found = {_by_locator(locator, seen, request_hosts, sets) for locator in locators}
-    return next((standing for standing in _BEST_FIRST if standing in found), "ambient")
+    found = (_by_locator(locator, seen, request_hosts, sets) for locator in locators)
+    return min(found, key=_BEST_FIRST.index)
 
 
 def _by_locator(

@@ -164,9 +164,8 @@ def test_no_two_items_have_one_id() -> None:
 def test_a_trail_has_the_classes_that_it_saw() -> None:
     trail = Trail([EvidenceItem(id=f"e{kind}", classification=kind) for kind in "xyx"[:2]])
     trail = trail.plus([EvidenceItem(id="third", classification="x")])
-    assert {name: len(items) for name, items in trail.by_class.items()} == {"x": 2, "y": 1}
-    first = trail.first(1).by_class
-    assert (list(first), len(first), "y" in first) == (["x"], 1, False)
+    assert {name: len(trail.of_class(name)) for name in "xyz"} == {"x": 2, "y": 1, "z": 0}
+    assert [len(trail.first(1).of_class(name)) for name in "xy"] == [1, 0]
 
 
 def test_what_must_not_leave_is_named_by_its_class_first() -> None:
