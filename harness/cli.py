@@ -66,7 +66,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _add_demo(commands: Commands) -> None:
-    demo = add(commands, "demo", "a refund refused, a refund run, both recorded and replayed")
+    demo = add(commands, "demo", "two refunds refused, one run, all recorded and replayed")
     demo.add_argument(
         "--log", default="audit.db", help="decision log to write (default: %(default)s)"
     )
