@@ -43,7 +43,8 @@ _QUICK_SECONDS: Final = 20
 """For the first killers; what outlives them goes on to the others."""
 _TESTS: Final = (
     *("tests/critic", "tests/evals", "tests/harness/test_schemas.py", "tests/harness/test_wire.py"),
-    *("tests/harness/test_wire_faults.py", "tests/meta/test_public_names.py"),
+    *("tests/harness/test_wire_faults.py", "tests/harness/test_bounded_reading.py"),
+    "tests/meta/test_public_names.py",
     # The last killers run these by themselves.
     "--ignore=tests/evals/test_differential.py",
     "--ignore=tests/critic/test_differential.py",
