@@ -62,7 +62,7 @@ def prepare_plan(
 def prepare_plain(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: PlainPlan
 ) -> PreparedPlan:
-    """Prepare a plan that is no envelope, for a context in which nothing is approved."""
+    """Prepare a plan that is not an envelope, for a context in which nothing is approved."""
     return _prepared(ctx, compiled, spec, plan, plan.steps)
 
 

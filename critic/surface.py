@@ -129,14 +129,14 @@ def kept_surface(compiled: CompiledContext) -> Surface:
     """Return the index that decides: built at the first call, the same object at later ones.
 
     It is never handed out. It is kept beside the context: copying, dumping or pickling the context
-    in another thread meanwhile is safe, copies start without it, and whoever holds the context
+    in another thread meanwhile is safe, copies start without it, and a holder of the context
     cannot reach it.
     """
     return _KEPT.get(compiled) or _KEPT.keep(compiled, surface_of(compiled))
 
 
 def surface_of(compiled: CompiledContext) -> Surface:
-    """Return an index of a context of its own, for whoever wants to look at it or to change it."""
+    """Return a new index of a context, which the caller may look at and change."""
     return _built(compiled)
 
 

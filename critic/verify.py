@@ -46,7 +46,7 @@ def verify_plain(
     digest of the plan, or for the provenance of its values.
 
     Args:
-        value: what a reader of JSON returned, and nobody else holds.
+        value: what a reader of JSON returned. Nothing else may hold it.
 
     Raises:
         TypeError: as `verify` does.
@@ -68,7 +68,7 @@ def verdict_on(case: PreparedPlan) -> Verified | Refused:
         return _refusal(first, found)
     steps = _counted(len(case.steps), "step")
     outputs = _counted(len(set(case.spec.required_outputs)), "required output")
-    # Never shared: whoever changes the verdict they hold must not change anybody else's. Validated
+    # Never shared: a caller that changes its verdict must not change those of others. Validated
     # as the constructor does, without its step for None: it would be half of the cost.
     fields = {"reasons": (f"{steps}, {outputs} covered",), "caveats": caveats_of(case)}
     verified: Verified = Verified.__pydantic_validator__.validate_python(fields)

@@ -1,6 +1,6 @@
 """Keep something beside an object: for this very object, as long as it lives.
 
-Nothing on the object leads to what is kept, so whoever holds the object can do nothing to it.
+Nothing on the object leads to what is kept, so a holder of the object cannot change it.
 """
 
 from threading import Lock

@@ -24,7 +24,7 @@ from evals.schemas import JsonSchema
 
 Author = Literal["user", "operator", "system", "member", "public"]
 """Who wrote something. `user`: the request. `operator`: the system prompt. `system`: a system of
-record. `member`: somebody in the user's own organisation. `public`: anyone."""
+record. `member`: a person in the user's own organisation. `public`: anyone."""
 
 Role = Literal["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 """What an argument is to its call. `recipient`: who gets it. `object`: which existing thing is

@@ -15,7 +15,7 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     """Return the lower score of tokens and money, each 1 within its budget, else budget / used.
 
     Tokens are counted together with those that the trace had spent before this plan. The default
-    budget is nobody's demand for a measure, so what was not measured against it is information;
+    budget does not demand a measure, so what was not measured against it is information;
     measured tokens over it are over, since `verify` applies it where none is declared.
     """
     measures = [_tokens(run), _money(run)]
@@ -39,7 +39,7 @@ def _tokens(run: Run) -> Measured:
 
 
 def _is_default(tokens: int, ctx: RunContext) -> bool:
-    """Return whether nobody chose this budget. A session has a default of its own."""
+    """Return whether this is a default budget that was not chosen: of any plan, or a session."""
     if tokens == DEFAULT_BUCKET_TOKENS:
         return True
     return ctx.session is not None and tokens == DEFAULT_SESSION_TOKENS

@@ -103,7 +103,7 @@ class Envelope(BaseModel):
     def model_construct(  # type: ignore[override] # the pydantic plugin rewrites the other one
         cls, _fields_set: set[str] | None = None, **_values: Any
     ) -> Self:
-        """Refuse: it would make an envelope that nobody validated.
+        """Refuse: it would make an envelope that was not validated.
 
         Raises:
             TypeError: always.

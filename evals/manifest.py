@@ -138,7 +138,7 @@ class Manifests(Envelope):
 class CompiledContext(Envelope):
     """What the planner could see: the manifests that its context pack was compiled to."""
 
-    __slots__ = ("_body",)  # of a context that nobody has read: see `evals.unread`
+    __slots__ = ("_body",)  # of a context that has not been read: see `evals.unread`
 
     manifests: Manifests
     pack_version: Annotated[Identifier | None, OPTIONAL] = None

@@ -34,6 +34,6 @@ def no_budget(name: str) -> Measured:
 
 
 def default_budget(name: str, budget: int) -> Measured:
-    """Return a pass whose finding says that nobody chose the budget, and nothing was measured."""
+    """Return a pass whose finding says that the budget was not chosen, and nothing was measured."""
     message = f"{name} has the default budget of {budget} and was not measured"
     return Measured(1.0, Finding(severity="info", message=message))

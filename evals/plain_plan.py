@@ -33,7 +33,7 @@ def plain_plan(value: Any) -> PlainPlan | None:
     """Return a JSON value as a plan; None where it is for `Plan` to say whether it is one.
 
     Args:
-        value: what a reader of JSON returned, and nobody else holds.
+        value: what a reader of JSON returned. Nothing else may hold it.
     """
     try:
         if not _schema().is_valid(value):

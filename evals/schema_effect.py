@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from evals.schema_budget import Json, Targets
 
-# Keywords that can refuse a value whatever they say, and those that can unless they say nothing.
+# Keywords that can refuse a value by themselves, and those that can unless they are empty.
 _OF_ANY: Final = frozenset({"enum", "const", "not", "oneOf", "dependencies"})
 _OF_OBJECTS: Final = frozenset({"maxProperties"})
 _OF_OBJECTS_IF_TRUE: Final = frozenset({"required", "minProperties", "dependentRequired"})
@@ -72,7 +72,7 @@ def accepts_every_object(schema: Any) -> bool:
 
 
 def _can_refuse(schema: Json, *, judges_args: bool) -> bool:
-    """Return whether a keyword refuses values by itself. Args are objects, whatever is said."""
+    """Return whether a keyword refuses values by itself. Args are always objects."""
     if "type" in schema and not (judges_args and "object" in schema["type"]):
         return True
     if not judges_args and schema.get("format") in KNOWN_FORMATS:

@@ -1,8 +1,8 @@
 """The outline of a JSON Schema: equally strict, and brief about a choice that fails.
 
 Where `anyOf` or `oneOf` fails, the validator collects the errors of every alternative, and within
-them those of every choice below: exponentially many in a schema that refers to itself. Nobody reads
-them. In the outline each choice is wrapped in two `not`, which are only asked for yes or no.
+them those of every choice below: exponentially many in a schema that refers to itself. They are not
+needed. In the outline each choice is wrapped in two `not`, which are only asked for yes or no.
 """
 
 from typing import Any, Final, NamedTuple

@@ -1,6 +1,6 @@
 """Keep the fields of an envelope strict wherever pydantic validates it.
 
-An envelope can be a field of somebody else's model or the type of a `TypeAdapter`. Pydantic would
+An envelope can be a field of another project's model or the type of a `TypeAdapter`. Pydantic would
 then follow the settings of that caller: its lenient mode takes `"1"` for `1`, and its JSON reader
 keeps the last of two equal keys. Both are refused here, in the core schema of each field.
 """

@@ -1,4 +1,4 @@
-"""A context that is handed out unread: made of its bytes only if somebody looks at it.
+"""A context that is handed out unread: made of its bytes only when it is looked at.
 
 Rule 1: looking at it in any way makes it an ordinary CompiledContext that shares nothing with any
         other. Until then it holds bytes, which nothing can change, and costs nothing to make.
@@ -23,7 +23,7 @@ _STATE: Final = (
 
 
 class UnreadContext(CompiledContext):
-    """A CompiledContext that nobody has read yet. Made by `unread_context` alone."""
+    """A CompiledContext that has not been read yet. Made by `unread_context` alone."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True)  # nothing is validated as it
 
@@ -45,7 +45,7 @@ def unread_context(body: bytes) -> UnreadContext:
 
 
 def read_context(value: object) -> bool:
-    """Read a context that nobody has read. Return whether it is exactly a CompiledContext now."""
+    """Read a context that has not been read. Return whether it is exactly a CompiledContext now."""
     if type(value) is UnreadContext:
         with _READING:
             _read(value)
@@ -63,7 +63,7 @@ def _read(context: CompiledContext) -> None:
 
 
 def unread_body(value: object) -> bytes | None:
-    """Return the bytes of a context that nobody has read or set anything on; None for any other."""
+    """Return the bytes of a context of which nothing was read or set; None for any other."""
     if type(value) is not UnreadContext or object.__getattribute__(value, "__dict__"):
         return None
     body = object.__getattribute__(value, "_body")

@@ -78,7 +78,7 @@ _Of = dict[_K, ItemText | list[ItemText]]
 
 
 class Holders(Generic[_K]):
-    """The entries that hold each key. Adding an entry costs its keys, whatever others hold."""
+    """The entries that hold each key. The cost of adding an entry is that of its keys."""
 
     __slots__ = ("_of",)
 

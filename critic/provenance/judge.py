@@ -142,7 +142,7 @@ class _Judge:
         return self._tools[name]
 
     def _is_expected(self, name: tuple[str, str], capability: ToolCapability) -> bool:
-        """Return whether the request or the session is for a tool, whatever it is called with."""
+        """Return whether the request or the session is for a tool, with any arguments."""
         roles = {*(capability.arg_roles or {}).values()}
         if "locator" in roles and not roles & _ACTED_ON:
             return True

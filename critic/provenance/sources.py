@@ -3,7 +3,7 @@
 Rule 1: only items with a source and content count, pinned or not.
 Rule 2: of several origins of a value the first in the order of `Origin` counts, so that more
         evidence gives more authority; but untrusted text contests a field that says the same.
-Rule 3: of several items the one with the lowest number is named, whatever the order of the
+Rule 3: of several items the one with the lowest number is named, in any order of the
         manifest.
 """
 

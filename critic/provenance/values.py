@@ -5,7 +5,7 @@ Rule 1: a verdict does not change with Python. Compatibility forms are those of 
         words and spaces are listed, not looked up.
 Rule 2: `https?://`, trailing `/` and `.`, quotes around a value, case, compatibility forms and the
         kind of white space do not count. 7, 7.0 and "7" are one value.
-Rule 3: null, booleans, the empty text, and keys of objects are no values.
+Rule 3: null, booleans, the empty text, and keys of objects are not values.
 Rule 4: every pattern runs in linear time. So does Unicode normalization, since of a run of
         combining marks the first 30 count.
 """
@@ -25,7 +25,7 @@ SEPARATORS: Final = (
     "\u2000-\u200a\u2010-\u2029\u202f-\u203e\u2041-\u2053\u2055-\u205f\u20a0-\u20cf\u2190-\u22ff"
     "\u3000-\u3004\u3008-\u3020\u3030\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3e\uff40\uff5b-\uff65"
 )
-"""The inside of a character class: what is no part of a word. All else is, the underscore too."""
+"""The inside of a character class: what is not part of a word. The underscore is part of one."""
 
 WORD: Final = f"[^{SEPARATORS}]"
 """A pattern of one character of a word."""

@@ -6,7 +6,7 @@ Rule 1: a window is a run of tokens, with as many characters around it as a valu
 Rule 2: a long value is looked for by its beginning and its end first, in tables that it shares with
         values of other lengths. Most values that do not stand there have a part that does not.
 Rule 3: a table is found by a number for each window that rolls on from one to the next. Two
-        windows may share a number, so whoever asks compares the texts.
+        windows may share a number, so the caller compares the texts.
 """
 
 import re

@@ -69,7 +69,7 @@ def advise(
 
     `replan`: applying the repairs, all the planner's, gives a plan that `verify` accepts, once the
     planner has written the calls that its new reason steps stand for.
-    `reject`: somebody else has to act as well. A plan that changes loses its approvals.
+    `reject`: an approver or an operator has to act too. A plan that changes loses its approvals.
 
     Pure. Linear in the plan, the manifests and the violations; candidates are cut after five.
 
@@ -89,7 +89,7 @@ def advise(
         repairs += new
         repaired = apply(plan, repairs)
     kept = set(repaired.origins)
-    # Ask nobody to act for a step that has been dropped.
+    # Leave out what others would do for a step that has been dropped.
     needed = [
         repair for repair in repairs if repair.by == "planner" or _step_of(repair) in {None, *kept}
     ]

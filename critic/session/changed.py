@@ -16,6 +16,6 @@ def changed(value: _T, **changes: Any) -> _T:
         raise TypeError(f"{type(value).__name__} has no such field: {sorted(changes)}")
     other: _T = object.__new__(type(value))
     for name in names:
-        # It is frozen for everybody else.
+        # Only this new object, which no caller has yet, may be set like this.
         object.__setattr__(other, name, changes[name] if name in changes else getattr(value, name))
     return other

@@ -15,7 +15,7 @@ from evals.json_value import detached
 from evals.manifest import EvidenceItem, Source, Standing
 
 FAILED_CLASS: Final = "failed_result"
-"""The class of what a call returned that did not complete, whatever the policy says."""
+"""The class of what a call returned that did not complete. The policy cannot change it."""
 
 _LONGEST_SUBJECT: Final = 80
 _LATEST: Final = datetime.max

@@ -70,7 +70,7 @@ class SessionRules:
         digest: the digest of the policy: it is the `pack_version` of every plan.
         tools: by the names that agents call them by.
         spec: the contract. Its required outputs are those of the whole session.
-        budget: what somebody chose for the whole session, if they did.
+        budget: what the policy chose for the whole session; None where it chose nothing.
         default_budget: what a session may spend otherwise.
         evidence: what is known before the session begins.
 

@@ -98,7 +98,7 @@ class Session:
 
     @property
     def trace_id(self) -> str:
-        """The trace of all its plans: its id, or one made of it where that is no identifier."""
+        """The trace of all its plans: its id, or one made of it where that is not an identifier."""
         if _IDENTIFIER.fullmatch(self.id) and not self.id.startswith(_MADE_TRACE):
             return self.id
         return _MADE_TRACE + hashlib.sha256(self.id.encode()).hexdigest()
@@ -150,7 +150,7 @@ class Session:
             **{name: value for name, value in optional.items() if value is not None},
         )
         plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
-        # Whoever asks for the calls may change them later, and what is made of them may change.
+        # The caller may change its calls later, and the plan may be changed: these are copies.
         own = tuple(call._replace(args=detached(dict(call.args))) for call in calls)
         return Batch(turn, own, ctx, plan, rules, self.trail, self.ledger.past(as_of))
 
@@ -279,7 +279,7 @@ class Session:
         measured = self.ledger.measures if is_measured and self.ledger.steps else None
         limits = rules.budget
         if limits is None and measured and measured.tokens is not None:
-            limits = rules.default_budget  # nobody's demand for a measure, but a limit
+            limits = rules.default_budget  # it limits, and does not demand a measure
         budget: dict[str, Any] = {} if limits is None else {"run_budget": limits}
         names = dict.fromkeys((*spec.required_outputs, *outputs))
         proposal = Proposal(

@@ -1,6 +1,6 @@
 """How a session came to read a source, which is what the source is worth.
 
-Rule 1: the best of the locators of a call counts. A call without one reads what nobody named.
+Rule 1: the best of the locators of a call counts. A call without one is `ambient`.
 Rule 2: it is fixed when the result arrives, and by what was seen before: results of calls of the
         same batch do not count.
 """

@@ -1,7 +1,7 @@
 """A session as JSON, to go on in another process, and back.
 
 Rule 1: it says all that the session knows, but for the policy, of which it has the digest.
-Rule 2: whoever can change it can grant authority. Keep it where no agent can write.
+Rule 2: changing it can grant authority. Keep it where no agent can write.
 """
 
 from collections.abc import Iterable
