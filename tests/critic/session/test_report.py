@@ -121,6 +121,21 @@ def test_a_line_is_at_most_five_hundred_characters() -> None:
     assert report.rationale.endswith("...")
 
 
+def test_a_line_of_five_hundred_characters_is_not_cut() -> None:
+    failed = [Worst().after(1, failing("x" * 300)), Worst().after(1, failing("y" * 150))]
+
+    def line(length: int) -> str:
+        policy, safety = failed
+        name = "z" * length
+        return reported("allow", policy=policy, safety=safety, required=[name]).rationale
+
+    short = len(line(1)) - 1
+    assert len(line(500 - short)) == 500
+    assert line(500 - short).endswith("; 1 turn")
+    assert len(line(501 - short)) == 500
+    assert line(501 - short).endswith("...")
+
+
 def test_the_worst_is_the_lowest_score_and_all_errors() -> None:
     warned = make_verdict("policy", "t", 0.7, (Finding(severity="warn", message="soft"),))
     worst = Worst().after(1, warned)
