@@ -14,9 +14,8 @@ from evals.timestamps import Time
 from evals.verdict import Share
 from tests.support.model.facts import Json
 
-ENVELOPES = [
-    one for one in vars(critic).values() if isinstance(one, type) and issubclass(one, Envelope)
-]
+PUBLIC = [getattr(critic, name) for name in critic.__all__]
+ENVELOPES = [one for one in PUBLIC if isinstance(one, type) and issubclass(one, Envelope)]
 FIELDS = [(model, name) for model in ENVELOPES for name in model.model_fields]
 OPTIONAL = [(model, name) for model, name in FIELDS if model.model_fields[name].default is None]
 ARRAYS = [(model, name) for model, name in FIELDS if ARRAY in model.model_fields[name].metadata]
