@@ -1,6 +1,7 @@
 """What a plan can be repaired with: fresh evidence, tools within bounds, budget that is left."""
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from critic.repairs.kinds import MOST_CANDIDATES, Capability
@@ -56,13 +57,19 @@ class RepairOptions:
     def fresh_of(self, name: str) -> list[EvidenceItem]:
         """Return unexpired evidence of a class, in the order of the manifest."""
         if name not in self._fresh:
-            as_of, items = self.ctx.as_of, self.surface.by_class.get(name, ())
-            self._fresh[name] = [item for item in items if unexpired(item.expires_at, as_of)]
+            self._fresh[name] = list(self._unexpired_of(name))
         return self._fresh[name]
 
     def evidence_for(self, name: str) -> tuple[str, ...]:
         """Return the ids of fresh evidence of a class, at most `MOST_CANDIDATES`."""
-        return tuple(item.id for item in self.fresh_of(name)[:MOST_CANDIDATES])
+        if name not in self._candidates:
+            first = islice(self._unexpired_of(name), MOST_CANDIDATES)
+            self._candidates[name] = tuple(item.id for item in first)
+        return self._candidates[name]
+
+    def _unexpired_of(self, name: str) -> Iterator[EvidenceItem]:
+        as_of, items = self.ctx.as_of, self.surface.by_class.get(name, ())
+        return (item for item in items if unexpired(item.expires_at, as_of))
 
     def producers(self, output: str, wanted: set[str]) -> tuple[Capability, ...]:
         """Return tools that list the output and that a plan may call, at most `MOST_CANDIDATES`.
