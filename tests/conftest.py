@@ -4,8 +4,13 @@ import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.support.wheel import built_wheel
+
+# No test is timed: a machine that is busy with other work fails none.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # A shell's background job ignores SIGINT, and one under nohup SIGHUP; so would every process that a
 # test starts and then interrupts. A handler that does nothing is not passed on.

@@ -123,7 +123,9 @@ def failing_here(*arguments: str) -> str:
     from hypothesis import Phase, settings  # noqa: PLC0415
 
     drawn = (Phase.explicit, Phase.generate)
-    settings.register_profile("same draws", derandomize=True, database=None, phases=drawn)
+    settings.register_profile(
+        "same draws", derandomize=True, database=None, phases=drawn, deadline=None
+    )
     failed: list[str] = []
 
     class Watch:
