@@ -2,9 +2,7 @@
 
 import argparse
 import gc
-import json
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,6 @@ from harness.commands.exit_status import EXIT_OK
 from harness.errors import UsageError, escape_text
 from harness.hooks.dialect import HookAnswer
 from harness.hooks.dialects import DIALECTS
-
-_HOME = ".critic"
 
 
 def run(args: argparse.Namespace) -> int:
@@ -28,20 +24,10 @@ def run(args: argparse.Namespace) -> int:
     finally:
         if was_enabled:
             gc.enable()
-    if answer.said is not None:
-        sys.stdout.write(json.dumps(answer.said).replace("\x7f", "\\u007f") + "\n")
-        sys.stdout.flush()
-    if answer.reason:
-        sys.stderr.write(f"critic: {answer.reason}\n")
+    sys.stdout.write(answer.out)
+    sys.stdout.flush()
+    sys.stderr.write(answer.err)
     return answer.status
-
-
-def state_folder(policy: str, given: str | None) -> Path:
-    """Return where sessions are kept: beside the policy, unless another folder is named."""
-    if given is not None:
-        return Path(given)
-    beside = Path(policy).resolve().parent
-    return (beside if beside.name == _HOME else beside / _HOME) / "sessions"
 
 
 def _answer(args: argparse.Namespace) -> HookAnswer:
@@ -51,31 +37,30 @@ def _answer(args: argparse.Namespace) -> HookAnswer:
         hook: Any = import_module("harness.hooks.hook")
         event = hook.heard(dialect, _given(), args.event)
         name = event.name
-        if event.kind == "other":
-            return dialect.allow(name, quiet=True)
-        if hook.is_left(event, args.leave):
-            return dialect.allow(name)
-        return _ruled(hook, args, event)
+        answer: HookAnswer = hook.answered(dialect, event, args.leave, lambda: _settings(args))
+        return answer
     except (Exception, KeyboardInterrupt) as error:
         return dialect.closed(name, f"refused, because the guard failed: {_explained(error)}")
 
 
-def _ruled(hook: Any, args: argparse.Namespace, event: Any) -> HookAnswer:
+def _settings(args: argparse.Namespace) -> Any:
     load_policy = import_module("harness.commands.policy").load_policy
     if args.policy == "-":
         raise UsageError("standard input is the event: name a file for the policy")
-    policy = load_policy(args.policy).policy
-    state = state_folder(args.policy, args.state)
-    settings = hook.HookSettings(
-        policy=policy,
-        state=state,
-        leave=args.leave,
+    hook: Any = import_module("harness.hooks.hook")
+    return hook.HookSettings(
+        policy=load_policy(args.policy).policy,
+        state=_state(Path(args.policy), args.state),
         scope=args.scope,
         log=args.log,
         keeps_prompts=args.keep_prompts,
     )
-    answer: HookAnswer = hook.answered(DIALECTS[args.action], event, settings)
-    return answer
+
+
+def _state(policy: Path, given: str | None) -> Path:
+    named = None if given is None else Path(given)
+    found: Path = import_module("harness.hooks.state_file").state_folder(policy, named)
+    return found
 
 
 def _given() -> bytes:
@@ -101,12 +86,12 @@ def _install(args: argparse.Namespace) -> int:
     project = Path(args.project).resolve()
     if not project.is_dir():
         raise UsageError(f"{escape_text(str(project))}: not a folder: name the project")
-    home = project / _HOME
-    policy = Path(args.policy).resolve() if args.policy else home / f"{args.agent}.toml"
-    state = Path(args.state).resolve() if args.state else state_folder(str(policy), None)
-    places: Mapping[str, str] = {"--policy": str(policy), "--state": str(state)}
-    if args.log:
-        places = {**places, "--log": str(Path(args.log).resolve())}
-    for line in install.installed(args.agent, project, policy, places):
+    policy = project / ".critic" / f"{args.agent}.toml"
+    policy = Path(args.policy).resolve() if args.policy else policy
+    places = {"--policy": policy, "--state": _state(policy, args.state)}
+    more = {"--log": args.log, "--socket": args.socket}
+    places |= {name: Path(place) for name, place in more.items() if place}
+    known = {name: str(place.resolve()) for name, place in places.items()}
+    for line in install.installed(args.agent, project, policy, known):
         sys.stdout.write(f"{line}\n")
     return EXIT_OK

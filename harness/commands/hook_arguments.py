@@ -79,3 +79,9 @@ def _add_places(parser: argparse.ArgumentParser) -> None:
         "policy)",
     )
     parser.add_argument("--log", help="decision log to append each ruling to, made if missing")
+    parser.add_argument(
+        "--socket",
+        metavar="PATH",
+        help="have the answer worked out by `critic serve --socket PATH`, where it runs: by the "
+        "same policy and sessions, but without the time that a start takes",
+    )

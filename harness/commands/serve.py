@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_OK
 from harness.commands.policy import load_policy
 from harness.errors import UsageError
+from harness.hooks.desk import HookDesk
 from harness.log.sql import SqlDecisionLog
 from harness.wire import MAX_DOCUMENT_BYTES
 
@@ -37,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
             limits=limits,
             loopback_only=args.socket is None,
             public_url=args.public_url,
+            hooks=None if args.socket is None else HookDesk().answer,
         )
         stopped_by = serve(settings, bound)
     return EXIT_INTERRUPTED if stopped_by == signal.SIGINT else EXIT_OK

@@ -5,6 +5,7 @@ Rule 2: a refusal is said in the words of the agent and the event. Where the eve
         exit status says it, which every one of these agents takes as a block.
 """
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal, NamedTuple
@@ -62,6 +63,18 @@ class HookAnswer(NamedTuple):
     said: Mapping[str, Any] | None = None
     reason: str = ""
     status: int = 0
+
+    @property
+    def out(self) -> str:
+        """What to print on standard output: a line of ASCII, or nothing."""
+        if self.said is None:
+            return ""
+        return json.dumps(self.said).replace("\x7f", "\\u007f") + "\n"
+
+    @property
+    def err(self) -> str:
+        """What to print on standard error: a line, or nothing."""
+        return f"critic: {self.reason}\n" if self.reason else ""
 
 
 class Dialect(ABC):

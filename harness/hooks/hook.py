@@ -4,7 +4,7 @@ Rule 1: whatever fails is a refusal. It is `Dialect.closed` of the caller.
 Rule 2: the session is kept before the agent is answered: what is allowed is on record.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,13 +25,11 @@ class HookSettings(NamedTuple):
     Attributes:
         scope: the tools that every request is for.
         keeps_prompts: what is allowed is left to the agent, which may still ask its user.
-        leave: tools that another hook of the agent judges; `*` at the end stands for any rest.
         log: where the decision log is.
     """
 
     policy: Policy
     state: Path
-    leave: Sequence[str] = ()
     scope: Sequence[str] = ()
     log: str | None = None
     keeps_prompts: bool = False
@@ -50,7 +48,28 @@ def heard(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
     return event
 
 
-def is_left(event: HookEvent, leave: Sequence[str]) -> bool:
+def answered(
+    dialect: Dialect,
+    event: HookEvent,
+    leave: Sequence[str],
+    settings: Callable[[], HookSettings],
+) -> HookAnswer:
+    """Return the answer to an event. Only one that is judged needs the settings.
+
+    Args:
+        leave: tools that another hook of the agent judges; `*` at the end stands for any rest.
+
+    Raises:
+        Exception: something failed, and the agent has to be refused.
+    """
+    if event.kind == "other":
+        return dialect.allow(event.name, quiet=True)
+    if _is_left(event, leave):
+        return dialect.allow(event.name)
+    return _judged(dialect, event, settings())
+
+
+def _is_left(event: HookEvent, leave: Sequence[str]) -> bool:
     """Return True where another hook of the agent judges the tool of a call."""
     return bool(event.tool) and any(
         event.tool.startswith(name[:-1]) if name.endswith("*") else event.tool == name
@@ -58,12 +77,7 @@ def is_left(event: HookEvent, leave: Sequence[str]) -> bool:
     )
 
 
-def answered(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookAnswer:
-    """Judge an event of a session and return the answer to the agent.
-
-    Raises:
-        Exception: something failed, and the agent has to be refused.
-    """
+def _judged(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookAnswer:
     found = _kept(dialect, event, settings)
     guard = settings.policy.guard
     match found.action:

@@ -19,10 +19,21 @@ from typing import Final
 
 from harness.errors import HarnessError, escape_text
 
+_HOME: Final = ".critic"
+"""The folder of a project that holds what is ours."""
+
 _LARGEST: Final = 1 << 30
 _PAUSE_S: Final = 0.01
 _OTHERS: Final = 0o077
 """The permissions of the group and of everybody."""
+
+
+def state_folder(policy: Path, given: Path | None) -> Path:
+    """Return where sessions are kept: beside the policy, unless another folder is named."""
+    if given is not None:
+        return given
+    beside = policy.resolve().parent
+    return (beside if beside.name == _HOME else beside / _HOME) / "sessions"
 
 
 class StateUnusable(HarnessError):

@@ -19,6 +19,7 @@ from harness.serve.answering import fault_answer, fault_of
 from harness.serve.authzen_api import AUTHZEN_METADATA, EVALUATION, EVALUATIONS, AuthzenEndpoints
 from harness.serve.binding import is_loopback
 from harness.serve.health import HealthEndpoints
+from harness.serve.hooks import HOOKS, HookEndpoint
 from harness.serve.opa import BATCH, DATA, OpaEndpoints
 from harness.serve.openapi_page import OpenApiEndpoint
 from harness.serve.refusing import RequestFault, RequestRefused
@@ -130,6 +131,8 @@ def _routes(context: ServiceContext, sessions: SessionEndpoint) -> list[Route]:
         EVALUATIONS: authzen.evaluations,
         f"{BATCH}{{path:path}}": opa.batch,
     }
+    if context.settings.hooks is not None:
+        posts[HOOKS] = HookEndpoint(context, context.settings.hooks).take
     gets: dict[str, _Endpoint] = {
         AUTHZEN_METADATA: authzen.metadata,
         "/openapi.json": page.show,

@@ -17,6 +17,7 @@ _T = TypeVar("_T")
 INLINE_BYTES: Final = 16 * 1024
 """A body of at most so many bytes is judged in a millisecond or so: a thread would cost as much."""
 
+_JSON: Final = "application/json"
 _BODIES_AT_ONCE: Final = 8
 _CLOSE: Final = {"connection": "close"}
 _LATER: Final = {"retry-after": "1"}
@@ -66,13 +67,13 @@ class RequestRoom:
         self.requests -= 1
 
     @asynccontextmanager
-    async def body(self, request: Request) -> AsyncIterator[bytes]:
-        """Read a body, which counts as held until its answer is found.
+    async def body(self, request: Request, kind: str = _JSON) -> AsyncIterator[bytes]:
+        """Read a body of a media type, which counts as held until its answer is found.
 
         Raises:
-            RequestRefused: it is not JSON by its headers, too large, too slow, or one too many.
+            RequestRefused: its headers name another type, it is too large or slow, or one too many.
         """
-        _check_type(request)
+        _check_type(request, kind)
         data = bytearray()
         try:
             try:
@@ -105,12 +106,13 @@ class RequestRoom:
         return RequestRefused(413, message, headers=_CLOSE)
 
 
-def _check_type(request: Request) -> None:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
+def _check_type(request: Request, kind: str) -> None:
+    given = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != kind:
         # AuthZEN has a status of its own for this.
         status = 400 if request.url.path.startswith("/access/") else 415
-        raise RequestRefused(status, "send JSON, with the header Content-Type: application/json")
+        what = "JSON" if kind == _JSON else "the body"
+        raise RequestRefused(status, f"send {what}, with the header Content-Type: {kind}")
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise RequestRefused(415, "send the body as it is: no Content-Encoding is read")
 

@@ -20,6 +20,9 @@ from harness.serve.telemetry import ServiceMetrics
 from harness.serve.tokens import BearerTokens
 from harness.wire import parse_json
 
+HookAnswerer = Callable[[bytes], bytes]
+"""Answers a hook that is written as bytes, and raises where it cannot."""
+
 
 @dataclass(frozen=True)
 class ServiceSettings:
@@ -32,6 +35,8 @@ class ServiceSettings:
         loopback_only: requests that name another host are refused: a page that a browser shows
             could have its name point to this machine.
         public_url: what metadata calls the service, behind a proxy.
+        hooks: answers the hooks of agents. They name files of their user: give it only where that
+            user alone can connect.
     """
 
     policy: Policy | None = None
@@ -41,6 +46,7 @@ class ServiceSettings:
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     loopback_only: bool = True
     public_url: str | None = None
+    hooks: HookAnswerer | None = None
 
 
 class ServiceContext:

@@ -1,14 +1,28 @@
-"""The script `critic`: hands over to `harness.cli`, or says which package is shadowed."""
+"""The script `critic`: has a hook answered by the service, or hands over to `harness.cli`."""
 
 import sys
-
-from plan_critic_entry import shadowed
 
 _EXIT_INVALID = 2
 
 
 def main() -> int:
-    """Run the command line and return its exit status."""
+    """Run the command line and return its exit status.
+
+    It says so where another package shadows one of ours. What a hook needs where a service listens
+    for it is loaded alone: Python runs for each call of an agent.
+    """
+    if sys.argv[1:2] == ["hook"]:
+        from plan_critic_entry.hook_client import answered_by_service  # noqa: PLC0415 - only for hooks
+
+        status = answered_by_service(sys.argv[2:])
+        if status is not None:
+            return status
+    return _command_line()
+
+
+def _command_line() -> int:
+    from plan_critic_entry.shadowing import shadowed  # noqa: PLC0415 - see above
+
     lines = shadowed()
     # `critic doctor` says more about it, as long as the command line itself can be imported.
     if "harness" in lines or (lines and sys.argv[1:2] != ["doctor"]):

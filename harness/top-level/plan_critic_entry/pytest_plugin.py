@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plan_critic_entry import shadowed
+from plan_critic_entry.shadowing import shadowed
 
 _MARKER = "critic_laws"
 _FIXTURE = "critic_law"

@@ -1,8 +1,4 @@
-"""Where the script and pytest enter plan-critic: a package that no project's folder can shadow.
-
-Other projects have a folder named `critic`, `evals` or `harness` too, and Python imports the first
-on its path. So nothing here imports one of the three before `shadowed` has found them to be ours.
-"""
+"""Find out whether the packages that Python would import are those of plan-critic."""
 
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,6 +52,8 @@ def shadowed() -> dict[str, str]:
 def _line(name: str, place: Path | None) -> str:
     if place is None:
         return f"package {name} is missing: install plan-critic again"
+    from importlib.metadata import packages_distributions  # noqa: PLC0415 - three starts of Python
+
     from importlib.metadata import packages_distributions  # noqa: PLC0415 - slow to load
 
     owners = packages_distributions().get(name, []) if "site-packages" in place.parts else []

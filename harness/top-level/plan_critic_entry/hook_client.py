@@ -1,0 +1,188 @@
+"""Have a hook of an agent answered by `critic serve --socket`: all that its process then loads.
+
+Rule 1: only a whole answer of a service of this user is one. Without it, None is returned, and the
+        hook is worked out in this process, with the same policy and the same sessions.
+Rule 2: the policy is sent as the bytes of the file that the hook names, so that no service can
+        judge by another one.
+Rule 3: options are read as `critic hook` reads them, or not at all.
+"""
+
+import io
+import os
+import socket
+import stat
+import sys
+import time
+
+HOOKS_PATH = "/v1/hooks"
+MEDIA_TYPE = "application/vnd.plan-critic.hook"
+MOST_BYTES = 32 * 1024 * 1024
+"""The largest event or policy. One byte more is read of it, and refused by the service."""
+
+_SECONDS = 10.0
+"""How long the service may take. After that the work is done here, once it has let go."""
+
+_ONCE = ("--policy", "--socket", "--state", "--log", "--event")
+_LISTED = ("--scope", "--leave")
+_FLAG = "--keep-prompts"
+_OTHERS = 0o077
+"""The permissions of the group and of everybody."""
+
+_BLOCKED = 2
+"""The exit status that blocks, in every dialect."""
+
+Options = list[tuple[str, str]]
+ServiceAnswer = tuple[int, str, str]
+"""The exit status, standard output, and standard error."""
+
+
+def answered_by_service(words: list[str]) -> int | None:
+    """Print the answer of the service to the event on standard input, and return the exit status.
+
+    Args:
+        words: the command line after `critic hook`.
+
+    Returns:
+        None if there is no such answer. Standard input can then be read as before.
+    """
+    options = options_of(words)
+    if options is None or None in (sys.stdin, sys.stdout, sys.stderr):
+        return None
+    try:
+        answer = _answer(words[0], options)
+    except (Exception, KeyboardInterrupt):  # whatever it is, the work is done here
+        return None
+    return _printed(*answer)
+
+
+def _answer(agent: str, options: Options) -> ServiceAnswer:
+    """Return the answer of the service. Standard input is read only if there is one."""
+    places = dict(options)
+    policy = _content(places["--policy"])
+    with _connected(places["--socket"]) as service:
+        return _asked(service, request_of(agent, options, policy, _event()))
+
+
+def _event() -> bytes:
+    """Return standard input, and leave it to be read again."""
+    given, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())  # nothing, if it is cut short
+    event = given.buffer.read(MOST_BYTES + 1)
+    sys.stdin = io.TextIOWrapper(io.BytesIO(event))
+    return event
+
+
+def options_of(words: list[str]) -> Options | None:
+    """Return the options of a hook, or None if they do not name a service or are not plain."""
+    if not words or words[0].startswith("-"):
+        return None
+    found: Options = []
+    rest = iter(words[1:])
+    for word in rest:
+        name, is_joined, value = word.partition("=")
+        if name == _FLAG and not is_joined:
+            found.append((name, ""))
+        elif name in (*_ONCE, *_LISTED):
+            value = value if is_joined else next(rest, "-")
+            if not is_joined and value.startswith("-"):
+                return None
+            found.append((name, value))
+        else:
+            return None
+    names = [name for name, _ in found]
+    is_plain = all(names.count(name) <= 1 for name in _ONCE)
+    return found if is_plain and {"--policy", "--socket"} <= {*names} else None
+
+
+def request_of(agent: str, options: Options, policy: bytes, event: bytes) -> bytes:
+    """Return the request: words that each end with a zero byte, an empty one, policy and event."""
+    settings = [f"{name}={value}" for name, value in options if name != "--socket"]
+    known = [f"agent={agent}", f"folder={os.getcwd()}", f"policy_bytes={len(policy)}"]  # noqa: PTH109
+    head = b"".join(os.fsencode(word) + b"\0" for word in (*known, *settings))
+    body = head + b"\0" + policy + event
+    lines = (
+        f"POST {HOOKS_PATH} HTTP/1.1",
+        "Host: critic",
+        f"Content-Type: {MEDIA_TYPE}",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+    )
+    return "\r\n".join((*lines, "", "")).encode() + body
+
+
+def answer_of(response: bytes) -> ServiceAnswer:
+    """Return the exit status, standard output and standard error in a response.
+
+    Raises:
+        ValueError: it is not such a response, or not all of it.
+    """
+    head, _, body = response.partition(b"\r\n\r\n")
+    first, *headers = head.lower().split(b"\r\n")
+    kind = f"content-type: {MEDIA_TYPE}".encode()
+    if not first.startswith(b"http/1.1 200 ") or kind not in headers:
+        raise ValueError("not an answer to a hook")
+    sizes, _, said = body.partition(b"\n")
+    status, out, err = (int(size) for size in sizes.split(b" "))
+    is_whole = sizes == b"%d %d %d" % (status, out, err) and len(said) == out + err
+    if not is_whole or min(out, err) < 0 or status not in (0, _BLOCKED):
+        raise ValueError("not an answer to a hook")
+    return status, said[:out].decode("ascii"), said[out:].decode()
+
+
+def _content(path: str) -> bytes:
+    """Return the bytes of a policy. Of a pipe there is only one reader: it is left alone."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib takes as long as Python
+        raise ValueError("not a regular file")
+    with open(path, "rb") as file:  # noqa: PTH123
+        return file.read(MOST_BYTES + 1)
+
+
+def _connected(path: str) -> socket.socket:
+    """Return a connection to the service of this user at a path.
+
+    Raises:
+        Exception: there is none, or others could have put it there or can use it.
+    """
+    found = os.lstat(path)
+    if not stat.S_ISSOCK(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & _OTHERS:
+        raise ValueError("not a socket of this user alone")
+    service = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        service.settimeout(_SECONDS)
+        service.connect(path)
+        _require_own(service)
+    except BaseException:
+        service.close()
+        raise
+    return service
+
+
+def _require_own(service: socket.socket) -> None:
+    """Check who listens, where the system tells: the file may be another one by now."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return
+    told = service.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    if int.from_bytes(told[4:8], sys.byteorder) != os.geteuid():
+        raise ValueError("another user listens")
+
+
+def _asked(service: socket.socket, request: bytes) -> ServiceAnswer:
+    ends = time.monotonic() + _SECONDS
+    service.sendall(request)
+    received = bytearray()
+    while piece := service.recv(65536):
+        received += piece
+        service.settimeout(max(ends - time.monotonic(), 0.001))
+    return answer_of(bytes(received))
+
+
+def _printed(status: int, out: str, err: str) -> int:
+    """Print an answer at once. One that cannot be printed blocks: the agent may not have it."""
+    rest = out.encode()
+    try:
+        while rest:
+            rest = rest[os.write(sys.stdout.fileno(), rest) :]
+        sys.stderr.write(err)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return _BLOCKED
+    return status
