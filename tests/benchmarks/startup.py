@@ -59,7 +59,7 @@ def critic_command() -> list[str]:
     return [str(script)] if script.exists() else [sys.executable, "-m", "harness.cli"]
 
 
-def of_children(command: list[str], measure: Measure = "cpu") -> Cost:
+def of_children(command: list[str], measure: Measure = "cpu", stdin: Path | None = None) -> Cost:
     """Return what a process takes: CPU time, or with `wall` the time until it has ended.
 
     Raises:
@@ -76,7 +76,7 @@ def of_children(command: list[str], measure: Measure = "cpu") -> Cost:
 
     def cost(_batch: int) -> float:
         before = clock()
-        _start(command)
+        _start(command, stdin)
         return (clock() - before) * 1e9
 
     return cost
@@ -89,8 +89,23 @@ def _bytecode() -> Path:
     return folder
 
 
-def _start(command: list[str]) -> None:
-    """Run a command of this checkout, with its bytecode kept, whatever is installed and set."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(_bytecode())}
+def environment() -> dict[str, str]:
+    """Return the environment of a command of this checkout, whatever is installed and set."""
+    places = os.pathsep.join(map(str, (ROOT, ROOT / "harness" / "top-level")))
+    kept = {"PYTHONPATH": places, "PYTHONPYCACHEPREFIX": str(_bytecode())}
+    env = {**os.environ, **kept}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
-    subprocess.run(command, cwd=ROOT, env=env, check=True, stdout=subprocess.DEVNULL)
+    return env
+
+
+def _start(command: list[str], stdin: Path | None) -> None:
+    """Run a command of this checkout, with its bytecode kept."""
+    with (stdin or Path(os.devnull)).open("rb") as given:
+        subprocess.run(
+            command,
+            cwd=ROOT,
+            env=environment(),
+            check=True,
+            stdin=given,
+            stdout=subprocess.DEVNULL,
+        )

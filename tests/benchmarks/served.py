@@ -1,0 +1,125 @@
+"""What the service costs: its answers over those of a bare endpoint, and hooks that it answers.
+
+Rule 1: times of answers are by the clock, on loopback. Both servers run at once and take turns.
+"""
+
+import atexit
+import json
+import math
+import socket
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter_ns
+from typing import Final
+
+from tests.benchmarks.startup import UNIT, environment, of_children
+from tests.benchmarks.timing import Cost, Row
+from tests.support.paths import FIXTURES, ROOT
+
+_BODY: Final = FIXTURES / "refund" / "plan_b.json"
+_REQUESTS: Final = 200
+_SCRIPT: Final = "import sys; from plan_critic_entry.console import main; sys.exit(main())"
+_EVENT: Final = {
+    "hook_event_name": "PreToolUse",
+    "session_id": "s1",
+    "tool_use_id": "t1",
+    "tool_name": "Read",
+    "tool_input": {"file_path": "/shop/a.py"},
+}
+
+
+def served_rows(folder: Path) -> list[Row]:
+    """Return the rows, or none if the system does not count the CPU time of children."""
+    try:
+        nothing = of_children([sys.executable, "-c", "pass"])
+    except ImportError:
+        return []
+    place, given = folder / "critic.sock", folder / "event.json"
+    given.write_text(json.dumps(_EVENT))
+    policy = ROOT / "harness" / "hooks" / "policies" / "claude-code.toml"
+    alone = [*hook_command(), "hook", "claude-code", "--policy", str(policy)]
+    alone += ["--state", str(folder / "sessions")]
+    start([sys.executable, "-m", "harness.cli", "serve", "--socket", str(place)])
+    served = [*alone, "--socket", str(place)]
+    return [
+        Row("critic hook, served", UNIT, 8.0, of_children(served, stdin=given), nothing),
+        Row("critic hook, alone", UNIT, None, of_children(alone, stdin=given), nothing),
+        *_answer_rows(),
+    ]
+
+
+def _answer_rows() -> list[Row]:
+    verify = start([sys.executable, "-m", "harness.cli", "serve", "--port", "0"])
+    echo = start([sys.executable, "-m", "tests.benchmarks.echo"])
+    return [
+        Row(
+            f"POST /v1/verify, {name}",
+            "a bare echo of the same body",
+            4.0,
+            of_answers(verify, "/v1/verify", share),
+            of_answers(echo, "/echo", share),
+            "wall",
+        )
+        for name, share in (("p50", 0.5), ("p99", 0.99))
+    ]
+
+
+def hook_command() -> list[str]:
+    """Return how the script of this checkout is started."""
+    script = Path(sysconfig.get_path("scripts")) / "critic"
+    return [str(script)] if script.exists() else [sys.executable, "-c", _SCRIPT]
+
+
+def start(command: list[str]) -> str:
+    """Start a server, which ends with this process, and return where it serves."""
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, text=True
+    )
+    atexit.register(process.wait)
+    atexit.register(process.kill)
+    assert process.stdout is not None
+    return process.stdout.readline().split()[-1]
+
+
+def of_answers(url: str, path: str, share: float) -> Cost:
+    """Return the time that this share of the answers takes at most, on one connection."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    body = _BODY.read_bytes()
+    head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
+    request = f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+    def cost(_batch: int) -> float:
+        with socket.create_connection((host, int(port)), timeout=30) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            taken = [_one(connection, request) for _ in range(_REQUESTS)]
+        return percentile(taken, share)
+
+    return cost
+
+
+def _one(connection: socket.socket, request: bytes) -> int:
+    began = perf_counter_ns()
+    connection.sendall(request)
+    received = b""
+    while not is_whole(received):
+        piece = connection.recv(65536)
+        assert piece, "the server closed the connection"
+        received += piece
+    assert received.startswith(b"HTTP/1.1 200"), received
+    return perf_counter_ns() - began
+
+
+def is_whole(received: bytes) -> bool:
+    head, found, body = received.partition(b"\r\n\r\n")
+    if not found:
+        return False
+    size = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+    return len(body) >= int(size)
+
+
+def percentile(taken: Sequence[float], share: float) -> float:
+    """Return what this share of the values does not exceed."""
+    return sorted(taken)[math.ceil(share * len(taken)) - 1]
