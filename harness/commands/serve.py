@@ -26,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
         max_bytes=args.max_bytes or MAX_DOCUMENT_BYTES,
         seconds=args.timeout,
         sessions=args.max_sessions,
+        idle_seconds=args.max_idle,
     )
     tokens = None if args.tokens is None else read_tokens(args.tokens)
     policy = None if args.policy is None else load_policy(args.policy).policy

@@ -65,6 +65,14 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         help="the most sessions that are open at once (default: %(default)s)",
     )
 
+    serve.add_argument(
+        "--max-idle",
+        type=positive,
+        default=86_400,
+        metavar="S",
+        help="seconds after which a session without an event ends (default: %(default)s, a day)",
+    )
+
 
 def _port(text: str) -> int:
     """Return a port number."""

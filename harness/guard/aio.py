@@ -47,6 +47,10 @@ class AsyncGuard:
         """Go on with a session that was handed over. See `Guard.resume`."""
         return await self._in_thread(lambda: self._guard.resume(data))
 
+    async def abandon(self, session: str) -> None:
+        """End a session that nobody goes on with. See `Guard.abandon`."""
+        await self._alone(session, lambda: self._guard.abandon(session))
+
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call. See `Guard.permit`."""
         return self._guard.permit(session, call)

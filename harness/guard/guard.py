@@ -189,6 +189,19 @@ class Guard:
         """How many sessions are open."""
         return len(self._entries)
 
+    def is_open(self, session: str) -> bool:
+        """Return whether a session is open."""
+        return session in self._entries
+
+    def abandon(self, session: str) -> None:
+        """End a session that nobody goes on with, if it is open. Its permits are withdrawn."""
+        entry = self._entries.get(session)
+        if entry is None:
+            return
+        with entry.lock:
+            if not entry.is_over:
+                self._forget(session, entry)
+
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call, to be redeemed right before the call is made.
 

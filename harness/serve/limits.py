@@ -32,6 +32,7 @@ class ServiceLimits:
         seconds: how long a body may take to arrive, and then its answer to be found.
         requests: how many may be in progress.
         sessions: how many may be open.
+        idle_seconds: how long an open session may be without an event.
         batch: how many questions one request may ask.
     """
 
@@ -39,6 +40,7 @@ class ServiceLimits:
     seconds: float = 30.0
     requests: int = 2_000
     sessions: int = 10_000
+    idle_seconds: float = 86_400.0
     batch: int = 1_000
 
 

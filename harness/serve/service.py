@@ -1,6 +1,7 @@
 """What the endpoints share: the policy, the log, the limits, and how a body is read and judged."""
 
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from harness.guard.recording import GuardLog
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
 from harness.runtime.ports import Clock
+from harness.serve.idle import Monotonic
 from harness.serve.judging import VerdictDesk
 from harness.serve.limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
 from harness.serve.telemetry import ServiceMetrics
@@ -35,6 +37,7 @@ class ServiceSettings:
         loopback_only: requests that name another host are refused: a page that a browser shows
             could have its name point to this machine.
         public_url: what metadata calls the service, behind a proxy.
+        monotonic: tells how long a session had no event.
         hooks: answers the hooks of agents. They name files of their user: give it only where that
             user alone can connect.
     """
@@ -46,6 +49,7 @@ class ServiceSettings:
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     loopback_only: bool = True
     public_url: str | None = None
+    monotonic: Monotonic = time.monotonic
     hooks: HookAnswerer | None = None
 
 

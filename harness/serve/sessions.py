@@ -3,6 +3,7 @@
 Rule 1: a body is one event, as `critic guard` reads it. Its session is that of the path.
 Rule 2: an answer that allows is sent once it is recorded, and once only: who does not see it asks
         again, and is judged again.
+Rule 3: a session without an event for long is ended at the next event of any session.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from typing import Any, Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from evals.escaping import escape_name
 from harness.guard import (
     Answer,
     AsyncGuard,
@@ -22,6 +24,7 @@ from harness.guard import (
 )
 from harness.guard.events import event_of
 from harness.serve.answering import envelope_answer
+from harness.serve.idle import IdleSessions
 from harness.serve.limits import INLINE_BYTES, in_time
 from harness.serve.refusing import RequestRefused
 from harness.serve.service import ServiceContext
@@ -46,6 +49,8 @@ class SessionEndpoint:
             guard = Guard(settings.policy, log=settings.log, clock=settings.clock)
             self._sessions, self._guard = guard, AsyncGuard(guard, threads=_THREADS)
             context.metrics.sessions.set_function(lambda: guard.open_sessions)
+        limits = settings.limits
+        self._idle: Final = IdleSessions(limits.idle_seconds, limits.sessions, settings.monotonic)
 
     def close(self) -> None:
         """End the threads."""
@@ -65,13 +70,25 @@ class SessionEndpoint:
                 lambda: _event(parse_json(data, limits.max_bytes), named),
                 inline=len(data) <= INLINE_BYTES,
             )
-        if isinstance(event, OpenEvent) and sessions.open_sessions >= limits.sessions:
-            message = f"{limits.sessions} sessions are open: close some, or raise --max-sessions"
-            raise RequestRefused(429, message, headers={"retry-after": "1"})
-        answer = await in_time(limits, asyncio.ensure_future(guard.handle(event)))
+        for name in self._idle.overdue():
+            await guard.abandon(name)
+        self._check_place(event, sessions.open_sessions)
+        with self._idle.in_use(named, lambda: sessions.is_open(named)):
+            answer = await in_time(limits, asyncio.ensure_future(guard.handle(event)))
         if isinstance(answer, Ruling):
             self._count(answer)
         return _answered(answer)
+
+    def _check_place(self, event: SessionEvent, open_sessions: int) -> None:
+        limits = self._context.settings.limits
+        if not isinstance(event, OpenEvent):
+            if self._idle.has_ended(event.session):
+                why = f"had no event for {limits.idle_seconds:g} seconds, and has ended"
+                message = f"session {escape_name(event.session)} {why}: open another one"
+                raise RequestRefused(409, message, "/session")
+        elif open_sessions >= limits.sessions:
+            message = f"{limits.sessions} sessions are open: close some, or raise --max-sessions"
+            raise RequestRefused(429, message, headers={"retry-after": "1"})
 
     def _count(self, ruling: Ruling) -> None:
         if ruling.critic_error is not None:
