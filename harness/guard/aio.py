@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
@@ -62,4 +63,6 @@ class AsyncGuard:
             return await self._in_thread(work)
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, work)
+        # What is current for the caller, such as a span of a trace, is current for the guard too.
+        run = copy_context().run
+        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: run(work))
