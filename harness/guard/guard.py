@@ -193,6 +193,11 @@ class Guard:
         """Return whether a session is open."""
         return session in self._entries
 
+    def last_record(self, session: str) -> int | None:
+        """Return the number of the last record of an open session; None without one."""
+        entry = self._entries.get(session)
+        return None if entry is None else entry.marks.last
+
     def abandon(self, session: str) -> None:
         """End a session that nobody goes on with, if it is open. Its permits are withdrawn."""
         entry = self._entries.get(session)

@@ -30,6 +30,7 @@ FRONTS: Final = (
     "harness.agents",
     "harness.agents.pydantic_ai",
     "harness.codeloop",
+    "harness.integrations.otel",
     "harness.testing.laws",
     "harness.testing.strategies",
     "evals",

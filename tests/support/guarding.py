@@ -28,8 +28,8 @@ def policy_of(wire: Json) -> Policy:
     return build(Policy, wire)
 
 
-def guard_of(wire: Json, **options: Any) -> Guard:
-    return Guard(policy_of(wire), **{"clock": FixedClock(NOON), **options})
+def guard_of(wire: Json, kind: type[Guard] = Guard, **options: Any) -> Guard:
+    return kind(policy_of(wire), **{"clock": FixedClock(NOON), **options})
 
 
 def answers_to(guard: Guard, events: list[Any]) -> dict[int, Json]:
