@@ -57,7 +57,9 @@ def _answer(path: str, name: str, message: Mapping[str, Any]) -> Iterator[Record
     if result.get("isError") is True:
         yield RecordedResult(path, name, error=words)
     else:
-        structured = result.get("structuredContent")
-        yield RecordedResult(
-            path, name, output=returned(words) if structured is None else structured
-        )
+        yield RecordedResult(path, name, output=_output(result.get("structuredContent"), words))
+
+
+def _output(structured: Any, words: str) -> Any:
+    """Return what a tool returned. Servers wrap a text in an object where its schema has to be."""
+    return returned(words) if structured in (None, {"result": words}) else structured

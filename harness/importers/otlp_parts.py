@@ -1,5 +1,7 @@
 """Spans of OTLP JSON with their attributes as plain values."""
 
+import re
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +16,7 @@ class Span(NamedTuple):
     """A span.
 
     Attributes:
-        trace: its trace, as it is written.
+        trace: the id of its trace in hexadecimal digits, or as it is written if it is another text.
         start: in nanoseconds.
         failed: why it failed; None if it did not.
     """
@@ -59,9 +61,18 @@ def _span(path: str, span: Mapping[str, Any]) -> Span:
     failed = None
     if status.get("code") in _ERROR or "error.type" in attributes:
         failed = str(status.get("message") or attributes.get("error.type", ""))
-    trace = text(span.get("traceId"), f"{path}/traceId")
+    trace = _trace(text(span.get("traceId"), f"{path}/traceId"))
     start = _nanoseconds(span.get("startTimeUnixNano"), f"{path}/startTimeUnixNano")
     return Span(path, trace, start, attributes, failed)
+
+
+def _trace(given: str) -> str:
+    """Return an id in lower case: the standard writes hexadecimal digits, and protobuf base64."""
+    if re.fullmatch(r"[0-9A-Fa-f]{32}", given):
+        return given.lower()
+    if re.fullmatch(r"[A-Za-z0-9+/]{22}==", given):
+        return b64decode(given).hex()
+    return given
 
 
 def _nanoseconds(value: Any, path: str) -> int:
