@@ -30,7 +30,10 @@ from harness.serve.verdicts import VerdictEndpoints
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 _OPEN_TO_ALL: Final = frozenset(
-    {"/healthz", "/readyz", "/health", "/openapi.json", AUTHZEN_METADATA}
+    {
+        *("/healthz", "/readyz", "/openapi.json", AUTHZEN_METADATA),
+        *("/health", "/health/live", "/health/ready"),
+    }
 )
 """What needs no token: it says nothing of any decision."""
 
@@ -137,7 +140,9 @@ def _routes(context: ServiceContext, sessions: SessionEndpoint) -> list[Route]:
         AUTHZEN_METADATA: authzen.metadata,
         "/openapi.json": page.show,
         "/healthz": health.alive,
-        "/health": health.alive,
+        "/health": health.opa_alive,
+        "/health/live": health.opa_alive,
+        "/health/ready": health.opa_ready,
         "/readyz": health.ready,
         "/metrics": health.metrics,
     }

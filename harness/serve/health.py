@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz` and `/metrics`: for those who run the service."""
+"""`/healthz`, `/readyz`, `/metrics`, and `/health` as OPA has it: for those who run the service."""
 
 from typing import Any, Final
 
@@ -22,8 +22,21 @@ class HealthEndpoints:
         """Answer: the process answers."""
         return json_answer({"status": "ok"})
 
+    async def opa_alive(self, _request: Request) -> Response:
+        """Answer the same to clients of OPA."""
+        return json_answer({})
+
     async def ready(self, _request: Request) -> Response:
         """Answer whether requests can be answered: the log, if there is one, can be read."""
+        await self._require_log()
+        return json_answer({"status": "ok"})
+
+    async def opa_ready(self, _request: Request) -> Response:
+        """Answer the same to clients of OPA."""
+        await self._require_log()
+        return json_answer({})
+
+    async def _require_log(self) -> None:
         log: Any = self._context.settings.log
         if hasattr(log, "head"):
             try:
@@ -33,7 +46,6 @@ class HealthEndpoints:
             except Exception:
                 message = "the decision log cannot be read: look at its file and its disk"
                 raise RequestRefused(503, message, is_ours=True) from None
-        return json_answer({"status": "ok"})
 
     async def metrics(self, _request: Request) -> Response:
         """Answer in the format of Prometheus."""

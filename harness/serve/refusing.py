@@ -73,7 +73,7 @@ def item_error(fault: RequestFault) -> Json:
 def _opa_error(fault: RequestFault, path: str) -> Json:
     code = "internal_error" if fault.is_ours else "invalid_parameter"
     undecided: Any = False if path.endswith("/ok") else {"ok": False}
-    problems = [problem._asdict() for problem in fault.problems]
+    problems = [{"code": code, **problem._asdict()} for problem in fault.problems]
     errors = {"errors": problems} if problems else {}
     shown = {"code": code, "message": fault.message, **errors, **_of_ours(fault)}
     return shown if path.startswith("/v1/batch") else {**shown, "result": undecided}

@@ -73,8 +73,32 @@ def test_one_bad_input_of_many_is_a_no_and_the_others_are_judged() -> None:
         "bad": False,
         "refused": False,
     }
-    assert given["bad"]["http_status_code"] == "400"
+    # Clients of OPA read these two, and no other: see its Batch API.
+    assert given["bad"]["http_status_code"] == "500"
     assert given["good"]["http_status_code"] == "200"
+
+
+def test_each_error_has_the_members_that_clients_of_opa_read() -> None:
+    answer = ask(SERVICE, f"{DATA}/verify", {"input": {"plan": {}}}).json()
+    assert len(answer["errors"]) > 1
+    for error in (answer, *answer["errors"]):
+        assert error["code"] == "invalid_parameter"
+        assert error["message"]
+
+
+class BrokenLog:
+    def head(self) -> None:
+        raise OSError("gone")
+
+
+def test_health_is_empty_where_all_is_well() -> None:
+    for path in ("/health", "/health/live", "/health/ready"):
+        answer = ask(SERVICE, path)
+        assert (answer.status_code, answer.json()) == (200, {})
+    log: Any = BrokenLog()
+    broken = app_of(log=log)
+    assert ask(broken, "/health").status_code == 200
+    assert ask(broken, "/health/ready").status_code == 503
 
 
 @pytest.mark.parametrize("body", [{}, {"inputs": []}, {"inputs": {str(n): 1 for n in range(1001)}}])
