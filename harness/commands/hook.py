@@ -17,6 +17,8 @@ def run(args: argparse.Namespace) -> int:
     """Answer the event, or write the settings of an agent."""
     if args.action == "install":
         return _install(args)
+    if (status := _served(args)) is not None:
+        return status
     was_enabled = gc.isenabled()
     gc.disable()  # a tenth of the time of a short process, which is over before it pays
     try:
@@ -28,6 +30,23 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.flush()
     sys.stderr.write(answer.err)
     return answer.status
+
+
+def _served(args: argparse.Namespace) -> int | None:
+    """Have a service answer, and return the exit status. The script `critic` has tried already."""
+    if args.socket is None:
+        return None
+    try:
+        client: Any = import_module("plan_critic_entry.hook_client")
+    except ImportError:  # a checkout without its entry
+        return None
+    once = {name: getattr(args, name) for name in ("policy", "socket", "state", "log", "event")}
+    listed = [("scope", value) for value in args.scope] + [("leave", one) for one in args.leave]
+    named = [(name, value) for name, value in once.items() if value is not None] + listed
+    flags = ["--keep-prompts"] if args.keep_prompts else []
+    words = [args.action, *(f"--{name}={value}" for name, value in named), *flags]
+    status: int | None = client.answered_by_service(words)
+    return status
 
 
 def _answer(args: argparse.Namespace) -> HookAnswer:

@@ -31,6 +31,11 @@ _OTHERS = 0o077
 _BLOCKED = 2
 """The exit status that blocks, in every dialect."""
 
+
+class _Heard(io.TextIOWrapper):
+    """Standard input that was read, and can be read again."""
+
+
 Options = list[tuple[str, str]]
 ServiceAnswer = tuple[int, str, str]
 """The exit status, standard output, and standard error."""
@@ -47,6 +52,8 @@ def answered_by_service(words: list[str]) -> int | None:
     """
     options = options_of(words)
     if options is None or None in (sys.stdin, sys.stdout, sys.stderr):
+        return None
+    if isinstance(sys.stdin, _Heard):  # a service was asked already, and did not answer
         return None
     try:
         answer = _answer(words[0], options)
@@ -65,9 +72,9 @@ def _answer(agent: str, options: Options) -> ServiceAnswer:
 
 def _event() -> bytes:
     """Return standard input, and leave it to be read again."""
-    given, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO())  # nothing, if it is cut short
+    given, sys.stdin = sys.stdin, _Heard(io.BytesIO())  # nothing, if it is cut short
     event = given.buffer.read(MOST_BYTES + 1)
-    sys.stdin = io.TextIOWrapper(io.BytesIO(event))
+    sys.stdin = _Heard(io.BytesIO(event))
     return event
 
 

@@ -1,12 +1,14 @@
 """Hooks that a service answers: as each would alone, by its own policy, or not at all."""
 
 import argparse
+import io
 import json
 import os
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -202,18 +204,17 @@ sys.exit(status)
 
 
 def hook(
-    agent: Agent, folder: Path, service: Path, event: Any, *more: str, **how: Any
+    agent: Agent, folder: Path, service: Path, event: Any, *more: str, program: str = PROGRAM
 ) -> tuple[Said, bool]:
     """Run the script `critic` as an agent does: what it said, and whether a service answered."""
     options = [*agent.options(folder), "--socket", str(service), *more]
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *options],
+        [sys.executable, "-c", program, *options],
         env={**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'harness' / 'top-level'}"},
         input=event if isinstance(event, bytes) else json.dumps(event).encode(),
         capture_output=True,
         check=False,
         timeout=60,
-        **how,
     )
     err, _, loaded = done.stderr.decode().rpartition("loaded ")
     return Said(done.returncode, done.stdout.decode(), err), loaded == "False"
@@ -236,6 +237,30 @@ def test_where_a_service_runs_the_process_loads_nothing_of_the_critic(tmp_path: 
         assert hook(agent, tmp_path, place, read, "--shadow")[0].status == 2
     said, was_served = hook(agent, tmp_path / "other", place, read)
     assert (agent.reads(said), was_served) == ("allow", False)
+
+
+COMMAND_LINE = """
+import sys
+from harness.cli import main
+status = main()
+sys.stderr.write(f"loaded {'harness.hooks.hook' in sys.modules}")
+sys.exit(status)
+"""
+
+
+def test_the_command_line_asks_the_service_too_and_nobody_asks_twice(tmp_path: Path) -> None:
+    agent, place = CLAUDE_CODE, tmp_path / "critic.sock"
+    foreign = agent.call(agent.foreign, "c1")
+    more = ("--scope", "Bash", "--leave=x", "--keep-prompts", "--event", "PreToolUse")
+    with serving("--socket", place, folder=tmp_path):
+        said, was_served = hook(agent, tmp_path, place, foreign, *more, program=COMMAND_LINE)
+    assert (agent.reads(said), was_served) == ("deny", True)
+    for program in (PROGRAM, COMMAND_LINE):
+        with impostor(tmp_path / "other.sock", b"HTTP/1.1 500 No\r\n\r\n") as heard:
+            other = tmp_path / "other.sock"
+            said, was_served = hook(agent, tmp_path, other, foreign, program=program)
+        other.unlink()
+        assert (agent.reads(said), was_served, len(heard)) == ("deny", False, 1)
 
 
 def test_a_changed_policy_is_the_one_that_is_judged_by(tmp_path: Path) -> None:
@@ -278,8 +303,8 @@ def test_an_unexpected_answer_is_no_answer(response: bytes) -> None:
 
 
 @contextmanager
-def impostor(place: Path, response: bytes) -> Iterator[list[bytes]]:
-    """Listen at a path, and answer whoever comes with some bytes."""
+def impostor(place: Path, response: bytes, pause: float = 0) -> Iterator[list[bytes]]:
+    """Listen at a path, and answer whoever comes with some bytes, with a pause after each."""
     heard: list[bytes] = []
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(place))
@@ -294,7 +319,9 @@ def impostor(place: Path, response: bytes) -> Iterator[list[bytes]]:
                     return
                 with connection, suppress(OSError):  # who only looked has left
                     heard.append(connection.recv(65536))
-                    connection.sendall(response)
+                    for byte in response:
+                        connection.sendall(bytes([byte]))
+                        time.sleep(pause)
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -314,6 +341,22 @@ def test_what_is_not_our_service_leaves_the_work_to_the_process(tmp_path: Path) 
     place.write_text("not a socket")
     said, was_served = hook(agent, tmp_path, place, foreign)
     assert (agent.reads(said), was_served) == ("deny", False)
+
+
+def test_a_service_that_takes_too_long_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent, place = CLAUDE_CODE, tmp_path / "critic.sock"
+    event = json.dumps(agent.call(agent.read, "c1")).encode()
+    monkeypatch.setattr(hook_client, "_SECONDS", 0.3)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(event)))
+    began = time.monotonic()
+    with impostor(place, HEAD + OK, pause=0.05) as heard:
+        words = [*agent.options(tmp_path)[1:], "--socket", str(place)]
+        assert hook_client.answered_by_service(words) is None
+        assert time.monotonic() - began < 3
+        assert len(heard) == 1
+    assert sys.stdin.buffer.read() == event
 
 
 def test_a_socket_that_others_could_answer_at_is_not_asked(
