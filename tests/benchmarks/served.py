@@ -11,16 +11,18 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter_ns
 from typing import Final
 
 from tests.benchmarks.startup import UNIT, environment, of_children
-from tests.benchmarks.timing import Cost, Row
+from tests.benchmarks.timing import Cost, Row, Unbuilt
 from tests.support.paths import FIXTURES, ROOT
 
 _BODY: Final = FIXTURES / "refund" / "plan_b.json"
 _REQUESTS: Final = 200
+_SERVED: Final = "critic hook, served"
 _SCRIPT: Final = "import sys; from plan_critic_entry.console import main; sys.exit(main())"
 _EVENT: Final = {
     "hook_event_name": "PreToolUse",
@@ -31,12 +33,14 @@ _EVENT: Final = {
 }
 
 
-def served_rows(folder: Path) -> list[Row]:
+def served_rows(folder: Path) -> list[Row | Unbuilt]:
     """Return the rows, or none if the system does not count the CPU time of children."""
     try:
         nothing = of_children([sys.executable, "-c", "pass"])
     except ImportError:
         return []
+    if find_spec("uvicorn") is None:
+        return [Unbuilt(_SERVED, UNIT, 8.0, "pip install 'plan-critic[serve]'")]
     place, given = folder / "critic.sock", folder / "event.json"
     given.write_text(json.dumps(_EVENT))
     policy = ROOT / "harness" / "hooks" / "policies" / "claude-code.toml"
@@ -45,7 +49,7 @@ def served_rows(folder: Path) -> list[Row]:
     start([sys.executable, "-m", "harness.cli", "serve", "--socket", str(place)])
     served = [*alone, "--socket", str(place)]
     return [
-        Row("critic hook, served", UNIT, 8.0, of_children(served, stdin=given), nothing),
+        Row(_SERVED, UNIT, 8.0, of_children(served, stdin=given), nothing),
         Row("critic hook, alone", UNIT, None, of_children(alone, stdin=given), nothing),
         *_answer_rows(),
     ]
