@@ -54,8 +54,8 @@ PURE = words("""
     harness.policy.witness harness.policy.diff
 """)
 PURE_IMPORTS = words("""
-    abc bisect calendar collections collections.abc contextlib copy dataclasses datetime difflib
-    functools hashlib heapq itertools json math operator re string tomllib types typing
+    abc base64 bisect calendar collections collections.abc contextlib copy dataclasses datetime
+    difflib functools hashlib heapq itertools json math operator re string tomllib types typing
     urllib.parse
     jsonschema_rs orjson pydantic pydantic.json_schema pydantic_core rfc8785 unicodedata
 """)
