@@ -92,6 +92,16 @@ def test_each_agent_has_its_own_flag_or_says_that_there_is_none(
         assert "no setting that refuses" in said[name]
 
 
+def test_the_socket_of_a_service_is_named_where_it_is(critic: Critic, tmp_path: Path) -> None:
+    agent = AGENTS[0]
+    (tmp_path / "run").mkdir()
+    for _ in range(2):
+        install(critic, agent, tmp_path, "--socket", f"{tmp_path}/run/../critic.sock")
+        for command in commands(agent, tmp_path).values():
+            words = shlex.split(command)
+            assert words[words.index("--socket") + 1] == str(tmp_path / "critic.sock")
+
+
 @every_agent
 def test_installing_again_changes_nothing(agent: Agent, critic: Critic, tmp_path: Path) -> None:
     install(critic, agent, tmp_path)
