@@ -54,8 +54,6 @@ def _line(name: str, place: Path | None) -> str:
         return f"package {name} is missing: install plan-critic again"
     from importlib.metadata import packages_distributions  # noqa: PLC0415 - three starts of Python
 
-    from importlib.metadata import packages_distributions  # noqa: PLC0415 - slow to load
-
     owners = packages_distributions().get(name, []) if "site-packages" in place.parts else []
     others = ", ".join(owner for owner in owners if owner != "plan-critic")
     fix = "rename it, or keep the folder that holds it off the import path"
