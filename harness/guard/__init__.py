@@ -24,6 +24,7 @@ from harness.guard.guard import Answer, Guard
 from harness.guard.permits import CallPermit
 from harness.guard.recording import WentOnElsewhere
 from harness.guard.rulings import EventError, EventFault, Question, Ruling
+from harness.guard.status import PendingQuestion, SessionStatus
 
 __all__ = [
     "Answer",
@@ -37,6 +38,7 @@ __all__ = [
     "Guard",
     "OpenEvent",
     "OutOfPlace",
+    "PendingQuestion",
     "Question",
     "RequestedCall",
     "ResultEvent",
@@ -44,6 +46,7 @@ __all__ = [
     "SaidEvent",
     "SessionEvent",
     "SessionReport",
+    "SessionStatus",
     "WentOnElsewhere",
     "parse_event",
 ]

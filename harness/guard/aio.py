@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from harness.guard.events import SessionEvent
 from harness.guard.guard import Answer, Guard
 from harness.guard.permits import CallPermit
+from harness.guard.status import SessionStatus
 
 _T = TypeVar("_T")
 
@@ -51,6 +52,10 @@ class AsyncGuard:
     async def abandon(self, session: str) -> None:
         """End a session that nobody goes on with. See `Guard.abandon`."""
         await self._alone(session, lambda: self._guard.abandon(session))
+
+    def status(self, session: str) -> SessionStatus | None:
+        """Return where a session stands. See `Guard.status`."""
+        return self._guard.status(session)
 
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call. See `Guard.permit`."""

@@ -71,6 +71,13 @@ class OpenQuestion(NamedTuple):
     verdict: Refused
     plan_digest: str
 
+    @property
+    def doubted(self) -> list[Call]:
+        """The calls that a no is about."""
+        steps = {one.offending_step for one in self.verdict.violations}
+        # An entry without a step speaks of the plan as a whole, or of those left out of the list.
+        return [call for at, call in enumerate(self.batch.calls) if None in steps or at in steps]
+
 
 class Answered(NamedTuple):
     """What an event made of a session, what it is answered, and what has to be recorded first."""
@@ -161,7 +168,7 @@ class Course:
         )
         optional: dict[str, Any] = {} if ruled.note is None else {"note": ruled.note}
         if asks:
-            optional["questions"] = _questions(batch, ruled.verdict)
+            optional["questions"] = questions_of(batch, ruled.verdict)
         ruling = Ruling(
             session=session.id,
             turn=batch.turn,
@@ -205,12 +212,9 @@ class Course:
         return question
 
     def _denied(self, question: OpenQuestion, approver: str) -> Answered:
-        batch, steps = question.batch, {one.offending_step for one in question.verdict.violations}
-        # An entry without a step speaks of the plan as a whole, or of those left out of the list.
-        calls = [call for at, call in enumerate(batch.calls) if None in steps or at in steps]
-        denied = replace(self, denied=self.denied | {_key(call) for call in calls})
-        note = f"denied by {approver}"
-        return denied._after(batch, Ruled("refuse", question.verdict, note), question.verdict)
+        denied = replace(self, denied=self.denied | {_key(call) for call in question.doubted})
+        ruled = Ruled("refuse", question.verdict, f"denied by {approver}")
+        return denied._after(question.batch, ruled, question.verdict)
 
     def result(self, event: ResultEvent, as_of: datetime) -> Answered:
         """Take in how an allowed call ended."""
@@ -266,7 +270,8 @@ def _denial(steps: Iterable[int]) -> Refused:
     )
 
 
-def _questions(batch: Batch, verdict: Verified | Refused) -> tuple[Question, ...]:
+def questions_of(batch: Batch, verdict: Verified | Refused) -> tuple[Question, ...]:
+    """Return what a person is asked about a batch."""
     violations = verdict.violations if isinstance(verdict, Refused) else ()
     return tuple(
         Question(call=call.id, tool=call.tool, reason=one.reason, path=one.path)

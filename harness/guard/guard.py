@@ -36,6 +36,7 @@ from harness.guard.recording import GuardLog, Marks, OnDecision, RulingRecorder
 from harness.guard.rules import rules_of
 from harness.guard.rulings import EventError, EventFault, Ruling
 from harness.guard.state import course_of, dump_course, log_marks, parse_state
+from harness.guard.status import SessionStatus, session_status
 from harness.log.errors import LogError
 from harness.policy import Policy
 from harness.runtime.failures import describe_error
@@ -206,6 +207,11 @@ class Guard:
         with entry.lock:
             if not entry.is_over:
                 self._forget(session, entry)
+
+    def status(self, session: str) -> SessionStatus | None:
+        """Return where a session stands; None if it is not open."""
+        entry = self._entries.get(session)
+        return None if entry is None else session_status(entry.course)
 
     def permit(self, session: str, call: str) -> CallPermit:
         """Return the permit of an allowed call, to be redeemed right before the call is made.

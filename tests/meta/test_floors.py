@@ -45,7 +45,7 @@ PURE = words("""
     harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
     harness.codeloop.review
     harness.guard.course harness.guard.events harness.guard.permits harness.guard.rules
-    harness.guard.rulings harness.guard.state harness.importers
+    harness.guard.rulings harness.guard.state harness.guard.status harness.importers
     harness.policy.envelopes harness.policy.positions harness.policy.faults
     harness.policy.lint harness.policy.lint_finding harness.policy.lint_spec
     harness.policy.schema_lint harness.policy.schema_faults harness.policy.parts

@@ -1,0 +1,66 @@
+"""Where an open session of a guard stands: has it halted, and is a person asked something."""
+
+from typing import NamedTuple
+
+from critic.session import Call
+from evals.json_value import detached
+from harness.guard.course import Course, OpenQuestion, questions_of
+from harness.guard.events import RequestedCall
+from harness.guard.rulings import Question, Ruling
+
+
+class PendingQuestion(NamedTuple):
+    """A question that waits for a person.
+
+    Attributes:
+        ruling: the ruling that asks, as it was given.
+        calls: the calls of the turn that it is about, in order.
+        doubted: the ids of those that a no denies for the session.
+    """
+
+    ruling: Ruling
+    calls: tuple[RequestedCall, ...]
+    doubted: frozenset[str]
+
+    @property
+    def plan_digest(self) -> str:
+        """The digest that an answer has to name."""
+        return str(self.ruling.plan_digest)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """What the person is asked."""
+        return self.ruling.questions or ()
+
+
+class SessionStatus(NamedTuple):
+    """Where a session stands. `has_halted` says that only `close` is left."""
+
+    turn: int
+    has_halted: bool
+    question: PendingQuestion | None
+
+
+def session_status(course: Course) -> SessionStatus:
+    """Return where a session stands. It shares nothing that the guard decides by."""
+    question = course.question
+    pending = None if question is None else _pending(course, question)
+    return SessionStatus(course.session.turn, course.has_halted, pending)
+
+
+def _pending(course: Course, question: OpenQuestion) -> PendingQuestion:
+    batch = question.batch
+    ruling = Ruling(
+        session=course.session.id,
+        turn=batch.turn,
+        action="ask",
+        verdict=question.verdict,
+        plan_digest=question.plan_digest,
+        questions=questions_of(batch, question.verdict),
+    )
+    calls = tuple(map(_requested, batch.calls))
+    return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))
+
+
+def _requested(call: Call) -> RequestedCall:
+    return RequestedCall(id=call.id, tool=call.tool, args=detached(dict(call.args)))
