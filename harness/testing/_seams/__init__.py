@@ -1,0 +1,1 @@
+"""The parts of the contract of integrations. Private: import `harness.testing.seams`."""

@@ -1,0 +1,170 @@
+"""One run of an agent that the contract asks an integration for, and what came of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+from harness.guard import Guard
+from harness.integrations.guarded import AskedCall, CallReply
+from harness.policy import Policy
+from harness.record import Decision
+from harness.wire import build
+
+LAST_WORDS: Final = "bye"
+HELPER: Final = "ask_helper"
+"""The tool whose body runs the sub-agent of a scene."""
+
+_TEXT: Final = {"type": "string"}
+_CENTS: Final = {"type": "integer", "maximum": 10_000}
+
+
+class ScriptedTurn(NamedTuple):
+    """What the scripted model answers: words, then the calls that it asks for."""
+
+    calls: tuple[AskedCall, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What came of a run, as the framework shows it.
+
+    Attributes:
+        told: what the model was given for each call, by its id: its result or a refusal. Of calls
+            with one id, the last.
+        said: the last words of the agent; None where the run ended otherwise.
+        ended: what the run raised.
+        shown: the tools that the model was shown in its first request.
+    """
+
+    told: Mapping[str, str] = field(default_factory=dict)
+    said: str | None = None
+    ended: BaseException | None = None
+    shown: frozenset[str] = frozenset()
+
+
+class JournalLog:
+    """A log that notes in the journal of a scene that it recorded, or fails."""
+
+    def __init__(self, journal: list[str], *, fails: bool = False) -> None:
+        """Note in a journal what is recorded."""
+        self.decisions: list[Decision] = []
+        self._journal, self._fails = journal, fails
+
+    def append(self, decision: Decision) -> Any:
+        """Keep a decision."""
+        if self._fails:
+            raise OSError("the disk is full")
+        self._journal.append("recorded")
+        self.decisions.append(decision)
+        return _Numbered(len(self.decisions))
+
+
+class _Numbered(NamedTuple):
+    seq: int
+
+
+@dataclass
+class Scene:
+    """One run that an integration plays with the real framework and a scripted model.
+
+    The agent has `tools`, is guarded by `guard` in the session `session`, and is asked `request`.
+    Its model answers `turns` one after the other, then says `bye`.
+
+    Attributes:
+        streams: run it by the framework's way of streaming.
+        has_sub_agent: the calls are asked for by a second guarded agent, which runs inside of the
+            tool `ask_helper`. The model of the first asks for that tool, once, and says `bye`.
+        rewrites: arguments by call id that another hook of the framework puts in place of those
+            that the model asked for, as late as the framework lets it.
+        travels: the question is answered in another process. See `guard_of_answer`.
+        journal: what happened: `recorded`, `ran ...`, `asked ...`.
+    """
+
+    guard: Guard
+    turns: tuple[ScriptedTurn, ...]
+    policy: Policy
+    journal: list[str]
+    session: str = "s1"
+    request: str = "Refund order 1"
+    streams: bool = False
+    has_sub_agent: bool = False
+    rewrites: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    travels: bool = False
+    loses_state: bool = False
+    replies: Callable[[Sequence[str]], Mapping[str, CallReply] | None] | None = None
+    foreign_digest: str | None = None
+    failing: bool = False
+
+    @property
+    def tools(self) -> dict[str, Callable[..., Any]]:
+        """The tools of the agent that asks for the calls: synchronous functions with types."""
+
+        def lookup(order_id: str) -> str:
+            """Look up an order."""
+            self.journal.append(f"ran lookup {order_id}")
+            if self.failing:
+                raise RuntimeError("the shop is closed")
+            return "paid"
+
+        def issue_refund(order_id: str, cents: int) -> str:
+            """Refund an order."""
+            self.journal.append(f"ran issue_refund {order_id} {cents}")
+            return "done"
+
+        def drop_table(name: str) -> str:
+            """Drop a table. The policy does not know this tool."""
+            self.journal.append(f"ran drop_table {name}")
+            return "gone"
+
+        return {tool.__name__: tool for tool in (lookup, issue_refund, drop_table)}
+
+    def ask(self, calls: Sequence[str]) -> Mapping[str, CallReply] | None:
+        """Ask the person about calls. Return a reply for each, or None if nobody answers."""
+        self.journal.append(f"asked {' '.join(sorted(calls))}")
+        return None if self.replies is None else self.replies(calls)
+
+    def guard_of_answer(self) -> Guard:
+        """Return the guard of the process in which the answer arrives.
+
+        Where it is another than `guard`, the agent is made anew for it, and goes on from what the
+        framework keeps, as JSON where it can.
+        """
+        if not self.travels:
+            return self.guard
+        other = Guard(self.policy)
+        if not self.loses_state:
+            other.resume(self.guard.export(self.session))
+        return other
+
+    def digest_of_answer(self, asked: str) -> str:
+        """Return the digest that the answer names, for the one that was asked about."""
+        return self.foreign_digest or asked
+
+    @property
+    def ran(self) -> list[str]:
+        """What ran, in order, such as `lookup 1`."""
+        return [line.removeprefix("ran ") for line in self.journal if line.startswith("ran ")]
+
+
+def policy_of_scene(mode: str, *, asks: bool = False, **guard: Any) -> Policy:
+    """Return a policy of a shop. Refunds are destructive, and need an approval where it `asks`."""
+    asking = {"approval_required_from": "destructive"} if asks else {}
+    return build(
+        Policy,
+        {
+            "guard": {"safety_mode": mode, "max_questions": 9, **guard},
+            "spec": {"id": "refunds", "required_outputs": [], **asking},
+            "tool": [
+                _tool("lookup", "read_only", order_id=_TEXT),
+                _tool("issue_refund", "destructive", order_id=_TEXT, cents=_CENTS),
+                _tool(HELPER, "read_only", task=_TEXT),
+            ],
+        },
+    )
+
+
+def _tool(name: str, mode: str, **properties: Any) -> dict[str, Any]:
+    schema = {"type": "object", "properties": properties, "required": [*properties]}
+    tool = {"adapter_id": "shop", "capability_id": name, "approval_mode": mode}
+    return {**tool, "args_schema": {**schema, "additionalProperties": False}}

@@ -1,0 +1,107 @@
+"""What a law of the contract plays its scenes with."""
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, Final, NamedTuple
+from unittest.mock import patch
+
+from harness.errors import HarnessError
+from harness.guard import Guard
+from harness.integrations.guarded import AskedCall, CallReply, GuardedSession
+from harness.policy import Policy
+from harness.runtime.ports import Clock
+from harness.testing._seams.scene import JournalLog, Scene, ScriptedTurn, Trace, policy_of_scene
+
+Play = Callable[[Scene], Trace]
+"""An integration on trial: it plays a scene with the real framework."""
+
+LOOKUP: Final = AskedCall("c1", "lookup", {"order_id": "1"})
+REFUND: Final = AskedCall("c2", "issue_refund", {"order_id": "1", "cents": 5})
+WHOLE_BATCH: Final = (LOOKUP, REFUND)
+ALL_RAN: Final = ["issue_refund 1 5", "lookup 1"]
+
+YES: Final = CallReply(yes=True)
+NO: Final = CallReply(yes=False)
+
+
+class SeamBroken(HarnessError, AssertionError):
+    """An integration breaks a law of the contract. The message says which, and what happened."""
+
+
+class Played(NamedTuple):
+    """A scene that was played."""
+
+    scene: Scene
+    trace: Trace
+    log: JournalLog
+
+
+class Stage:
+    """Plays scenes, and requires what has to hold of them."""
+
+    def __init__(self, play: Play, law: str, *, streams: bool) -> None:
+        """Play scenes of one law with an integration."""
+        self._play, self._law, self._streams = play, law, streams
+
+    def play(
+        self,
+        *turns: tuple[AskedCall, ...],
+        policy: Policy | None = None,
+        text: str | None = None,
+        log: Callable[[list[str]], JournalLog] = JournalLog,
+        guard: type[Guard] = Guard,
+        clock: Clock | None = None,
+        **how: Any,
+    ) -> Played:
+        """Play one scene: streamed, words come before the calls."""
+        policy = policy_of_scene("destructive") if policy is None else policy
+        journal: list[str] = []
+        kept = log(journal)
+        words = ("one moment" if self._streams else "") if text is None else text
+        scene = Scene(
+            guard=guard(policy, log=None if how.get("travels") else kept, clock=clock),
+            turns=tuple(ScriptedTurn(calls, words) for calls in turns or (WHOLE_BATCH,)),
+            policy=policy,
+            journal=journal,
+            streams=self._streams,
+            **how,
+        )
+        return Played(scene, self._play(scene), kept)
+
+    def asking(self, replies: Mapping[str, CallReply] | None, *turns: Any, **how: Any) -> Played:
+        """Play a scene in which refunds need a person, who gives these replies each time."""
+        policy = how.pop("policy", None) or policy_of_scene("destructive", asks=True)
+        answers = None if replies is None else lambda calls: _of(replies, calls)
+        return self.play(*turns, policy=policy, replies=answers, **how)
+
+    def broken(self, method: str) -> AbstractContextManager[Any]:
+        """Return a context in which a seam of every integration raises."""
+        return patch.object(GuardedSession, method, side_effect=RuntimeError("a bug"))
+
+    def ran(self, played: Played, *expected: str, why: str) -> None:
+        """Require that exactly these calls ran, in any order."""
+        self.require(sorted(played.scene.ran) == sorted(expected), why, played)
+
+    def told(self, played: Played, words: str, *calls: str) -> None:
+        """Require that the model was told these words for each call."""
+        for call in calls:
+            told = played.trace.told.get(call, "")
+            self.require(words in told, f"call {call} was told {told!r}, not {words}", played)
+
+    def went_on(self, played: Played) -> None:
+        """Require that the agent went on to its last words."""
+        self.require(played.trace.said == "bye", "the agent did not go on to its end", played)
+
+    def require(self, holds: bool, why: str, played: Played) -> None:
+        """Require that something holds.
+
+        Raises:
+            SeamBroken: it does not.
+        """
+        if not holds:
+            journal, ended = played.scene.journal, played.trace.ended
+            raise SeamBroken(f"{self._law}: {why}. What happened: {journal}, ended by {ended!r}")
+
+
+def _of(replies: Mapping[str, CallReply], calls: Any) -> Mapping[str, CallReply]:
+    return {call: replies.get(call, replies.get("*", NO)) for call in calls}
