@@ -14,7 +14,7 @@ Rule 4: a sub-agent acts in the session of the call that runs it. Its prompt was
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from hashlib import sha256
@@ -23,7 +23,7 @@ from threading import RLock
 from typing import Any, Final, NamedTuple
 
 from harness.canonical import canonical_json
-from harness.guard import EventError, Guard, PendingQuestion, Ruling
+from harness.guard import EventError, Guard, PendingQuestion, RequestedCall, Ruling
 from harness.guard.events import event_of
 from harness.integrations.rulings import (
     GuardHalted,
@@ -132,6 +132,19 @@ class GuardedSession:
                 self._stand(name, ruling)
             return rulings
 
+    def standing(self, call: str) -> SeamRuling | None:
+        """Return what stands against a call: a refusal, or an open question; None if nothing."""
+        with self._lock:
+            try:
+                return self._against(call)
+            except Exception as error:
+                return failed(error)
+
+    def deny(self, calls: Sequence[AskedCall], *, approver: str) -> None:
+        """Have the session remember that a person said no to calls. Nothing may be made of them."""
+        with self._lock, suppress(Exception):  # they are told no in any case
+            self._denied_alone([self._requested(call) for call in calls], approver)
+
     def ended(self, call: str, status: str, **facts: Any) -> None:
         """Tell how a call ended that was started.
 
@@ -164,6 +177,13 @@ class GuardedSession:
         status = self.guard.status(self.session)
         return None if status is None else status.question
 
+    @property
+    def waiting(self) -> dict[str, RequestedCall]:
+        """The calls of this agent that the open question is about, by their ids there."""
+        asked, prefix = self.question, self._prefix
+        calls = () if asked is None else asked.calls
+        return {one.id.removeprefix(prefix): one for one in calls if one.id.startswith(prefix)}
+
     def _ruled(self, calls: list[dict[str, Any]]) -> SeamRuling:
         asked = self.question
         if asked is not None and [_bytes(one.wire()) for one in asked.calls] == [
@@ -173,12 +193,9 @@ class GuardedSession:
         return self._handled({"event": "calls", "calls": calls})
 
     def _started(self, call: AskedCall) -> SeamRuling:
-        if (standing := self._standing.get(call.id)) is not None:
-            return standing
-        asked, name = self.question, self._id(call.id)
-        if asked is not None and any(name == one.id for one in asked.calls):
-            return seam_ruling(asked.ruling, halts=False)
-        requested = self._requested(call)
+        if (against := self._against(call.id)) is not None:
+            return against
+        requested, name = self._requested(call), self._id(call.id)
         try:
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
         except PermitError:
@@ -187,6 +204,14 @@ class GuardedSession:
                 return ruling
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
         return SeamRuling("allow", "ok", args=args)
+
+    def _against(self, call: str) -> SeamRuling | None:
+        if (standing := self._standing.get(call)) is not None:
+            return standing
+        asked, name = self.question, self._id(call)
+        if asked is not None and any(name == one.id for one in asked.calls):
+            return seam_ruling(asked.ruling, halts=False)
+        return None
 
     def _answered(
         self, replies: Mapping[str, CallReply], approver: str, plan_digest: str | None
@@ -223,11 +248,15 @@ class GuardedSession:
         if not keeps & asked.doubted:
             self._said(asked, approver, yes=False)
             return
-        alone = [one.wire() for one in asked.calls if one.id in denied & asked.doubted]
-        ruling, again = self._handled({"event": "calls", "calls": alone}), self.question
+        doubted = denied & asked.doubted
+        self._denied_alone([one.wire() for one in asked.calls if one.id in doubted], approver)
+
+    def _denied_alone(self, calls: list[dict[str, Any]], approver: str) -> None:
+        """Put calls to the guard that a person said no to, so that it holds for the session."""
+        ruling, again = self._handled({"event": "calls", "calls": calls}), self.question
         if ruling.action == "ask" and again is not None:
             self._said(again, approver, yes=False)
-        for one in alone if ruling else []:
+        for one in calls if ruling else []:
             said_no = {"status": "failed", "error": "a person said no to this call"}
             self._tell({"event": "result", "id": one["id"], **said_no})
 
