@@ -30,8 +30,10 @@ FRONTS: Final = (
     "harness.agents",
     "harness.agents.pydantic_ai",
     "harness.codeloop",
+    "harness.integrations.pydantic_ai_guard",
     "harness.integrations.otel",
     "harness.testing.laws",
+    "harness.testing.seams",
     "harness.testing.strategies",
     "evals",
 )

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from harness.testing.seams import Scene, SeamBroken, Trace, check_seam, seam_laws
+from harness.testing.seams import Scene, SeamBroken, Trace, check_seam, seam_laws, undocumented
+from tests.support.paths import ROOT
 from tests.support.pydantic_ai_agent import (
     Running,
     ScenePlayer,
@@ -50,3 +51,8 @@ def test_nothing_runs_where_the_framework_drops_the_question() -> None:
 )
 def test_every_way_to_run_an_agent_is_guarded(law: str, running: Running) -> None:
     check_seam(lambda scene: asyncio.run(ScenePlayer(scene, running).play()), f"{law} streamed")
+
+
+def test_the_page_says_what_it_can_and_cannot() -> None:
+    page = ROOT / ".github" / "docs" / "pydantic-ai.md"
+    assert undocumented(page.read_text("utf-8"), {}) == []
