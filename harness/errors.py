@@ -17,6 +17,7 @@
         Contradiction
         ExecutionEnded
         ExecutionFailed
+        GuardHalted
         HookFault
         InvalidInput
             InvalidPolicy
@@ -48,6 +49,7 @@
         OutOfTime
         PermitError
         RequestRefused
+        SeamBroken
         StateUnusable
         ToolNotRun
         UsageError

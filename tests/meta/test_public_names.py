@@ -156,8 +156,8 @@ SESSION = """
 """
 GUARD = """
     Answer AnswerEvent AsyncGuard CallPermit CallsEvent CloseEvent EventError EventFault Guard
-    OpenEvent OutOfPlace Question RequestedCall ResultEvent Ruling SaidEvent SessionEvent
-    SessionReport WentOnElsewhere parse_event
+    OpenEvent OutOfPlace PendingQuestion Question RequestedCall ResultEvent Ruling SaidEvent
+    SessionEvent SessionReport SessionStatus WentOnElsewhere parse_event
 """
 
 
