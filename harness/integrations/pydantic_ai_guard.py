@@ -71,7 +71,13 @@ class GuardCapability(AbstractCapability[Any]):
 
     @override
     async def for_run(self, ctx: _Context) -> "GuardCapability":
-        """Return the capability of one run. A sub-agent acts in the session of its caller."""
+        """Return the capability of one run. A sub-agent acts in the session of its caller.
+
+        Raises:
+            ValueError: the capability is loaded on demand, so nothing would be guarded before.
+        """
+        if self.defer_loading:
+            raise ValueError("a guard cannot be loaded on demand: leave defer_loading out")
         own, conversation = copy(self), str(ctx.conversation_id or ctx.run_id)
         session = session_within(self.guard) or GuardedSession(self.guard, conversation)
         own._run = GuardedRun(session, self.approver)

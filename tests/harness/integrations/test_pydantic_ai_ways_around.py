@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from fastmcp import FastMCP
 from pydantic import BaseModel
 from pydantic_ai import (
     Agent,
@@ -24,6 +25,7 @@ from pydantic_ai.capabilities import (
     HandleDeferredToolCalls,
     NativeTool,
 )
+from pydantic_ai.mcp import MCPToolset
 from pydantic_ai.messages import (
     ModelMessage,
     ModelResponse,
@@ -37,7 +39,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.native_tools import WebSearchTool
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.tools import ToolDefinition
-from pydantic_ai.toolsets import ExternalToolset, WrapperToolset
+from pydantic_ai.toolsets import ExternalToolset, FunctionToolset, WrapperToolset
 from typing_extensions import override
 
 from harness.guard import Guard
@@ -235,6 +237,48 @@ def test_a_toolset_inside_of_the_guard_ends_the_run() -> None:
     with pytest.raises(ValueError, match="list it last"):
         run(shop.agent([LOOKUP], inside=[InnerToolset()]))
     assert shop.ran == []
+
+
+def test_a_guard_that_is_loaded_on_demand_ends_the_run() -> None:
+    shop = Shop("local_write")
+    capability: GuardCapability = GuardCapability(shop.guard)
+    capability.id, capability.defer_loading = "guard", True
+    agent = shop.agent([LOOKUP, REFUND])
+    with pytest.raises(ValueError, match="cannot be loaded on demand"):
+        run(agent, capabilities=[capability])
+    assert shop.ran == []
+
+
+def test_two_guards_end_the_run() -> None:
+    shop = Shop()
+    with pytest.raises(ValueError, match="list it last"):
+        run(shop.agent([LOOKUP], inside=[GuardCapability(shop.guard)]))
+    assert shop.ran == []
+
+
+def test_tools_of_a_toolset_are_ruled_on_under_the_names_that_the_model_has() -> None:
+    shop = Shop("local_write")
+    toolset = FunctionToolset([shop.refund]).renamed({"ship": "refund"})
+    result = run(shop.agent([ToolCallPart("ship", REFUND.args, "c2")]), toolsets=[toolset])
+    assert "approval_mode_mismatch" in told(result)["c2"]
+    assert shop.ran == []
+    shop = Shop()
+    toolset = FunctionToolset([shop.refund]).renamed({"ship": "refund"})
+    run(shop.agent([ToolCallPart("ship", REFUND.args, "c2")]), toolsets=[toolset])
+    assert shop.ran == ["refund 1 5"]
+
+
+@pytest.mark.parametrize("mode", ["local_write", "destructive"])
+def test_tools_of_an_mcp_server_are_ruled_on(mode: str) -> None:
+    shop, server = Shop(mode), FastMCP("shop")
+    server.tool(shop.lookup)
+    server.tool(shop.refund)
+    result = run(shop.agent([LOOKUP, REFUND], tools=[], toolsets=[MCPToolset(server)]))
+    is_allowed = mode == "destructive"
+    assert sorted(shop.ran) == (["lookup 1", "refund 1 5"] if is_allowed else [])
+    assert all(
+        ("approval_mode_mismatch" in text) is not is_allowed for text in told(result).values()
+    )
 
 
 # What does not run here
