@@ -8,7 +8,7 @@ TWO = {
     "session": "s",
     "calls": [
         {"id": "c1", "tool": "read_note", "args": {"name": "plan.md"}},
-        {"id": "c2", "tool": "transfer", "args": {"iban": "iban-4711-22", "reason": "x"}},
+        {"id": "c2", "tool": "transfer", "args": {"iban": "iban-4711-22", "reason": ["x"]}},
     ],
 }
 
@@ -50,8 +50,9 @@ def test_the_question_is_the_ruling_that_asks_with_its_calls() -> None:
 def test_what_is_handed_out_is_not_what_the_guard_decides_by() -> None:
     guard, asked = asking()
     asked.calls[1].args["iban"] = "iban-of-mallory"
+    asked.calls[1].args["reason"].append("y")
     answers_to(guard, [yes(digest=asked.plan_digest)])
-    made = {"iban": "iban-4711-22", "reason": "x"}
+    made = {"iban": "iban-4711-22", "reason": ["x"]}
     assert guard.permit("s", "c2").redeem("transfer", made) == made
 
 

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.guard import CloseEvent, EventError, Guard
+from harness.guard import Guard
 from harness.integrations.guarded import AskedCall, CallReply, GuardedSession, session_within
 from harness.integrations.rulings import GuardHalted, SeamRuling
+from harness.runtime.permit import PermitError
 from tests.support.guarding import guard_of
 
 Json = dict[str, Any]
@@ -165,6 +166,32 @@ def test_a_call_without_a_reply_is_not_made_and_not_denied() -> None:
     assert here.start(other).action == "ask"
 
 
+def test_no_call_of_a_turn_is_made_while_a_person_is_asked_about_another() -> None:
+    here = session()
+    asked = here.rule([READ, PAY])
+    assert here.start(READ).action == "ask"
+    assert here.start(PAY).ruling == asked.ruling
+    assert here.standing("r") == here.standing("p") == asked
+    assert here.standing("x") is None
+
+
+def test_a_no_beside_a_yes_that_nobody_needed_costs_no_further_question() -> None:
+    here = session(max_questions=2)
+    here.rule([READ, PAY])
+    assert here.answer({"r": YES, "p": NO}, approver="ada")["r"]
+    assert here.start(READ)
+    again = here.rule([PAY._replace(id="q")])
+    assert again.reasons[0] == "a person said no to this call in this session"
+    assert here.rule([PAY._replace(id="z", args={"to": "y"})]).action == "ask"
+
+
+def test_a_call_that_was_denied_has_no_permit() -> None:
+    here = session()
+    here.deny([READ], approver="ada")
+    with pytest.raises(PermitError):
+        here.guard.permit("s", "r")
+
+
 def test_a_denied_call_that_needed_nobody_is_not_made_either() -> None:
     here = session()
     here.rule([READ, PAY])
@@ -191,8 +218,7 @@ def test_sub_agents_act_in_the_session_of_their_caller_under_ids_of_their_own() 
         assert session_within(shop()) is None
     here.ended("r", "completed", output="outer")
     assert session_within(here.guard) is None
-    answer = here.guard.handle(CloseEvent(session="s"))
-    assert not isinstance(answer, EventError)
+    assert b"mallory" not in here.guard.export("s")
 
 
 def test_an_output_that_is_not_json_is_left_out_and_said() -> None:
