@@ -1,13 +1,13 @@
 """One run of an agent that the contract asks an integration for, and what came of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from harness.guard import Guard
 from harness.integrations.guarded import AskedCall, CallReply
 from harness.policy import Policy
-from harness.record import Decision
+from harness.record import GENESIS, Decision, Head
 from harness.wire import build
 
 LAST_WORDS: Final = "bye"
@@ -58,6 +58,19 @@ class JournalLog:
         self._journal.append("recorded")
         self.decisions.append(decision)
         return _Numbered(len(self.decisions))
+
+    def head(self) -> Head:
+        """Return the number of the last decision. Nothing here is hashed."""
+        return Head(seq=len(self.decisions), hash=GENESIS)
+
+    def claims(self, claims: Iterable[str]) -> Mapping[str, int]:
+        """Return where each claim on the state of a session was made."""
+        made = {
+            claim: seq
+            for seq, decision in enumerate(self.decisions, 1)
+            for claim in decision.claims
+        }
+        return {claim: made[claim] for claim in claims if claim in made}
 
 
 class _Numbered(NamedTuple):
