@@ -186,6 +186,11 @@ class Guard:
                 return
 
     @property
+    def is_shadow(self) -> bool:
+        """Whether everything is allowed, and nothing enforced."""
+        return self._settings.shadow
+
+    @property
     def open_sessions(self) -> int:
         """How many sessions are open."""
         return len(self._entries)
