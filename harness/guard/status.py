@@ -39,13 +39,11 @@ class SessionStatus(NamedTuple):
     Attributes:
         turn: how many turns there were.
         has_halted: it halted at a refusal, and only `close` is left.
-        is_shadow: its policy enforces nothing.
         question: what a person is asked, if a question is open.
     """
 
     turn: int
     has_halted: bool
-    is_shadow: bool
     question: PendingQuestion | None
 
 
@@ -53,7 +51,7 @@ def session_status(course: Course) -> SessionStatus:
     """Return where a session stands. It shares nothing that the guard decides by."""
     question = course.question
     pending = None if question is None else _pending(course, question)
-    return SessionStatus(course.session.turn, course.has_halted, course.settings.shadow, pending)
+    return SessionStatus(course.session.turn, course.has_halted, pending)
 
 
 def _pending(course: Course, question: OpenQuestion) -> PendingQuestion:

@@ -200,8 +200,7 @@ class GuardCapability(AbstractCapability[Any]):
 
     def _require(self, unruled: set[str], option: str) -> None:
         """End the run for what would happen without a ruling. A shadow ends none."""
-        status = self.guard.status(self._own.session.session)
-        if unruled and not (status is not None and status.is_shadow):
+        if unruled and not self.guard.is_shadow:
             raise refused_unruled(unruled, option)
 
 

@@ -19,7 +19,7 @@ def test_a_session_that_is_not_open_has_no_status() -> None:
     answers_to(guard, [open_()])
     status = guard.status("s")
     assert status is not None
-    assert status == (0, False, False, None)
+    assert status == (0, False, None)
     answers_to(guard, [close()])
     assert guard.status("s") is None
 
@@ -72,4 +72,4 @@ def test_a_halt_and_a_shadow_are_told() -> None:
     for guard, expected in ((halted, (True, False)), (shadow, (False, True))):
         status = guard.status("s")
         assert status is not None
-        assert (status.has_halted, status.is_shadow) == expected
+        assert (status.has_halted, guard.is_shadow) == expected
