@@ -188,7 +188,7 @@ class GuardCapability(AbstractCapability[Any]):
     ) -> Any:
         """Refuse functions that would run on what the model wrote, without a ruling."""
         if output_context.has_function:
-            name = str(output_context.function_name)
+            name = output_context.function_name or "output_type"
             self._require({name} - {*self.output_functions}, "output_functions")
         return output
 

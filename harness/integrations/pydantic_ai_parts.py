@@ -109,6 +109,13 @@ def validated_args(
     return made
 
 
+def response_of(ctx: RunContext[Any], part: ToolCallPart) -> ModelResponse | None:
+    """Return the last response, if it asks for a call."""
+    responses = [one for one in ctx.messages if isinstance(one, ModelResponse)]
+    ids = [call.tool_call_id for one in responses[-1:] for call in one.tool_calls]
+    return responses[-1] if part.tool_call_id in ids else None
+
+
 def denied_calls(ctx: RunContext[Any]) -> list[str]:
     """Return the ids of the calls that were denied since the last response."""
     last = [one for one in ctx.messages[-1:] if isinstance(one, ModelRequest)]

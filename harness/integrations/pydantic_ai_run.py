@@ -34,6 +34,7 @@ from harness.integrations.pydantic_ai_parts import (
     json_args,
     output_of,
     reply_of,
+    response_of,
     tool_of,
     validated_args,
 )
@@ -55,6 +56,7 @@ class GuardedRun:
         self._outputs: set[str] = set()
         self._ruled: list[bytes] | None = None  # the calls of the response that was ruled on
         self._asked: dict[str, AskedCall] = {}
+        self._answers: set[str] = set()  # calls of an earlier run that this one goes on with
         self._shown: dict[str, str | None] = {}  # the digest of the plan that a person is shown
         self._open: set[str] = set()  # calls that were allowed and have not ended
         self._started: dict[str, ToolArgs] = {}
@@ -101,15 +103,15 @@ class GuardedRun:
             if isinstance(part, NativeToolReturnPart):
                 await self.ended(part.tool_call_id, "completed", output=part.content)
 
-    async def _planned(self, ctx: RunContext[Any]) -> None:
-        """Rule on the response whose calls are being made, if that was not done as it is now."""
+    async def _planned(self, ctx: RunContext[Any], part: ToolCallPart) -> None:
+        """Rule on the response whose call is being made, if that was not done as it is now."""
         async with self._lock:
             if self._stream is not None:
                 stream, self._stream, self._is_early = self._stream, None, True
                 await self._plan(stream[0].get(), stream[1])
-            elif self._ruled is not None and not self._is_early:
-                last = [one for one in ctx.messages if isinstance(one, ModelResponse)][-1:]
-                for response in last:
+            elif not self._is_early and part.tool_call_id not in self._answers:
+                response = response_of(ctx, part)
+                if response is not None:
                     await self._plan(response, None)
 
     async def deferred(
@@ -120,7 +122,7 @@ class GuardedRun:
         Raises:
             Exception: one of those of `hold`.
         """
-        await self._planned(ctx)
+        await self._planned(ctx, part)
         is_external = tool.kind == "external"
         if is_external:
             ruling = await _threaded(partial(self.session.start, asked_call(part)))
@@ -134,7 +136,7 @@ class GuardedRun:
         Raises:
             Exception: one of those of `hold`.
         """
-        await self._planned(ctx)
+        await self._planned(ctx, part)
         asked = call_as_executed(ctx, part, args)
         async with self._lock:  # a handler may approve several calls at once, each by itself
             ruling = await _threaded(partial(self.session.start, asked))
@@ -188,6 +190,7 @@ class GuardedRun:
     async def answered(self, results: DeferredToolResults) -> None:
         """Take in what a person said, and what external tools returned."""
         given, waiting = results.to_tool_call_results(), self.session.waiting
+        self._answers = {*given}
         replies = {name: reply_of(result) for name, result in given.items() if name in waiting}
         said = [results.metadata.get(name, {}) for name in replies]
         digests = {str(one["plan_digest"]) for one in said if "plan_digest" in one}

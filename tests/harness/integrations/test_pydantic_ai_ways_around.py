@@ -201,6 +201,27 @@ def test_a_call_that_another_capability_adds_is_ruled_on() -> None:
     assert "failed" in told(result)["c2"]
 
 
+class Remembers(AbstractCapability[Any]):
+    """Answers in place of the model, so that no hook of a request is called."""
+
+    @override
+    async def wrap_model_request(self, ctx: Any, *, request_context: Any, handler: Any) -> Any:
+        has_answered = any(isinstance(one, ModelResponse) for one in ctx.messages)
+        return ModelResponse([TextPart("bye")] if has_answered else [LOOKUP, REFUND])
+
+
+def test_a_response_that_never_came_from_a_model_is_ruled_on_as_a_whole() -> None:
+    shop = Shop("local_write")
+    result = run(shop.agent(inside=[Remembers()]))
+    assert result.output == "bye"
+    assert shop.ran == []
+    assert shop.verdicts == [False]
+    shop = Shop()
+    assert run(shop.agent(inside=[Remembers()])).output == "bye"
+    assert sorted(shop.ran) == ["lookup 1", "refund 1 5"]
+    assert shop.verdicts == [True]
+
+
 class Retries(AbstractCapability[Any]):
     """Runs each tool three times."""
 
