@@ -84,14 +84,21 @@ class Scene:
     The agent has `tools`, is guarded by `guard` in the session `session`, and is asked `request`.
     Its model answers `turns` one after the other, then says `bye`.
 
+    Where the run asks, call `ask`, and answer by the framework's own mechanism, with the digest of
+    `digest_of_answer` where it carries one, by an agent with the guard of `guard_of_answer`.
+
     Attributes:
+        journal: what happened: `recorded`, `ran ...`, `asked ...`.
         streams: run it by the framework's way of streaming.
         has_sub_agent: the calls are asked for by a second guarded agent, which runs inside of the
             tool `ask_helper`. The model of the first asks for that tool, once, and says `bye`.
         rewrites: arguments by call id that another hook of the framework puts in place of those
             that the model asked for, as late as the framework lets it.
-        travels: the question is answered in another process. See `guard_of_answer`.
-        journal: what happened: `recorded`, `ran ...`, `asked ...`.
+        travels: the question is answered in another process.
+        loses_state: that process does not get the state of the session.
+        replies: what a person says to calls; None where nobody answers.
+        foreign_digest: the digest of another plan, that the answer names.
+        failing: `lookup` raises.
     """
 
     guard: Guard
