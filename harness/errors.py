@@ -42,12 +42,14 @@
         NoSource
         NoValue
         NoVerdict
+        NotAMessage
         NotApproved
         NotJson
         NotRecorded
         OutOfPlace
         OutOfTime
         PermitError
+        PinsUnusable
         RequestRefused
         SeamBroken
         StateUnusable

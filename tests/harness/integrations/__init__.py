@@ -1,0 +1,1 @@
+"""Integrations: each with the real library, and without a network."""
