@@ -19,10 +19,16 @@ from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 from harness.commands.hook_arguments import add_hook
 from harness.commands.import_arguments import add_import
 from harness.commands.loop_arguments import add_loop, add_sessions
+from harness.commands.mcp_arguments import add_mcp
 from harness.commands.policy_arguments import add_init, add_policy
 from harness.commands.serve_arguments import add_serve
 
-_MODULES = {"import": "import_", "loop": "code_loop"}
+_MODULES = {
+    "import": "import_",
+    "loop": "code_loop",
+    "mcp": "mcp_pins",
+    "mcp-proxy": "mcp_proxy",
+}
 """The modules of commands that are not named as their command."""
 
 
@@ -52,6 +58,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_guard(commands)
     add_hook(commands)
     add_import(commands)
+    add_mcp(commands)
     add_serve(commands)
     _add_replay(commands)
     _add_log(commands)

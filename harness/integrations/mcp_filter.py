@@ -53,14 +53,10 @@ class McpFilter:
     """Filters one connection. Use it from one thread at a time, like the server behind it."""
 
     def __init__(self, server: GuardedServer, asked: RepeatedRequests) -> None:
-        """Filter the messages of one client of a guarded server.
-
-        Args:
-            asked: what clients come back with. A client may do that on another connection.
-        """
+        """Filter one connection. What clients come back with may come on another one."""
         self._server: Final = server
         self._asked: Final = asked
-        self._open: Final[dict[str, _Open]] = {}
+        self._open: dict[str, _Open] = {}
         self._questions: Final[dict[str, tuple[RpcMessage, UserQuestion]]] = {}
         self._of_server: Final[set[str]] = set()
         self._waiting: list[RpcMessage] = []
@@ -98,12 +94,15 @@ class McpFilter:
             return self._safely(self._listed(message), *self._waiting)
         return self._safely(self._answered_by_server(message, waiting), waiting.asked)
 
-    def close(self) -> None:
-        """Take note that no more messages come: calls without an answer ended, nobody knows how."""
-        for waiting in self._open.values():
+    def close(self) -> list[Sent]:
+        """Return the errors of all requests without an answer, once no more messages come."""
+        left, self._open = self._open, {}
+        for waiting in left.values():
             if waiting.call is not None:
                 self._server.ended(waiting.call, {"status": "unknown", "error": "no answer came"})
-        self._open.clear()
+        what = "the server is gone: whether it did what was asked is not known"
+        asked = [one.asked for one in left.values() if one.asked.key is not None]
+        return [error(one, wire.INTERNAL, what) for one in asked]
 
     def _safely(self, sent: Iterator[Sent], *asked: RpcMessage) -> list[Sent]:
         """Return what is to be sent, or the errors of the requests that could not be served."""

@@ -1,0 +1,102 @@
+"""The parsers of `critic mcp-proxy` and `critic mcp pins`."""
+
+import argparse
+
+from harness.commands.arguments import Commands, add
+
+
+def add_mcp(commands: Commands) -> None:
+    """Add `critic mcp-proxy` and `critic mcp pins`."""
+    exits = "Exit status: 0 the client ended it; 2 it cannot start, or the server ended by itself."
+    proxy = add(commands, "mcp-proxy", "guard the tools of an MCP server", exits)
+    proxy.add_argument(
+        "server",
+        nargs="+",
+        metavar="SERVER",
+        help="after --: the command of a server that speaks over standard streams; or the URL of "
+        "one that speaks HTTP, which is then served on this machine",
+    )
+    proxy.add_argument("--policy", required=True, metavar="FILE", help="what calls are judged by")
+    proxy.add_argument("--log", help="decision log to append each ruling to, made if missing")
+    _add_pins(proxy)
+    _add_session(proxy)
+    proxy.add_argument(
+        "--allow-method",
+        action="append",
+        default=[],
+        metavar="METHOD",
+        help="let a method pass that would be refused, such as sampling/createMessage: unjudged",
+    )
+    proxy.add_argument(
+        "--host", default="127.0.0.1", help="for a URL: the address to serve on, of loopback only"
+    )
+    proxy.add_argument(
+        "--port",
+        type=_port,
+        default=8471,
+        help="for a URL: the port to serve on (default: %(default)s); 0 is any that is free",
+    )
+    _add_mcp_pins(commands)
+
+
+def _add_session(proxy: argparse.ArgumentParser) -> None:
+    proxy.add_argument(
+        "--request", default="", metavar="TEXT", help="what the user asked the agent for"
+    )
+    proxy.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        metavar="TOOL",
+        help="a tool that the request is for: that it was not named is no doubt",
+    )
+    proxy.add_argument(
+        "--adapter",
+        metavar="ID",
+        help="only the tools with this adapter_id are the server's, by their capability_id",
+    )
+    proxy.add_argument(
+        "--approver",
+        default="mcp-user",
+        metavar="NAME",
+        help="who answers the questions (default: %(default)s)",
+    )
+
+
+def _add_mcp_pins(commands: Commands) -> None:
+    mcp = add(commands, "mcp", "look after MCP servers")
+    actions = mcp.add_subparsers(dest="area", metavar="AREA", required=True)
+    exits = "Exit status: 0 nothing waits to be accepted; 1 a change waits; 2 it cannot be read."
+    pins = add(actions, "pins", "what tools said of themselves when they were accepted", exits)
+    acts = pins.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = add(acts, "list", "the tools, and what changed since they were accepted", exits)
+    accept = add(acts, "accept", "accept what a tool says of itself now", "Exit status: 0 accepted")
+    for action in (listing, accept):
+        action.add_argument(
+            "--policy", metavar="FILE", help="the policy that the proxy was started with"
+        )
+        _add_pins(action)
+    accept.add_argument("tool", metavar="TOOL", help="its name in the policy")
+    accept.add_argument(
+        "digest",
+        nargs="?",
+        default="",
+        metavar="DIGEST",
+        help="how the digest begins that the list shows: it is refused if it changed once more",
+    )
+
+
+def _add_pins(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--pins",
+        metavar="FILE",
+        help="what the tools said of themselves (default: beside the policy, as POLICY.pins.json)",
+    )
+
+
+def _port(text: str) -> int:
+    """Return a port number."""
+    value = int(text)
+    if not 0 <= value <= 65535:
+        raise ValueError(text)
+    return value
