@@ -2,27 +2,32 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
+from typing import NamedTuple
 
 from evals.escaping import escape_line, escape_name
 from harness.cases import replace_file
 from harness.commands.documents import read_whole
 from harness.commands.exit_status import EXIT_OK
+from harness.commands.pin_files import pin_file
 from harness.errors import UsageError
+from harness.integrations.mcp_listing import list_server
+from harness.integrations.mcp_pins import Pin, pin_of
 from harness.policy import parse_policy
 from harness.policy.derive import ToolDraft, drafts_of_module, drafts_of_openai, identifier
+from harness.policy.derive_mcp import drafts_of_mcp
 from harness.policy.writing import STARTER, derived_policy
 from harness.wire import InvalidInput, parse_json
 
 
 def run(args: argparse.Namespace) -> int:
     """Write the file, and say what is left to do."""
-    text, notes = _text(args)
+    text, notes, pins = _text(args)
     policy = parse_policy(text.encode(), syntax="toml").policy
     if args.file == "-":
         sys.stdout.write(text)
@@ -35,23 +40,43 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(
             f"{shown}: written: {tools}{todo}; then run `critic policy check {shown}`\n"
         )
+        if pins:
+            pin_file(args.file, None).replace(pins)
     sys.stdout.flush()
     for note in notes:
         sys.stderr.write(f"{note}\n")
     return EXIT_OK
 
 
-def _text(args: argparse.Namespace) -> tuple[str, list[str]]:
+class _Derived(NamedTuple):
+    """The text of a policy, what to say about it, and what its tools said of themselves."""
+
+    text: str
+    notes: Sequence[str] = ()
+    pins: Mapping[str, Pin] = MappingProxyType({})
+
+
+def _text(args: argparse.Namespace) -> _Derived:
     if args.from_python is not None:
-        drafts = _from_python(args.from_python)
-        name = args.from_python
-    elif args.from_openai is not None:
+        drafts, name = _from_python(args.from_python), args.from_python
+        return _Derived(derived_policy(name, identifier(Path(name).stem), drafts))
+    if args.from_openai is not None:
         drafts, others = _from_openai(args.from_openai)
         notes = [f"left out a tool of type {kind}: its arguments are not known" for kind in others]
-        return derived_policy(args.from_openai, "tools", drafts), notes
-    else:
-        return STARTER, []
-    return derived_policy(name, identifier(Path(name).stem), drafts), []
+        return _Derived(derived_policy(args.from_openai, "tools", drafts), notes)
+    return _Derived(STARTER) if args.from_mcp is None else _from_mcp(args.from_mcp)
+
+
+def _from_mcp(server: str) -> _Derived:
+    """Derive the tools of an MCP server, which is asked: a command is run."""
+    listing = list_server(server)
+    try:
+        drafts, left = drafts_of_mcp(listing.name, listing.tools, listing.offers)
+    except InvalidInput as error:
+        raise UsageError(error.message) from None
+    names = {draft.capability_id for draft in drafts}
+    pins = {tool["name"]: pin_of(tool) for tool in listing.tools if tool["name"] in names}
+    return _Derived(derived_policy(server, identifier(listing.name), drafts), left, pins)
 
 
 def _write(path: Path, text: str, *, force: bool) -> None:

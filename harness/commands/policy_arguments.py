@@ -64,4 +64,9 @@ def add_init(commands: Commands) -> None:
     source.add_argument(
         "--from-openai", metavar="JSON", help="derive the tools from OpenAI tool JSON"
     )
+    source.add_argument(
+        "--from-mcp",
+        metavar="SERVER",
+        help="derive the tools from an MCP server: its command line, which is run, or its URL",
+    )
     init.add_argument("--force", action="store_true", help="replace a file that is there already")

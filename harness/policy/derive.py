@@ -22,7 +22,9 @@ from harness.policy.schema_lint import schemas_in
 from harness.policy.typed_dicts import hints_of
 from harness.wire import InvalidInput
 
-_IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
+IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
+"""What a tool may be called."""
+
 _NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
@@ -73,12 +75,12 @@ def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
 
 
 def _of_function(adapter: str, name: str, function: Callable[..., Any]) -> ToolDraft:
-    todo = [] if _IDENTIFIER.fullmatch(name) else [f"its name in Python is {escape_name(name)}"]
+    todo = [] if IDENTIFIER.fullmatch(name) else [f"its name in Python is {escape_name(name)}"]
     summary = (inspect.getdoc(function) or "").partition("\n")[0]
     try:
-        schema = _checked(_arguments_of(function))
+        schema = plain_schema(_arguments_of(function))
     except Exception as error:  # of the libraries, and of annotations, which may be any code
-        todo.append(f"args_schema cannot be derived ({_because(error)}): write one")
+        todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
         return ToolDraft(adapter, identifier(name), summary, None, tuple(todo))
     if missing := _unannotated(function):
         todo.append(f"no annotation says what {', '.join(map(escape_name, missing))} may be")
@@ -123,7 +125,8 @@ def _unannotated(function: Callable[..., Any]) -> list[str]:
     return [one.name for one in parameters if one.annotation is inspect.Parameter.empty]
 
 
-def _because(error: Exception) -> str:
+def why_not_derived(error: Exception) -> str:
+    """Return why a schema cannot be derived, on one line that is safe to print."""
     known = (PydanticUserError, PydanticInvalidForJsonSchema, ValueError)
     text = str(error).partition("\n")[0] if isinstance(error, known) else type(error).__name__
     return escape_line(text)[:200]
@@ -173,14 +176,14 @@ def _tool_array(value: Any) -> tuple[list[Any], str]:
 
 def _of_openai(function: Any, at: str) -> ToolDraft:
     name = function.get("name") if isinstance(function, dict) else None
-    if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
+    if not isinstance(name, str) or not IDENTIFIER.fullmatch(name):
         raise InvalidInput(f"{at}/name", "must be a name of letters, digits, _ and -")
     parameters = function.get("parameters")
     parameters = _NO_ARGS if parameters is None else parameters
     for place, what in faults_of_schema(parameters):
         raise InvalidInput(f"{at}/parameters{pointer(*place)}", what)
     try:
-        schema = _checked(parameters)
+        schema = plain_schema(parameters)
     except Exception as error:
         why = escape_line(str(error).partition("\n")[0])[:200]
         raise InvalidInput(f"{at}/parameters", f"no JSON Schema (draft 2020-12): {why}") from None
@@ -189,7 +192,7 @@ def _of_openai(function: Any, at: str) -> ToolDraft:
     return ToolDraft("tools", name, summary, schema)
 
 
-def _checked(schema: Any) -> dict[str, Any]:
+def plain_schema(schema: Any) -> dict[str, Any]:
     """Return the schema without titles and nulls, which TOML does not have.
 
     Raises:
