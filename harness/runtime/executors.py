@@ -126,7 +126,7 @@ class CallableExecutor:
                 break
             outputs |= {
                 name: value
-                for name, value in _produced(call, tool)
+                for name, value in produced_outputs(call, tool)
                 if name in plan.declared_outputs
             }
         return Execution(outputs=outputs)
@@ -177,7 +177,7 @@ def _ignore(_step: int) -> None:
     """Do nothing: this recorder does not ask for the start of a call."""
 
 
-def _produced(call: ToolCall, tool: ToolCapability | None) -> Iterator[tuple[str, Any]]:
+def produced_outputs(call: ToolCall, tool: ToolCapability | None) -> Iterator[tuple[str, Any]]:
     """Yield the entries of a call's output that the manifest lets its capability produce."""
     if tool is None or type(call.output) is not dict:
         return
