@@ -2,10 +2,11 @@
 
 import argparse
 import secrets
+import signal
 import sys
 from contextlib import ExitStack
 
-from harness.commands.exit_status import EXIT_INVALID, EXIT_OK
+from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID, EXIT_OK
 from harness.commands.pin_files import pin_file
 from harness.commands.policy import load_policy
 from harness.errors import HarnessError, UsageError, escape_text
@@ -17,6 +18,8 @@ from harness.integrations.mcp_guarded import GuardedServer
 from harness.integrations.mcp_stdio import serve_stdio
 from harness.log.sql import SqlDecisionLog
 
+_GRACE_S = 1
+
 
 def run(args: argparse.Namespace) -> int:
     """Serve. Exit status as documented by `critic mcp-proxy --help`."""
@@ -25,13 +28,15 @@ def run(args: argparse.Namespace) -> int:
     if judged := {"tools/call", "tools/list"} & {*args.allow_method}:
         raise UsageError(f"{min(judged)} is always judged: leave --allow-method out")
     url = args.server[0].startswith(("http://", "https://"))
+    if url:
+        _require_libraries()
     if url and len(args.server) > 1:
         raise UsageError("a URL has no arguments: give it alone, or a command after --")
     with ExitStack() as stack:
         log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
         server = _guarded(args, log)
         stack.callback(server.close)
-        return _serve_streams(args, server)
+        return _serve_url(args, server) if url else _serve_streams(args, server)
 
 
 def _guarded(args: argparse.Namespace, log: SqlDecisionLog | None) -> GuardedServer:
@@ -68,3 +73,24 @@ def _serve_streams(args: argparse.Namespace, server: GuardedServer) -> int:
         return EXIT_OK
     sys.stderr.write(f"critic: the server ended by itself, with status {status}\n")
     return EXIT_INVALID
+
+
+def _require_libraries() -> None:
+    try:
+        import httpx2  # noqa: F401, PLC0415 - an extra of its own
+        import starlette  # noqa: F401, PLC0415
+        import uvicorn  # noqa: F401, PLC0415
+    except ImportError:
+        raise UsageError("a URL needs more libraries: pip install 'plan-critic[mcp]'") from None
+
+
+def _serve_url(args: argparse.Namespace, server: GuardedServer) -> int:
+    """Serve what is at a URL on this machine, and nowhere else."""
+    from harness.integrations.mcp_http_app import PATH, http_app  # noqa: PLC0415
+    from harness.serve.binding import bind_tcp  # noqa: PLC0415
+    from harness.serve.server import run_app  # noqa: PLC0415
+
+    with bind_tcp(args.host, args.port, has_tokens=False) as bound:
+        app = http_app(server, args.server[0])
+        stopped_by = run_app(app, bound, _GRACE_S, path=PATH, lifespan="on")
+    return EXIT_INTERRUPTED if stopped_by == signal.SIGINT else EXIT_OK

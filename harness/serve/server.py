@@ -9,9 +9,10 @@ import socket
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from harness.serve.app import CriticApp
 from harness.serve.binding import url_of
@@ -28,23 +29,41 @@ def serve(settings: ServiceSettings, bound: socket.socket) -> int:
     It then takes no more connections, answers what it has begun, and returns.
     """
     app = CriticApp(settings)
+    # A body, its answer, and a little more: by then every request has ended by its own limits.
+    grace = 2 * settings.limits.seconds + _GRACE_S
     try:
-        with _noted() as received:
-            server = _AnnouncedServer(_config(app, settings), url_of(bound))
-            asyncio.run(server.serve(sockets=[bound]))
+        return run_app(app, bound, int(grace))
     finally:
         app.close()
+
+
+def run_app(
+    app: ASGIApp,
+    bound: socket.socket,
+    grace_s: int,
+    *,
+    path: str = "",
+    lifespan: Literal["on", "off"] = "off",
+) -> int:
+    """Run an application until SIGTERM or SIGINT, and return the one that came, 0 for none.
+
+    Args:
+        grace_s: how long it may take to answer what it has begun, in seconds.
+        path: where it answers, for what is printed once it does.
+        lifespan: whether it is told of its start and its end.
+    """
+    with _noted() as received:
+        server = _AnnouncedServer(_config(app, grace_s, lifespan), url_of(bound) + path)
+        asyncio.run(server.serve(sockets=[bound]))
     return received[0] if received else 0
 
 
-def _config(app: CriticApp, settings: ServiceSettings) -> uvicorn.Config:
-    # A body, its answer, and a little more: by then every request has ended by its own limits.
-    grace = 2 * settings.limits.seconds + _GRACE_S
+def _config(app: ASGIApp, grace_s: int, lifespan: Literal["on", "off"]) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         http="h11",
         loop="asyncio",
-        lifespan="off",
+        lifespan=lifespan,
         ws="none",
         log_config=None,
         log_level="critical",
@@ -53,7 +72,7 @@ def _config(app: CriticApp, settings: ServiceSettings) -> uvicorn.Config:
         proxy_headers=False,
         # Longer than clients keep one: else both may give it up while a request is on its way.
         timeout_keep_alive=_KEEP_ALIVE_S,
-        timeout_graceful_shutdown=int(grace),
+        timeout_graceful_shutdown=grace_s,
     )
 
 
