@@ -22,7 +22,7 @@ from harness.integrations.mcp_filter import McpFilter
 from harness.integrations.mcp_guarded import GuardedServer
 from harness.integrations.mcp_messages import Json
 from harness.integrations.mcp_replies import Sent
-from harness.integrations.mcp_upstream import SESSION, events_of, headers_for, lost, messages_of
+from harness.integrations.mcp_upstream import SESSION, event_data, headers_for, lost, messages_of
 from harness.serve.binding import is_loopback
 from harness.wire import MAX_DOCUMENT_BYTES
 
@@ -217,7 +217,7 @@ class McpHttpProxy:
         async def told() -> AsyncIterator[bytes]:
             here = _Exchange(request.headers)
             try:
-                async for data in events_of(response):
+                async for data in event_data(response):
                     await self._heard(connection, data, here)
                     while not here.told.empty():
                         yield _event(here.told.get_nowait())

@@ -43,13 +43,13 @@ async def messages_of(response: Any, message: Json) -> AsyncIterator[bytes]:
         if "id" in message and "method" in message:
             yield _error_of(response.status_code, await _body(response), message)
     elif kind == "text/event-stream":
-        async for data in events_of(response):
+        async for data in event_data(response):
             yield data
     elif kind == "application/json":
         yield await _body(response)
 
 
-async def events_of(response: Any) -> AsyncIterator[bytes]:
+async def event_data(response: Any) -> AsyncIterator[bytes]:
     """Yield the data of server-sent events that have some."""
     lines: list[str] = []
     size = 0

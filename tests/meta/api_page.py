@@ -30,6 +30,7 @@ FRONTS: Final = (
     "harness.agents",
     "harness.agents.pydantic_ai",
     "harness.codeloop",
+    "harness.integrations.mcp_executor",
     "harness.integrations.pydantic_ai_guard",
     "harness.integrations.otel",
     "harness.testing.laws",
