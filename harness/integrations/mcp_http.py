@@ -135,6 +135,8 @@ class McpHttpProxy:
     async def _forward(self, connection: _Connection, message: Json, here: _Exchange) -> None:
         """Send a message to the server, and take in all that it answers."""
         is_request = "method" in message and "id" in message
+        is_clients = is_request and wire.key_of(message["id"]) in connection.exchanges
+        here.asked += [message] if is_request else []
         why = "the server did not answer"
         try:
             headers = headers_for(message, here.headers)
@@ -142,14 +144,13 @@ class McpHttpProxy:
             async with self._client.stream(
                 "POST", self._url, content=body, headers=headers
             ) as response:
-                if is_request:
-                    here.asked.append(message)
+                if is_clients:
                     self._note(connection, response, here)
                 async for data in messages_of(response, message):
                     await self._heard(connection, data, here)
         except Exception as error:
             why = f"the server cannot be asked: {type(error).__name__}"
-            here.status = 502
+            here.status = 502 if is_clients else here.status
         if is_request:  # if it was answered, nobody waits for this
             await self._heard(connection, lost(message, why), here)
 
@@ -168,7 +169,11 @@ class McpHttpProxy:
         self, request: Request, connection: _Connection, key: str, here: _Exchange
     ) -> Response:
         """Return the answer to a request: as JSON, or as events where more comes before it."""
-        first = await _unless_gone(request, here.told.get())
+        try:
+            first = await _unless_gone(request, here.told.get())
+        except BaseException:  # cancelled: the proxy ends
+            self._leave(connection, key, here)
+            raise
         if first is None or "method" not in first:
             self._leave(connection, key, here)
             if first is None:

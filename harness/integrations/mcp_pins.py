@@ -19,6 +19,7 @@ from harness.errors import HarnessError, escape_text
 from harness.wire import InvalidInput, parse_json
 
 Json = dict[str, Any]
+_Version = tuple[int, int, int]
 
 PINNED: Final = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 """The members of a tool that a pin is of: all that a model is told."""
@@ -74,6 +75,7 @@ class PinFile:
     def __init__(self, path: Path) -> None:
         """Keep pins in this file. It is made when the first tool is pinned."""
         self.path: Final = path
+        self._known: tuple[_Version, PinnedTools] | None = None
 
     def read(self) -> PinnedTools:
         """Return the pins; none where there is no file.
@@ -83,7 +85,10 @@ class PinFile:
             OSError: it cannot be read.
         """
         try:
-            return _parsed(self.path.read_bytes())
+            version = _version(self.path)
+            if self._known is None or self._known[0] != version:
+                self._known = version, _parsed(self.path.read_bytes())
+            return self._known[1]
         except FileNotFoundError:
             return PinnedTools({}, {})
         except (InvalidInput, PinsUnusable) as error:
@@ -160,6 +165,13 @@ class PinFile:
         if not self.path.exists():
             os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
         replace_file(self.path, json.dumps(wire, indent=2).encode() + b"\n")
+        self._known = _version(self.path), pins
+
+
+def _version(path: Path) -> _Version:
+    """Return what tells one content of a file from another: each is a file of its own."""
+    found = path.stat()
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _parsed(data: bytes) -> PinnedTools:

@@ -18,17 +18,22 @@ _OF_CALL: Final = ("mcp-name", "mcp-param-")
 
 
 def headers_for(message: Json, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a message to the server: those that the client gave for it.
+    """Return the headers of a message to the server: the client's, where they say what it says.
 
-    A request of our own on the way has another method than the client's, which a server compares.
+    From 2026-07-28 on, headers repeat the method and the name in the body. A server that believed
+    them, and not the body, would do what nobody judged: so they are written anew.
     """
-    kept = {name: value for name, value in given.items() if name.lower() not in _NOT_PASSED_ON}
-    stated = {name.lower(): name for name in kept}.get("mcp-method")
-    method = message.get("method")
-    if stated is None or method is None or kept[stated] == method:
+    kept = {name.lower(): value for name, value in given.items()}
+    kept = {name: value for name, value in kept.items() if name not in _NOT_PASSED_ON}
+    method, params = message.get("method"), message.get("params", {})
+    if method is None or "mcp-method" not in kept:
         return kept
-    others = {name: value for name, value in kept.items() if not name.lower().startswith(_OF_CALL)}
-    return {**others, stated: method}
+    if kept["mcp-method"] != method:  # a request of our own, in the middle of the client's
+        kept = {name: value for name, value in kept.items() if not name.startswith(_OF_CALL)}
+    named = params.get("uri") if method.startswith("resources/") else params.get("name")
+    if "mcp-name" in kept and type(named) is str and named.isascii() and named.isprintable():
+        kept["mcp-name"] = named
+    return {**kept, "mcp-method": method}
 
 
 def lost(message: Json, why: str, code: int = INTERNAL) -> bytes:

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 
 import mcp_types
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
+from harness.integrations.mcp_stdio import _lines
 from harness.log import SqlDecisionLog
 from tests.harness.console import spawn
 from tests.harness.integrations import mcp_server
@@ -171,3 +174,27 @@ def test_a_proxy_that_cannot_serve_says_why_in_one_line(
     assert done.err.count("\n") == 1
     assert says in done.err
     assert done.out == ""
+
+
+@given(st.lists(st.binary(max_size=12).map(lambda data: data.replace(b"\n", b"")), max_size=5))
+def test_lines_come_as_they_were_sent_in_whatever_pieces(sent: list[bytes]) -> None:
+    read, write = os.pipe()
+    try:
+        os.write(write, b"".join(line + b"\n" for line in sent))
+        os.close(write)
+        assert list(_lines(read, 20)) == sent
+    finally:
+        os.close(read)
+
+
+def test_a_line_over_the_limit_is_one_line_that_is_no_message() -> None:
+    read, write = os.pipe()
+    call = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    try:
+        os.write(write, b"[" * 50 + call + b"\n" + call + b"\n")
+        os.close(write)
+        long, after = _lines(read, 60)
+        assert len(long) > 60
+        assert after == call
+    finally:
+        os.close(read)
