@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from evals.escaping import escape_line
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.commands.pin_files import pin_file
+from harness.errors import escape_text
 from harness.integrations.mcp_pins import PINNED, Pin
 
 _SHOWN_DIGEST = 16
@@ -21,6 +22,8 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(f"{escape_line(args.tool)}: accepted {_short(pin)}\n")
         return EXIT_OK
     pins = file.read()
+    if not pins.pinned:
+        sys.stderr.write(f"critic: no tool is pinned in {escape_text(str(file.path))}\n")
     for name in sorted({*pins.pinned, *pins.changed}):
         for line in _told(name, pins.pinned, pins.changed):
             sys.stdout.write(f"{escape_line(line)}\n")

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from harness.clock import FixedClock
 from harness.guard import Guard
 from harness.integrations import mcp_guarded
+from harness.integrations.mcp_guarded import Denial, UserQuestion
 from harness.integrations.mcp_methods import JUDGED, PASSED
+from harness.runtime.permit import PermitError
 from tests.harness.integrations.mcp_shop import (
     ERAS,
     NOES,
@@ -24,6 +26,7 @@ from tests.harness.integrations.mcp_shop import (
     shop_policy,
     text_result,
 )
+from tests.support.examples import HOSTILE, is_safe
 from tests.support.guarding import NOON
 
 eras = pytest.mark.parametrize("era", ERAS)
@@ -106,6 +109,41 @@ def test_a_yes_holds_where_other_calls_came_in_between(era: str, tmp_path: Path)
     told = shop.call("issue_refund", order_id="7", cents=5)
     assert not refused(shop.call("lookup", order_id="7"))
     assert shop.reply(told, YES)["result"] == text_result("issue_refund done")
+
+
+def test_a_yes_to_other_reasons_is_not_a_yes(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.names()
+    call = shop.server.call("issue_refund", {"order_id": "7", "cents": 5}, is_tool=True)
+    question = shop.server.rule(call)
+    assert isinstance(question, UserQuestion)
+    shop.call("lookup", order_id="7")
+    shown = question._replace(denial=question.denial._replace(reasons=("something else",)))
+    assert isinstance(shop.server.answer(shown, yes=True), Denial)
+    with pytest.raises(PermitError):
+        shop.server.made(call)
+
+
+def test_a_call_is_made_once_for_each_ruling(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.names()
+    call = shop.server.call("lookup", {"order_id": "7"}, is_tool=True)
+    with pytest.raises(PermitError):
+        shop.server.made(call)
+    assert shop.server.rule(call) is None
+    assert shop.server.made(call).args == {"order_id": "7"}
+    with pytest.raises(PermitError):
+        shop.server.made(call)
+
+
+def test_what_a_person_is_shown_is_safe_and_has_the_values(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    told = shop.call("issue_refund", order_id=f"{HOSTILE}{'x' * 500}", cents=5)
+    message = told["params"]["message"]
+    assert all(is_safe(line) for line in message.split("\n"))
+    assert '"cents": 5' in message
+    assert "characters)" in message
+    assert len(message) < 4000
 
 
 def test_a_state_is_good_once_and_for_its_own_call_only(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from mcp import Client, StdioServerParameters
 
 from harness.integrations.mcp_stdio import _lines
 from harness.log import SqlDecisionLog
-from tests.harness.console import spawn
+from tests.harness.console import Critic, spawn
 from tests.harness.integrations import mcp_server
-from tests.harness.integrations.mcp_shop import ERAS, Json, shop_policy
+from tests.harness.integrations.mcp_shop import ERAS, YES, Json, shop_policy
 from tests.support.paths import ROOT
 
 SERVER = str(Path(mcp_server.__file__))
@@ -75,9 +75,7 @@ async def seen(folder: Path, era: str, answer: Json | None, *options: str, **mor
 
 
 @eras
-@pytest.mark.parametrize(
-    "answer", [{"action": "accept", "content": {"approve": True}}, {"action": "decline"}, None]
-)
+@pytest.mark.parametrize("answer", [YES, {"action": "decline"}, None], ids=str)
 def test_the_real_client_sees_and_calls_what_the_policy_allows(
     era: str, answer: Json | None, tmp_path: Path
 ) -> None:
@@ -94,8 +92,35 @@ def test_the_real_client_sees_and_calls_what_the_policy_allows(
 
 
 @eras
-def test_a_description_that_changed_is_refused_until_it_is_accepted(
+def test_a_server_of_another_library_is_guarded_alike(era: str, tmp_path: Path) -> None:
+    write_policy(tmp_path)
+    server = (sys.executable, str(Path(SERVER).with_name("fastmcp_server.py")))
+    found = asyncio.run(seen(tmp_path, era, YES, server=(*server, str(tmp_path / "ran.txt"))))
+    assert found.names == ["lookup", "issue_refund"]
+    assert [result.is_error for result in found.results] == [False, False, True]
+    assert found.ran == ["lookup", "issue_refund"]
+
+
+@eras
+def test_calls_that_are_made_at_once_are_all_answered_each_with_its_own(
     era: str, tmp_path: Path
+) -> None:
+    write_policy(tmp_path)
+    server = StdioServerParameters(command=sys.executable, args=proxy(tmp_path), env=ENVIRONMENT)
+    mode: Any = "legacy" if era == "legacy" else "auto"
+
+    async def many() -> list[Any]:
+        async with Client(server, mode=mode) as client:
+            calls = [client.call_tool("lookup", {"order_id": str(at)}) for at in range(40)]
+            return await asyncio.gather(*calls)
+
+    orders = [result.structured_content["order"] for result in asyncio.run(many())]
+    assert orders == [str(at) for at in range(40)]
+
+
+@eras
+def test_a_description_that_changed_is_refused_until_it_is_accepted(
+    era: str, critic: Critic, tmp_path: Path
 ) -> None:
     write_policy(tmp_path)
     assert "lookup" in asyncio.run(seen(tmp_path, era, None)).names
@@ -105,11 +130,11 @@ def test_a_description_that_changed_is_refused_until_it_is_accepted(
     assert "not the one that was accepted" in found.results[0].content[0].text
     assert found.ran == ["lookup"]
     pins, policy = ("mcp", "pins"), ("--policy", tmp_path / "critic.json")
-    listed = spawn(*pins, "list", *policy)
+    listed = critic(*pins, "list", *policy)
     assert listed.status == 1
     assert "First read" in listed.out
-    assert spawn(*pins, "accept", *policy, "lookup").status == 0
-    assert spawn(*pins, "list", *policy).status == 0
+    assert critic(*pins, "accept", *policy, "lookup").status == 0
+    assert critic(*pins, "list", *policy).status == 0
     found = asyncio.run(seen(tmp_path, era, None, server=other))
     assert "lookup" in found.names
     assert found.ran == ["lookup", "lookup"]
