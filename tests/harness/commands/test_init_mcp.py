@@ -18,7 +18,7 @@ from tests.harness.console import Critic
 from tests.harness.integrations import mcp_server
 
 SERVER = [sys.executable, str(Path(mcp_server.__file__))]
-NAMES = ["lookup", "issue_refund", "mystery", "slow", "broken"]
+NAMES = ["lookup", "issue_refund", "mystery", "slow", "broken", "gift"]
 
 
 def raw_tools() -> list[dict[str, Any]]:

@@ -6,10 +6,12 @@ the port.
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from mcp.server import MCPServer
+from mcp.server.mcpserver.resolve import Elicit, Resolve
 from mcp_types import ToolAnnotations
+from pydantic import BaseModel
 
 DESCRIPTION = "Look an order up."
 noted = Path(sys.argv[1]) if len(sys.argv) > 1 else None
@@ -50,11 +52,24 @@ def broken() -> str:
     raise RuntimeError("a secret of the server")
 
 
+class Wish(BaseModel):
+    wish: str
+
+
+def ask_wish(order_id: str) -> Elicit[Wish]:
+    return Elicit(f"What goes with {order_id}?", Wish)
+
+
+def gift(order_id: str, wish: Annotated[Wish, Resolve(ask_wish)]) -> str:
+    note("gift")
+    return f"{wish.wish} goes with {order_id}"
+
+
 reads = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 said: Any = sys.argv[2] if len(sys.argv) > 2 else DESCRIPTION
 app.add_tool(lookup, description=said, annotations=reads)
 app.add_tool(issue_refund, annotations=ToolAnnotations(destructive_hint=True))
-for tool in (mystery, slow, broken):
+for tool in (mystery, slow, broken, gift):
     app.add_tool(tool)
 
 if __name__ == "__main__":

@@ -317,6 +317,21 @@ def test_a_call_of_another_shape_is_an_error(params: Json, tmp_path: Path) -> No
     assert shop.ran == []
 
 
+@pytest.mark.parametrize("cents", [2**60, 1e400, -(2**53)], ids=str)
+def test_a_number_that_readers_round_is_refused(cents: float, tmp_path: Path) -> None:
+    shop = Shop(tmp_path, shop_policy(shadow=True))
+    (told,) = shop.send(shop.request("tools/call", name="issue_refund", arguments={"cents": cents}))
+    assert "error" in told or refused(told)
+    assert shop.ran == []
+
+
+def test_a_run_that_halted_makes_no_more_calls(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, shop_policy(mode="local_write", on_refusal="halt"))
+    assert refused(shop.call("issue_refund", order_id="7", cents=5))
+    assert "halted" in reasons(shop.call("lookup", order_id="7"))
+    assert shop.ran == []
+
+
 def test_a_call_without_an_id_is_not_made(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     call = shop.request("tools/call", name="lookup", arguments={"order_id": "7"})

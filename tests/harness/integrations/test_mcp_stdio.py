@@ -119,6 +119,37 @@ def test_calls_that_are_made_at_once_are_all_answered_each_with_its_own(
 
 
 @eras
+def test_a_server_may_ask_the_user_in_the_middle_of_a_call_that_the_user_allowed(
+    era: str, tmp_path: Path
+) -> None:
+    wire = shop_policy().wire()
+    gift = {"adapter_id": "shop", "capability_id": "gift", "approval_mode": "destructive"}
+    (tmp_path / "critic.json").write_text(json.dumps({**wire, "tool": [*wire["tool"], gift]}))
+    questions: list[str] = []
+
+    async def elicit(_: Any, params: Any) -> mcp_types.ElicitResult:
+        questions.append(params.message)
+        content: Any = {"wish": "tea"} if "What goes" in params.message else {"approve": True}
+        return mcp_types.ElicitResult(action="accept", content=content)
+
+    server = StdioServerParameters(command=sys.executable, args=proxy(tmp_path), env=ENVIRONMENT)
+    mode: Any = "legacy" if era == "legacy" else "auto"
+    callback: Any = elicit
+
+    async def given() -> Any:
+        async with Client(server, mode=mode, elicitation_callback=callback) as client:
+            return await client.call_tool("gift", {"order_id": "7"})
+
+    result = asyncio.run(given())
+    assert result.content[0].text == "tea goes with 7"
+    assert [question.partition("\n")[0] for question in questions] == [
+        'gift {"order_id": "7"}',
+        "What goes with 7?",
+    ]
+    assert (tmp_path / "ran.txt").read_text() == "gift\n"
+
+
+@eras
 def test_a_description_that_changed_is_refused_until_it_is_accepted(
     era: str, critic: Critic, tmp_path: Path
 ) -> None:
