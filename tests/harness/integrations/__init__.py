@@ -1,1 +1,0 @@
-"""Integrations: each with the real library, and without a network."""

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from harness.clock import FixedClock
 from harness.guard import Guard
 from harness.integrations import mcp_guarded
+from harness.integrations.mcp_asking import RepeatedRequests
+from harness.integrations.mcp_filter import McpFilter
 from harness.integrations.mcp_guarded import Denial, UserQuestion
 from harness.integrations.mcp_methods import JUDGED, PASSED
 from harness.runtime.permit import PermitError
@@ -330,6 +332,28 @@ def test_a_run_that_halted_makes_no_more_calls(tmp_path: Path) -> None:
     assert refused(shop.call("issue_refund", order_id="7", cents=5))
     assert "halted" in reasons(shop.call("lookup", order_id="7"))
     assert shop.ran == []
+
+
+def test_calls_that_were_made_count_for_the_session_whoever_connects(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, shop_policy(budget={"max_steps": 2, "bucket_tokens": 1000}))
+    assert not refused(shop.call("lookup", order_id="1"))
+    shop.filter = McpFilter(shop.server, RepeatedRequests())
+    assert not refused(shop.call("lookup", order_id="2"))
+    assert "max_steps" in reasons(shop.call("lookup", order_id="3"))
+    assert shop.ran == ["lookup", "lookup"]
+
+
+def test_a_ruling_is_on_record_before_the_server_hears_of_the_call(tmp_path: Path) -> None:
+    heard_at: list[int] = []
+    guard = Guard(
+        shop_policy(),
+        clock=FixedClock(NOON),
+        on_decision=lambda _: heard_at.append(len(shop.ran)),
+    )
+    shop = Shop(tmp_path, guard=guard)
+    shop.call("lookup", order_id="7")
+    assert heard_at[0] == 0
+    assert heard_at[-1] == 1
 
 
 def test_a_call_without_an_id_is_not_made(tmp_path: Path) -> None:

@@ -254,3 +254,25 @@ def test_a_line_over_the_limit_is_one_line_that_is_no_message() -> None:
         assert after == call
     finally:
         os.close(read)
+
+
+def test_the_proxy_on_streams_needs_no_library_of_an_extra() -> None:
+    program = """
+import sys
+for name in ("mcp", "fastmcp", "starlette", "uvicorn", "httpx2", "prometheus_client"):
+    sys.modules[name] = None
+import harness.commands.init, harness.commands.mcp_pins, harness.commands.mcp_proxy
+import harness.integrations.mcp_executor
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, check=False)
+    assert done.returncode == 0
+
+
+def test_the_proxy_on_http_needs_nothing_of_the_service() -> None:
+    program = """
+import sys
+sys.modules["prometheus_client"] = None
+import harness.integrations.mcp_http_app, harness.serve.running
+"""
+    done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, check=False)
+    assert done.returncode == 0
