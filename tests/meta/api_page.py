@@ -30,6 +30,7 @@ FRONTS: Final = (
     "harness.agents",
     "harness.agents.pydantic_ai",
     "harness.codeloop",
+    "harness.integrations.openai_agents",
     "harness.integrations.mcp_executor",
     "harness.integrations.pydantic_ai_guard",
     "harness.integrations.otel",
