@@ -39,6 +39,7 @@ from harness.runtime.failures import call_status, describe_error
 
 __all__ = ["GuardHalted", "GuardedSession", "Unanswered", "Unguardable", "guarded", "guarding"]
 
+_MARK: Final = "_is_guarded_by_critic"
 _BY_THE_PROVIDER: Final = (
     "WebSearchTool",
     "FileSearchTool",
@@ -70,6 +71,13 @@ def guarded(agent: Any, *, unguarded: Collection[str] = ()) -> Any:
     return _Graph(frozenset(unguarded), {}).agent(agent)
 
 
+def _is_guarded(agent: Any) -> bool:
+    """Return True for an agent that `_agent_type` made, with its own hooks and handoffs."""
+    ways = [getattr(one, "on_invoke_handoff", None) for one in agent.handoffs]
+    is_held = hasattr(type(agent), _MARK) and isinstance(agent.hooks, _hooks_type())
+    return is_held and all(isinstance(way, _Transfer) for way in ways)
+
+
 @dataclass(frozen=True)
 class _Graph:
     """Agents that hand off to one another. `made` has each with its guarded one, by its `id`."""
@@ -78,7 +86,7 @@ class _Graph:
     made: dict[int, tuple[Any, Any]]
 
     def agent(self, agent: Any) -> Any:
-        if isinstance(agent.hooks, _hooks_type()):
+        if _is_guarded(agent):
             return agent
         if id(agent) not in self.made:
             held = agent.clone(tools=[], handoffs=[], hooks=_hooks_type()(agent.hooks))
@@ -92,6 +100,8 @@ class _Graph:
         from agents import Handoff, handoff  # noqa: PLC0415 - seconds
 
         known = given if isinstance(given, Handoff) else handoff(given)
+        if isinstance(known.on_invoke_handoff, _Transfer):
+            return known
         target = known._agent_ref and known._agent_ref()
         held = replace(known, on_invoke_handoff=_Transfer(known, self))
         held._agent_ref = None if target is None else ref(self.agent(target))
@@ -103,14 +113,13 @@ def _agent_type(base: Any, unguarded: frozenset[str]) -> Any:
     class GuardedAgent(base):  # type: ignore[misc]
         async def get_all_tools(self, run_context: Any) -> list[Any]:
             """Take in what a person said, and return the tools of a turn, all guarded."""
-            handoffs = {one.tool_name: one.on_invoke_handoff for one in self.handoffs}
-            ways = [self.hooks, *handoffs.values()]
-            if not all(isinstance(way, _hooks_type() | _Transfer) for way in ways):
+            if not _is_guarded(self):
                 raise Unguardable("this agent was changed after it was guarded: guard it again")
             if (run := RUN.get()) is not None:
-                await run.settle(run_context, handoffs)
+                await run.settle(run_context, {one.tool_name for one in self.handoffs})
             return [_held(tool, unguarded) for tool in await super().get_all_tools(run_context)]
 
+    setattr(GuardedAgent, _MARK, True)
     return GuardedAgent
 
 
@@ -172,7 +181,7 @@ def _held(tool: Any, unguarded: Collection[str]) -> Any:
     if isinstance(tool.on_invoke_tool, _Call):
         return tool
     runs = tool._agent_instance
-    if runs is not None and not isinstance(runs.hooks, _hooks_type()):
+    if runs is not None and not _is_guarded(runs):
         raise Unguardable(f"tool {tool.name} runs an agent: make it by guarded(agent).as_tool()")
     held = copy.copy(tool)
     held.__class__ = _tool_type(type(tool))  # type: ignore[arg-type]

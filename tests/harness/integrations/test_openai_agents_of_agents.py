@@ -55,6 +55,17 @@ def test_agents_that_hand_off_to_one_another_are_all_guarded() -> None:
     assert (shop.ran, result.last_agent.name) == ([], "desk")
 
 
+def test_a_handoff_of_an_agent_that_is_guarded_again_is_ruled_on_once() -> None:
+    shop = Shop()
+    agent = guarded(shop.agent([TO_CLERK], handoffs=[shop.agent(name="clerk")]))
+    agent.hooks = None
+    result = asyncio.run(shop.run(guarded(agent)))
+    assert result.last_agent.name == "clerk"
+    status = shop.session.guard.status("s1")
+    assert status is not None
+    assert status.turn == 1
+
+
 def test_a_handoff_to_an_agent_that_is_made_on_the_way_is_guarded() -> None:
     shop = Shop(policy("local_write"))
     known = handoff(shop.agent(name="clerk"))

@@ -143,14 +143,35 @@ def test_a_copy_of_a_guarded_agent_is_guarded() -> None:
     assert shop.ran == []
 
 
-@pytest.mark.parametrize("change", ["hooks", "handoffs"])
-def test_an_agent_that_was_changed_is_not_run(change: str) -> None:
-    shop = Shop()
-    agent = guarded(shop.agent([LOOKUP]))
-    setattr(agent, change, AgentHooks() if change == "hooks" else [handoff(shop.agent())])
+def changed(agent: Any, change: str, shop: Shop) -> None:
+    match change:
+        case "other hooks":
+            agent.hooks = AgentHooks()
+        case "no hooks":
+            agent.hooks = None
+        case "a handoff":
+            agent.handoffs = [handoff(shop.agent())]
+        case "another agent":
+            agent.handoffs.append(shop.agent())
+
+
+@pytest.mark.parametrize("change", ["other hooks", "no hooks", "a handoff", "another agent"])
+def test_an_agent_that_was_changed_is_not_run_until_it_is_guarded_again(change: str) -> None:
+    shop = Shop(policy("local_write"))
+    agent = guarded(shop.agent([LOOKUP, REFUND]))
+    changed(agent, change, shop)
     with pytest.raises(Unguardable, match="guard it again"):
         asyncio.run(shop.run(agent))
     assert agent.model.calls == ()
+    asyncio.run(shop.run(guarded(agent)))
+    assert shop.ran == []
+
+
+def test_an_agent_with_the_hooks_of_a_guarded_one_is_not_guarded_by_them() -> None:
+    shop = Shop(policy("local_write"))
+    agent = shop.agent([LOOKUP, REFUND], hooks=guarded(shop.agent()).hooks)
+    asyncio.run(shop.run(guarded(agent)))
+    assert shop.ran == []
 
 
 def test_tools_in_namespaces_are_told_apart() -> None:
