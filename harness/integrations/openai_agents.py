@@ -25,6 +25,7 @@ from weakref import ref
 
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
+from harness.importers.transcript import returned
 from harness.integrations.guarded import AskedCall, GuardedSession, session_within
 from harness.integrations.openai_run import (
     RUN,
@@ -245,7 +246,7 @@ class _Call:
         if _waits(context):
             run.memory.nested[call.id] = (call, inner.session)
         else:
-            await run.ended(call, "completed", output=output)
+            await run.ended(call, "completed", output=_evidence(output))
         return output
 
     async def _failed(self, context: Any, text: str, error: Exception) -> Any:
@@ -259,6 +260,13 @@ class _Call:
 
         report = handler._on_handled_error
         return await type(handler)(raises, report, function_tool=self._tool)(context, text)
+
+
+def _evidence(output: Any) -> Any:
+    """Return a result as an importer reads it: text that spells an object or array is that."""
+    part = vars(output) if type(output).__name__ == "ToolOutputText" else output
+    is_text = type(part) is dict and part.keys() == {"type", "text"} and part["type"] == "text"
+    return returned(part["text"] if is_text else output)
 
 
 def _waits(context: Any) -> bool:

@@ -106,6 +106,15 @@ def test_an_agent_as_a_tool_has_to_be_guarded_itself() -> None:
     assert agent.model.calls == ()
 
 
+def test_an_agent_as_a_tool_that_streams_is_guarded() -> None:
+    shop, events = Shop(policy("local_write")), list[Any]()
+    clerk = guarded(shop.agent([REFUND, LOOKUP], name="clerk"))
+    tool = clerk.as_tool("ask_clerk", "Ask the clerk", on_stream=events.append)
+    result = shop.play([ASK_CLERK], tools=[tool])
+    assert (shop.ran, told(result)["c0"]) == ([], "bye")
+    assert events
+
+
 def test_a_halt_in_a_sub_agent_ends_the_whole_run() -> None:
     shop = Shop(policy("local_write", on_refusal="halt"))
     clerk = guarded(shop.agent([REFUND], name="clerk")).as_tool("ask_clerk", "Ask the clerk")

@@ -5,7 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agents import Agent, AgentHooks, FunctionTool, RunHooks, Runner, function_tool
+from agents import (
+    Agent,
+    AgentHooks,
+    FunctionTool,
+    RunHooks,
+    Runner,
+    ToolOutputText,
+    function_tool,
+)
 from agents.testing import ScriptedModel, function_call
 
 from harness.integrations.openai_agents import GuardHalted, guarded, guarding
@@ -45,9 +53,9 @@ FAILING = {
     "with an error": (tool(closed, failure_error_function=None), "unknown"),
     "before it began": (tool(never_began), "failed"),
     "made by hand": (FunctionTool("lookup", "", SCHEMA, by_hand, False), "unknown"),
-    "too slow": (tool(slow, timeout=0.05), "unknown"),
+    "too slow": (tool(slow, timeout=0.4), "unknown"),
     "too slow, with an error": (
-        tool(slow, timeout=0.05, timeout_behavior="raise_exception"),
+        tool(slow, timeout=0.4, timeout_behavior="raise_exception"),
         "unknown",
     ),
 }
@@ -70,11 +78,24 @@ def test_a_failure_is_told_to_the_guard_and_changes_nothing_for_the_model(how: s
     assert shop.statuses == [status]
 
 
-OUTPUTS = [{"paid": 5}, ["paid", 5], "paid", None, 5, object]
+PAID = {"paid": 5}
+OUTPUTS = [
+    (PAID, PAID),
+    (["paid", 5], ["paid", 5]),
+    ("paid", "paid"),
+    (None, None),
+    (5, 5),
+    (object, None),
+    ('{"paid": 5}', PAID),
+    (ToolOutputText(text='{"paid": 5}'), PAID),
+    ({"type": "text", "text": "paid"}, "paid"),
+]
 
 
-@pytest.mark.parametrize("output", OUTPUTS, ids=repr)
-def test_a_result_is_kept_as_evidence_and_reaches_the_model_as_it_would(output: Any) -> None:
+@pytest.mark.parametrize(("output", "evidence"), OUTPUTS, ids=repr)
+def test_a_result_is_kept_as_evidence_and_reaches_the_model_as_it_would(
+    output: Any, evidence: Any
+) -> None:
     def lookup(order_id: str) -> Any:
         return output
 
@@ -83,8 +104,7 @@ def test_a_result_is_kept_as_evidence_and_reaches_the_model_as_it_would(output: 
     plain_agent = plain.agent([LOOKUP], tools=[function_tool(lookup)])
     assert seen(shop, agent) == seen(plain, plain_agent)
     (call,) = shop.log.decisions[-1].run.calls  # type: ignore[union-attr]
-    assert call.status == "completed"
-    assert call.output == (None if output is object else output)
+    assert (call.status, call.output) == ("completed", evidence)
 
 
 MALFORMED = ['{"order_id": ', "[1]", '{"order_id": "1", "order_id": "2"}', '{"order_id": NaN}']
@@ -169,7 +189,9 @@ def test_a_call_of_a_run_that_is_cancelled_has_an_unknown_end() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await asyncio.sleep(0.2)
+        async with asyncio.timeout(30):
+            while not shop.statuses:
+                await asyncio.sleep(0.01)
 
     asyncio.run(run())
     assert shop.statuses == ["unknown"]

@@ -35,8 +35,13 @@ def test_nothing_runs_outside_of_a_session() -> None:
 def test_an_input_guardrail_in_parallel_does_not_let_a_refused_turn_run(is_guarded: bool) -> None:
     shop = Shop(policy("local_write"))
 
+    def ruled_on() -> bool:
+        status = shop.session.guard.status("s1")
+        return status is not None and status.turn == 1
+
     async def slow(_context: Any, _agent: Any, _input: Any) -> GuardrailFunctionOutput:
-        await asyncio.sleep(0.2)
+        while not (ruled_on() if is_guarded else len(shop.ran) == 2):
+            await asyncio.sleep(0.01)
         return GuardrailFunctionOutput(output_info=None, tripwire_triggered=True)
 
     agent = shop.agent([REFUND, LOOKUP], input_guardrails=[InputGuardrail(slow)])

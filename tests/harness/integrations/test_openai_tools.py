@@ -120,7 +120,8 @@ def test_tools_of_an_mcp_server_are_guarded() -> None:
     again = LOOKUP.model_copy(update={"call_id": "c9"})
     result = shop.play([again], tools=[], mcp_servers=[Server(shop.ran)])
     assert shop.ran == ["lookup"]
-    assert shop.statuses == ["completed"]
+    (call,) = shop.log.decisions[-1].run.calls  # type: ignore[union-attr]
+    assert (call.status, call.output) == ("completed", "paid")
 
 
 def test_tools_that_are_added_later_are_guarded() -> None:
