@@ -6,6 +6,7 @@
             TransientFailure
         AgentNotStarted
         AlreadyClaimed
+        CallRefused
         CodeLoopError
             BaseLost
             DamagedSession
