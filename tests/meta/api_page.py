@@ -29,6 +29,7 @@ FRONTS: Final = (
     "harness.loops",
     "harness.agents",
     "harness.agents.pydantic_ai",
+    "harness.integrations.langchain",
     "harness.codeloop",
     "harness.integrations.openai_agents",
     "harness.integrations.mcp_executor",
