@@ -56,6 +56,9 @@ def test_a_sub_agent_with_a_guard_of_its_own_is_ruled_on_by_that() -> None:
     messages = agent.invoke(GO)["messages"]
     assert shop.ran == []
     assert told(messages)["c2"] == "bye"
+    sub = guarded_agent(model(asks_for(REFUND)), shop.tools, guard=guard())
+    guarded_agent(model(HELP), [helper_of(sub)], guard=guard("local_write")).invoke(GO)
+    assert shop.ran == ["issue_refund 1 5"]
 
 
 def test_a_person_is_asked_by_a_sub_agent() -> None:
