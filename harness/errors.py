@@ -55,6 +55,8 @@
         SeamBroken
         StateUnusable
         ToolNotRun
+        Unanswered
+        Unguardable
         UsageError
         WentOnElsewhere
         WorkersDied

@@ -9,8 +9,8 @@ Rule 2: an allowance is good once, for exactly these arguments. A call that was 
         or never ruled on is ruled on anew, as a turn of its own. A refusal stands.
 Rule 3: a person's yes is to calls with their arguments. A call that was edited, or that is left
         over where others were denied, is ruled on anew and approved by that answer.
-Rule 4: a sub-agent acts in the session of the call that runs it. Its prompt was written by a model,
-        so it gives no authority.
+Rule 4: a sub-agent acts in the session of the call that runs it, or in one of its own where another
+        guard holds it. Its prompt was written by a model, so it gives no authority.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -73,7 +73,8 @@ class GuardedSession:
     ) -> None:
         """Tell what the user said: it opens the session, or is said in it.
 
-        A sub-agent that began says nothing: its prompt is not the user's.
+        A sub-agent that began says nothing, whichever guard holds it: its prompt is not the
+        user's.
 
         Raises:
             GuardHalted: the guard does not take it.
@@ -82,6 +83,8 @@ class GuardedSession:
             return
         with self._lock:
             is_open = self.guard.status(self.session) is not None
+            if _OUTER.get() is not None:  # another guard holds the call that runs this agent
+                request = ""
             known = {"system": system, "scope": None if scope is None else list(scope)}
             given = {name: value for name, value in known.items() if value is not None}
             event = {"event": "said", "text": request}

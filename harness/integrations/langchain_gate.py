@@ -141,7 +141,7 @@ class ToolGate(BaseCallbackHandler):
             args = input_str if inputs is None else inputs
             place.starts(run_id, AskedCall(tool_call_id or run_id.hex, serialized["name"], args))
         elif _PLACE.get() is None and not self.guard.is_shadow:
-            raise halted("a tool started outside of the calls of a guarded agent")
+            raise run_halted("a tool started outside of the calls of a guarded agent")
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_more: Any) -> None:
         """Tell the guard what a tool returned."""
@@ -176,12 +176,12 @@ def require_callbacks(tool: Any) -> None:
     """
     ways = (getattr(type(tool), name) for name in ("invoke", "ainvoke", "run", "arun"))
     if tool is not None and not all(way.__module__.startswith("langchain_core.") for way in ways):
-        raise halted(
+        raise run_halted(
             f"the tool {escape_name(tool.name)} has its own invoke or run: it cannot be guarded"
         )
 
 
-def halted(reason: str) -> GuardHalted:
+def run_halted(reason: str) -> GuardHalted:
     """Return what ends a run that cannot be guarded."""
     return GuardHalted(SeamRuling("halt", "critic_error", (reason,)))
 

@@ -17,11 +17,16 @@ from langgraph.types import interrupt
 
 from harness.integrations.guarded import AskedCall, CallReply
 from harness.integrations.langchain_approval import ApprovalAnswer
-from harness.integrations.langchain_gate import CallPlace, CallRefused, halted, require_callbacks
+from harness.integrations.langchain_gate import (
+    CallPlace,
+    CallRefused,
+    require_callbacks,
+    run_halted,
+)
 from harness.integrations.langchain_messages import (
-    asked_calls,
     mark_as_written,
     ran_at_the_provider,
+    unanswered_calls,
 )
 from harness.integrations.langchain_sessions import GraphState, Sessions
 from harness.integrations.rulings import GuardHalted, SeamRuling, not_approved
@@ -53,9 +58,9 @@ class CriticGuard(AgentMiddleware[Any]):
     @hook_config(can_jump_to=["model"])
     def after_model(self, state: Any, runtime: Any) -> GraphState | None:  # noqa: ARG002
         """Rule on the calls of a message, before any of them is made."""
-        calls = asked_calls(state["messages"])
+        calls = unanswered_calls(state["messages"])
         if ran_at_the_provider(state["messages"]) and not self._sessions.guard.is_shadow:
-            raise halted("the provider of the model ran a tool, which could not be ruled on")
+            raise run_halted("the provider of the model ran a tool, which could not be ruled on")
         if not calls:
             return None
         ruling = _unless_halted(self._sessions.run(state).session.rule(calls))
@@ -125,7 +130,7 @@ class CriticApproval(AgentMiddleware[Any]):
         if "asks" not in known:
             return {"guarded": known} if "edits" in state["guarded"] else None
         answer = interrupt(known.pop("asks"), response_schema=ApprovalAnswer)
-        session, calls = self._sessions.run(state).session, asked_calls(state["messages"])
+        session, calls = self._sessions.run(state).session, unanswered_calls(state["messages"])
         known.pop("held", None)
         replies = {name: CallReply(one.yes, one.args) for name, one in answer.calls.items()}
         rulings = session.answer(replies, approver=answer.approver, plan_digest=answer.plan_digest)

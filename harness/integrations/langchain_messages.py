@@ -31,7 +31,7 @@ def new_words(messages: Sequence[Any], heard: str | None) -> list[str]:
     ]
 
 
-def asked_calls(messages: Sequence[Any]) -> list[AskedCall]:
+def unanswered_calls(messages: Sequence[Any]) -> list[AskedCall]:
     """Return the calls of the last message of the model that have no answer yet.
 
     Those that the framework could not read keep their text. Structured output has its answer.

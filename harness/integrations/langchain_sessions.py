@@ -17,7 +17,7 @@ from langgraph.config import get_config
 
 from harness.guard import Guard
 from harness.integrations.guarded import GuardedSession, session_within
-from harness.integrations.langchain_gate import halted, is_within_a_call
+from harness.integrations.langchain_gate import is_within_a_call, run_halted
 from harness.integrations.langchain_messages import new_words
 
 _LONGEST_THREAD: Final = 200
@@ -78,7 +78,7 @@ class Sessions:
         run = self._runs.get(name)
         is_open = self.guard.status(run.session.session if run else name) is not None
         if not is_open or (is_nested and run is None):
-            raise halted("the session of this run is not in this process: begin a new thread")
+            raise run_halted("the session of this run is not in this process: begin a new thread")
         return run or self._begun(name)
 
     def leave(self, state: GraphState, *, is_over: bool) -> GraphState:

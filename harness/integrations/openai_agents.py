@@ -29,11 +29,11 @@ from harness.importers.transcript import returned
 from harness.integrations.guarded import AskedCall, GuardedSession, session_within
 from harness.integrations.openai_run import (
     RUN,
-    GuardedRun,
+    GuardedSdkRun,
     Unanswered,
     current_run,
     guarding,
-    halted,
+    sdk_halted,
 )
 from harness.integrations.rulings import GuardHalted
 from harness.runtime.failures import call_status, describe_error
@@ -229,7 +229,7 @@ class _Call:
         text = canonical_json(ruling.args).decode()
         return await self._made(context, call, text, replace(run, session=nested))
 
-    async def _made(self, context: Any, call: AskedCall, text: str, inner: GuardedRun) -> Any:
+    async def _made(self, context: Any, call: AskedCall, text: str, inner: GuardedSdkRun) -> Any:
         run, token = current_run(), RUN.set(inner)
         try:
             output = await self._invoke(context, text)
@@ -289,7 +289,7 @@ class _Transfer:
         call = AskedCall(run.memory.ids.get(name, name), name, arguments or "{}")
         ruling = await run.start(call)
         if not ruling:
-            raise halted(ruling)
+            raise sdk_halted(ruling)
         text = canonical_json(ruling.args).decode()
         agent = await self._handoff.on_invoke_handoff(context, text)
         await run.ended(call, "completed")

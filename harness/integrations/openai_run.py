@@ -47,7 +47,7 @@ _MEMORIES: Final[WeakKeyDictionary[GuardedSession, RunMemory]] = WeakKeyDictiona
 
 
 @dataclass(frozen=True)
-class GuardedRun:
+class GuardedSdkRun:
     """A session, as the runs in one context act in it. See `guarding`.
 
     Attributes:
@@ -144,10 +144,10 @@ class GuardedRun:
         try:
             await asyncio.to_thread(partial(self.session.ended, call.id, status, **facts))
         except GuardHalted as halt:
-            raise halted(halt.ruling) from halt
+            raise sdk_halted(halt.ruling) from halt
 
 
-RUN: Final[ContextVar[GuardedRun | None]] = ContextVar("guarded_run", default=None)
+RUN: Final[ContextVar[GuardedSdkRun | None]] = ContextVar("guarded_run", default=None)
 """The run that agents in this context belong to."""
 
 
@@ -161,14 +161,14 @@ def guarding(
         approver: who approves and rejects interruptions. The caller authenticates them.
         plan_digest: what that person was shown, if it is known: `GuardedSession.question` has it.
     """
-    token = RUN.set(GuardedRun(session, approver, plan_digest))
+    token = RUN.set(GuardedSdkRun(session, approver, plan_digest))
     try:
         yield
     finally:
         RUN.reset(token)
 
 
-def current_run() -> GuardedRun:
+def current_run() -> GuardedSdkRun:
     """Return the run that this code belongs to.
 
     Raises:
@@ -180,7 +180,7 @@ def current_run() -> GuardedRun:
     return run
 
 
-def halted(ruling: SeamRuling) -> GuardHalted:
+def sdk_halted(ruling: SeamRuling) -> GuardHalted:
     """Return the error that ends a run."""
     error: GuardHalted = _of_the_sdk(GuardHalted)(ruling)
     return error
@@ -196,7 +196,7 @@ def _of_the_sdk(kind: type[HarnessError]) -> Any:
 
 def _go_on(ruling: SeamRuling) -> SeamRuling:
     if ruling.action == "halt":
-        raise halted(ruling)
+        raise sdk_halted(ruling)
     return ruling
 
 

@@ -40,7 +40,7 @@ def asked_call(part: CallPart) -> AskedCall:
     return AskedCall(part.tool_call_id, part.tool_name, {} if part.args is None else part.args)
 
 
-def asked_calls(response: ModelResponse, outputs: set[str]) -> list[AskedCall]:
+def calls_of_response(response: ModelResponse, outputs: set[str]) -> list[AskedCall]:
     """Return the calls of a response: those of output tools only give the result of a run."""
     parts = (part for part in response.parts if isinstance(part, CallPart))
     return [asked_call(part) for part in parts if part.tool_name not in outputs]

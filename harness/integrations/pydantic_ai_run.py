@@ -26,9 +26,9 @@ from harness.integrations.guarded import AskedCall, CallReply, GuardedSession
 from harness.integrations.pydantic_ai_parts import (
     ToolArgs,
     asked_call,
-    asked_calls,
     call_as_executed,
     call_bytes,
+    calls_of_response,
     denied_calls,
     hold,
     json_args,
@@ -87,7 +87,7 @@ class GuardedRun:
     ) -> None:
         if parameters is not None:
             self._outputs = {tool.name for tool in parameters.output_tools}
-        calls = asked_calls(response, self._outputs)
+        calls = calls_of_response(response, self._outputs)
         ruled = [call_bytes(call) for call in calls]
         if ruled == self._ruled:
             return

@@ -240,3 +240,13 @@ def test_a_refusal_is_told_as_json_with_a_few_reasons() -> None:
     wire = asks.wire()
     assert (wire["action"], wire["kind"]) == ("ask", "approval_mode_mismatch")
     assert json.loads(json.dumps(wire)) == wire
+
+
+def test_the_prompt_of_a_sub_agent_with_another_guard_gives_no_authority() -> None:
+    outer, own = session(), GuardedSession(shop(), "own")
+    outer.start(READ)
+    with outer.running(READ.id):
+        own.began("pay x")
+        assert session_within(own.guard) is None
+    assert b"pay x" not in own.guard.export("own")
+    assert b'"go"' in outer.guard.export("s")
