@@ -33,13 +33,11 @@ class RunMemory:
     Attributes:
         ids: the call ids of the last turn, by tool: a handoff is not told its own.
         asked: the calls of the turn that a person is asked about; None if it is not known here.
-        answered: calls whose answer was taken in. If they are asked about again, it was as others.
         nested: the sessions of agents that wait for an answer, with the calls that run them.
     """
 
     ids: dict[str, str] = field(default_factory=dict)
     asked: list[AskedCall] | None = None
-    answered: set[str] = field(default_factory=set)
     nested: dict[str, tuple[AskedCall, GuardedSession]] = field(default_factory=dict)
 
 
@@ -103,7 +101,7 @@ class GuardedSdkRun:
         decided = {
             name: context.is_tool_approved(tool, name)
             for name, tool in self._asked.items()
-            if name not in self.memory.answered and _is_asked(context, tool, handoffs)
+            if _is_asked(context, tool, handoffs)
         }
         said = {name: CallReply(yes) for name, yes in decided.items() if yes is not None}
         if not said:
@@ -111,7 +109,6 @@ class GuardedSdkRun:
         if len(said) < len(decided):
             counted = f"{len(said)} of {len(decided)} calls of the turn are answered"
             raise _of_the_sdk(Unanswered)(f"{counted}: answer the others before the run goes on")
-        self.memory.answered.update(said)
         await asyncio.to_thread(self._answered, said, handoffs)
 
     def _answered(self, said: dict[str, CallReply], handoffs: Collection[str]) -> None:

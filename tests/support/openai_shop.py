@@ -23,6 +23,7 @@ _ARGS = {
     "issue_refund": {"order_id": {"type": "string"}, "cents": {"type": "integer", "maximum": 10}},
     "transfer_to_desk": {},
     "transfer_to_clerk": {},
+    "transfer_to_vault": {},
     "ask_clerk": {"input": {"type": "string"}},
     "shop.issue_refund": {"order_id": {"type": "string"}, "cents": {"type": "integer"}},
 }
@@ -42,7 +43,8 @@ def policy(mode: str = "destructive", *, asks: bool = False, **guard: Any) -> Po
 
 
 def _tool(name: str) -> dict[str, Any]:
-    mode = "destructive" if name.endswith("issue_refund") else "read_only"
+    is_destructive = name.endswith(("issue_refund", "vault"))
+    mode = "destructive" if is_destructive else "read_only"
     schema = {"type": "object", "properties": _ARGS[name], "additionalProperties": False}
     tool = {"adapter_id": "shop", "capability_id": name, "approval_mode": mode}
     return {**tool, "args_schema": schema}

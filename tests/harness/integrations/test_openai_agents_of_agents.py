@@ -92,6 +92,24 @@ def test_a_handoff_waits_with_the_turn_that_a_person_is_asked_about(yes: bool) -
     result = asyncio.run(run())
     assert shop.ran == (["issue_refund 1 5"] if yes else [])
     assert result.last_agent.name == "clerk"
+    status = shop.session.guard.status("s1")
+    assert status is not None
+    assert (status.turn == 1) is yes  # a yes is to the turn as a whole
+
+
+def test_a_handoff_that_needs_a_yes_itself_does_not_happen() -> None:
+    shop = Shop(policy(asks=True))
+    vault = shop.agent(name="vault")
+    to_vault = function_call("transfer_to_vault", {}, call_id="h")
+    agent = guarded(shop.agent([REFUND, to_vault], handoffs=[vault]))
+
+    async def run() -> None:
+        result = await shop.run(agent)
+        with pytest.raises(GuardHalted):
+            await shop.run(agent, answered(result, c2=True))
+
+    asyncio.run(run())
+    assert vault.model.calls == ()
 
 
 def test_an_agent_as_a_tool_has_to_be_guarded_itself() -> None:
