@@ -71,7 +71,8 @@ def test_the_readme_is_read_in_minutes() -> None:
     written_by_programs = r"<!-- (\w+): written by .*?<!-- end of \1 -->"
     prose = re.sub(written_by_programs, "", README, flags=re.DOTALL)
     assert prose != README
-    assert len(prose.split()) <= 850
+    words = [word for word in prose.split() if any(map(str.isalnum, word))]
+    assert len(words) <= 800  # the bars of tables are not words
 
 
 def test_ci_runs_exactly_the_test_command() -> None:
