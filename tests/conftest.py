@@ -1,11 +1,15 @@
 """The set-up of every test."""
 
+import os
 import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.wheel import built_wheel
 
 # No test is timed: a machine that is busy with other work fails none.
@@ -23,3 +27,16 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the wheel of this project."""
     return built_wheel(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """Return a running server. Where none can be had the test is skipped, but fails under CI."""
+    with ExitStack() as stack:
+        try:
+            server = stack.enter_context(postgres_server())
+        except NoServer as reason:
+            if os.environ.get("CI"):
+                pytest.fail(f"this needs a PostgreSQL server: {reason}")
+            pytest.skip(f"needs a PostgreSQL server: {reason}")
+        yield server

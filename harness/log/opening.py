@@ -23,7 +23,7 @@ def check_tables(store: Store, connection: Connection) -> int:
     """
     names = store.table_names(connection)
     if FORMATS not in names:
-        raise NotALog(f"{store.where}: it lacks the tables of a decision log: choose another file")
+        raise NotALog(f"{store.where}: it lacks the tables of a decision log: choose another place")
     log_format = _format(store, connection)
     if missing := [one for one in tables_of(log_format) if one not in names]:
         raise LogDamaged(f"{store.where}: table {missing[0]} is missing: {KEEP_EVIDENCE}")

@@ -8,14 +8,13 @@ Rule 4: nothing is appended to tables that differ from those that this version m
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from harness.log.appending import LogAppender
 from harness.log.errors import NotALog
 from harness.log.opening import check_tables, initialise
-from harness.log.sqlite import SqliteStore
+from harness.log.places import store_at
 from harness.log.store import OpenMode, Store, changed_tables
 from harness.log.tables import LOG_FORMAT
 from harness.record import (
@@ -79,13 +78,17 @@ class SqlDecisionLog(LogAppender):
         A missing or empty file becomes a new log if `create`. `timeout` is in seconds. A log of an
         older format can be read; an append to it says how to copy it into the present one.
 
+        `path` may be a text such as `postgresql://USER@HOST:PORT/DATABASE`: then the log is in the
+        first schema of the search path, which is empty or holds a log.
+
         Raises:
-            NotALog: the path is a folder, link, pipe or device, or the file is something else.
+            NotALog: the path is a folder, link, pipe or device, or the file or schema is something
+                else.
             LogDamaged: the file is a log that is cut short or damaged, or its tables, triggers or
                 indexes are not exactly those that its format has.
             LogUnavailable: missing, not permitted, or locked for longer than `timeout`.
         """
-        store = SqliteStore(Path(path), timeout)
+        store = store_at(path, timeout)
         try:
             return cls._made(store, create)
         except NotALog:
@@ -96,7 +99,7 @@ class SqlDecisionLog(LogAppender):
         return cls._made(store, create)
 
     @classmethod
-    def _made(cls, store: SqliteStore, create: bool) -> Self:
+    def _made(cls, store: Store, create: bool) -> Self:
         if store.absent(create):
             with store.errors("open"):
                 initialise(store)
@@ -108,14 +111,15 @@ class SqlDecisionLog(LogAppender):
     ) -> Self:
         """Open the existing log in the SQLite file `path`, which is neither made nor changed.
 
-        A log whose tables were changed can be read: see `problems`.
+        `path` may be a URL as for `open`. A log whose tables were changed can be read: see
+        `problems`.
 
         Raises:
             NotALog, LogDamaged: as for `open`.
             LogUnavailable: as for `open`, or a writer was killed and its unfinished write has to
                 be undone first.
         """
-        store = SqliteStore(Path(path), timeout)
+        store = store_at(path, timeout)
         store.absent(create=False)
         return cls._checked(store, "ro")
 
@@ -186,6 +190,7 @@ class SqlDecisionLog(LogAppender):
     def close(self) -> None:
         """Close the log. The object appends no more."""
         self._shut = "it was closed: open it again"
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self

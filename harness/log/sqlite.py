@@ -160,6 +160,9 @@ class SqliteStore:
                 f"{self.where}: cut short to {present} of {size} bytes: {KEEP_EVIDENCE}"
             )
 
+    def close(self) -> None:
+        """Do nothing: a connection lasts for one transaction."""
+
     @contextmanager
     def errors(self, doing: Doing) -> Iterator[None]:
         """Turn the errors of the database into `LogError`s."""

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, Protocol
 
 from harness.log.errors import LogDamaged
 
-KEEP_EVIDENCE: Final = "keep the file as evidence and restore the log from a copy"
+KEEP_EVIDENCE: Final = "keep it as evidence and restore the log from a copy"
 """What to do with a damaged log."""
 
 OpenMode = Literal["ro", "rw", "rwc"]
@@ -26,7 +26,7 @@ class Connection(Protocol):
 
 
 class Store(Protocol):
-    """One kind of database: see `harness.log.sqlite`."""
+    """One kind of database: see `harness.log.sqlite` and `harness.log.postgres`."""
 
     where: str
 
@@ -34,6 +34,14 @@ class Store(Protocol):
         self, mode: OpenMode, *, writes: bool = False
     ) -> AbstractContextManager[Connection]:
         """Begin a transaction, and commit it at the end. One that `writes` is alone in the log."""
+        ...
+
+    def absent(self, create: bool) -> bool:
+        """Return whether the log is missing and has to be created.
+
+        Raises:
+            LogError: what is there cannot be a log, or nothing is there and `create` is false.
+        """
         ...
 
     def table_names(self, connection: Connection) -> frozenset[str]:
@@ -62,6 +70,10 @@ class Store(Protocol):
 
     def errors(self, doing: Literal["open", "read", "append"]) -> AbstractContextManager[None]:
         """Turn the errors of the database into `LogError`s."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what is kept between transactions."""
         ...
 
 

@@ -1,6 +1,10 @@
-"""Decisions to record, judged by the critic itself, and ways to get at a log behind its back."""
+"""Decisions to record, judged by the critic itself, and ways to get at a log behind its back.
+
+Behind its back, statements have `?` for their values in both kinds of database.
+"""
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,13 +15,18 @@ from critic.score import score
 from critic.verify import verify_proposal
 from evals.plan import Proposal
 from evals.run import Run
+from harness.log.places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision, RunFacts
 from harness.record.parts import whole_of
 from harness.wire import build
+from tests.support.postgres import pg_rows
 
 AS_OF = "2025-03-01T12:00:00Z"
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+
+LogPlace = Path | str
+"""The file of a log, or its URL."""
 
 
 def proposal(number: int = 1, *, pinned: bool = True) -> Proposal:
@@ -111,22 +120,28 @@ def judged(proposed: Proposal, executed: Run | None = None, **more: Any) -> Deci
 KINDS = ("completed", "refused", "partial", "ended_early")
 
 
-def filled(path: Path, count: int = 8, *, kinds: tuple[str, ...] = KINDS) -> SqlDecisionLog:
+def filled(path: LogPlace, count: int = 8, *, kinds: tuple[str, ...] = KINDS) -> SqlDecisionLog:
     """Return a new log of `count` decisions of alternating kinds."""
     log = SqlDecisionLog.open(path)
     log.append_all(decision(n, kind=kinds[n % len(kinds)]) for n in range(1, count + 1))
     return log
 
 
-def query(path: Path, sql: str, *values: object) -> list[Any]:
-    """Return what plain SQLite answers on the file."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+def query(place: LogPlace, sql: str, *values: object) -> list[Any]:
+    """Return what the database itself answers."""
+    if is_url(place):
+        sql = sql.replace("%", "%%").replace("?", "%s") if values else sql
+        return pg_rows(str(place), sql, values=values)
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         return connection.execute(sql, values).fetchall()
 
 
-def meddle(path: Path, *statements: tuple[str, tuple[object, ...]]) -> None:
-    """Run statements on the file behind the log's back, with its triggers away for a while."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+def meddle(place: LogPlace, *statements: tuple[str, tuple[object, ...]]) -> None:
+    """Run statements behind the log's back, with its triggers away for a while."""
+    if is_url(place):
+        _meddle_postgres(str(place), statements)
+        return
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = OFF")  # who meddles need not survive a crash
         triggers = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
         texts = dict(triggers.fetchall())
@@ -138,23 +153,35 @@ def meddle(path: Path, *statements: tuple[str, tuple[object, ...]]) -> None:
             connection.execute(text)
 
 
-def body_of(path: Path, seq: int) -> bytes:
+def _meddle_postgres(url: str, statements: Sequence[tuple[str, tuple[object, ...]]]) -> None:
+    triggers = query(
+        url,
+        "SELECT c.relname, t.tgname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+        "WHERE c.relnamespace = current_schema()::regnamespace",
+    )
+    pg_rows(url, *(f"ALTER TABLE {table} DISABLE TRIGGER {name}" for table, name in triggers))
+    for sql, values in statements:
+        query(url, sql, *values)
+    pg_rows(url, *(f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}" for table, name in triggers))
+
+
+def body_of(place: LogPlace, seq: int) -> bytes:
     """Return the bytes of a record, with its parts in their places."""
-    return _whole(path, bytes(query(path, "SELECT body FROM records WHERE seq = ?", seq)[0][0]))
+    return _whole(place, bytes(query(place, "SELECT body FROM records WHERE seq = ?", seq)[0][0]))
 
 
-def input_of(path: Path, digest: str) -> bytes:
+def input_of(place: LogPlace, digest: str) -> bytes:
     """Return the bytes of an input, with its parts in their places."""
     return _whole(
-        path, bytes(query(path, "SELECT body FROM inputs WHERE digest = ?", digest)[0][0])
+        place, bytes(query(place, "SELECT body FROM inputs WHERE digest = ?", digest)[0][0])
     )
 
 
-def _whole(path: Path, body: bytes) -> bytes:
-    whole = whole_of(body, dict(query(path, "SELECT digest, body FROM inputs"))).data
+def _whole(place: LogPlace, body: bytes) -> bytes:
+    whole = whole_of(body, dict(query(place, "SELECT digest, body FROM inputs"))).data
     return body if whole is None else whole
 
 
-def put_body(path: Path, seq: int, body: bytes) -> None:
+def put_body(place: LogPlace, seq: int, body: bytes) -> None:
     """Other bytes in the place of a record's."""
-    meddle(path, ("UPDATE records SET body = ? WHERE seq = ?", (body, seq)))
+    meddle(place, ("UPDATE records SET body = ? WHERE seq = ?", (body, seq)))

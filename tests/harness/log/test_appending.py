@@ -1,8 +1,7 @@
 """Appending and reading: the chain, inputs kept once, batches, and what cannot be recorded."""
 
-import sqlite3
-from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -14,11 +13,12 @@ from harness.log.errors import LogError, LogUnavailable, Unrecordable
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUT_NAMES, Head, sha256
 from harness.replay.engine import replay
-from tests.harness.log.decisions import KINDS, decision, filled, meddle, query
+from tests.harness.log.decisions import KINDS, LogPlace, decision, filled, meddle, query
+from tests.harness.log.faults import integrity_errors
 
 
-def test_records_form_a_chain(tmp_path: Path) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_records_form_a_chain(place: LogPlace) -> None:
+    log = SqlDecisionLog.open(place)
     assert log.head() == (0, GENESIS)
     appended = [log.append(decision(n, kind=KINDS[n % 4])) for n in range(1, 6)]
 
@@ -33,9 +33,9 @@ def test_records_form_a_chain(tmp_path: Path) -> None:
     ]
 
 
-def test_a_log_is_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_log_is_read_in_pages(place: LogPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(harness.log.reading, "_PAGE", 3)
-    log = filled(tmp_path / "log", 7)
+    log = filled(place, 7)
     rows = log.raw()
     assert next(rows).seq == 1
     log.append(decision(8))
@@ -54,38 +54,37 @@ def test_a_log_is_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     ],
 )
 def test_gaps_between_records_are_found_across_pages(
-    tmp_path: Path,
+    place: LogPlace,
     monkeypatch: pytest.MonkeyPatch,
     page: int,
     deleted: tuple[int, ...],
     gaps: list[tuple[int, int]],
 ) -> None:
-    log = filled(tmp_path / "log", 9)
-    meddle(tmp_path / "log", *(("DELETE FROM records WHERE seq = ?", (n,)) for n in deleted))
+    log = filled(place, 9)
+    meddle(place, *(("DELETE FROM records WHERE seq = ?", (n,)) for n in deleted))
     monkeypatch.setattr(harness.log.reading, "_NUMBERS", page)
     assert list(log.gaps()) == gaps
 
 
 def test_many_inputs_are_asked_for_in_parts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness.log.statements, "_MANY", 3)
-    log = filled(tmp_path / "log", 7)
+    log = filled(place, 7)
     digests = log.digests()
     assert len(digests) == 16
     assert set(log.inputs(digests)) == digests
     assert len(list(replay(log))) == sum(map(bool, replay(log))) == 7
 
 
-def test_inputs_are_kept_once(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    log = SqlDecisionLog.open(path)
+def test_inputs_are_kept_once(place: LogPlace) -> None:
+    log = SqlDecisionLog.open(place)
     first, second = log.append(decision(1)), log.append(decision(2))
     log.append_all([decision(1), decision(1)])
 
     assert first.inputs.compiled == second.inputs.compiled
     # One compiled context and one spec; a context and a plan for each of the two.
-    assert query(path, "SELECT count(*) FROM inputs") == [(6,)]
+    assert query(place, "SELECT count(*) FROM inputs") == [(6,)]
     for name in INPUT_NAMES:
         named = getattr(first.inputs, name)
         assert log.input(named) == canonical_bytes(getattr(decision(1).proposal, name))
@@ -94,8 +93,8 @@ def test_inputs_are_kept_once(tmp_path: Path) -> None:
     assert set(log.inputs(many)) == {first.inputs.plan}
 
 
-def test_a_batch_is_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_a_batch_is_one_transaction(place: LogPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = SqlDecisionLog.open(place)
     assert log.append_all([]) == ()
     batch = log.append_all(decision(n) for n in range(1, 4))
     assert list(log.records()) == list(batch)
@@ -110,11 +109,11 @@ def test_a_batch_is_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_an_input_over_the_limit_is_not_recorded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(harness.log.appending, "MAX_DOCUMENT_BYTES", 300)
     with pytest.raises(Unrecordable, match="over the limit of 300 bytes: keep large values"):
-        SqlDecisionLog.open(tmp_path / "log").append(decision())
+        SqlDecisionLog.open(place).append(decision())
 
 
 class _Liar(str):
@@ -133,8 +132,8 @@ def _bottomless() -> list[object]:
 @pytest.mark.parametrize(
     "value", [float("nan"), 2**70, "\ud800", {1, 2}, _Liar("x"), _bottomless()], ids=repr
 )
-def test_a_decision_with_a_part_that_is_not_json_is_refused(tmp_path: Path, value: object) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_a_decision_with_a_part_that_is_not_json_is_refused(place: LogPlace, value: object) -> None:
+    log = SqlDecisionLog.open(place)
     given = decision()
     step = given.proposal.plan.steps[0]
     assert step.kind == "tool"
@@ -145,38 +144,56 @@ def test_a_decision_with_a_part_that_is_not_json_is_refused(tmp_path: Path, valu
     assert log.append(decision()).seq == 1
 
 
-def test_a_closed_log_appends_no_more(tmp_path: Path) -> None:
-    with SqlDecisionLog.open(tmp_path / "log") as log:
+def test_a_closed_log_appends_no_more(place: LogPlace) -> None:
+    with SqlDecisionLog.open(place) as log:
         log.append(decision())
     with pytest.raises(LogUnavailable, match="it was closed: open it again"):
         log.append(decision())
-    with SqlDecisionLog.open(tmp_path / "log", create=False) as again:
+    with SqlDecisionLog.open(place, create=False) as again:
         assert again.append(decision(2)).seq == 2
 
 
-_MEDDLING = (
-    ("UPDATE records SET body = x'00' WHERE seq = 2", ()),
-    ("DELETE FROM records WHERE seq = 3", ()),
-    ("UPDATE inputs SET body = x'00'", ()),
-    ("DELETE FROM inputs", ()),
-    ("UPDATE log_format SET format = 2", ()),
-    ("DELETE FROM log_format", ()),
-    ("INSERT OR REPLACE INTO records VALUES (2, ?, x'00')", ("f" * 64,)),
-    ("INSERT INTO records VALUES (9, ?, x'00')", ("f" * 64,)),
-    ("INSERT OR REPLACE INTO records SELECT 4, hash, body FROM records WHERE seq = 1", ()),
-    ("INSERT OR REPLACE INTO inputs SELECT digest, x'00' FROM inputs", ()),
+_ROW: Final = (99, "f" * 64, b"{}")
+_MEDDLING: Final[dict[str, tuple[object, ...]]] = {
+    "UPDATE records SET body = ? WHERE seq = 2": (b"",),
+    "UPDATE records SET seq = 9 WHERE seq = 3": (),
+    "DELETE FROM records WHERE seq = 3": (),
+    "UPDATE inputs SET body = ?": (b"",),
+    "DELETE FROM inputs": (),
+    "UPDATE log_format SET format = 2": (),
+    "DELETE FROM log_format": (),
+    "INSERT INTO records VALUES (?, ?, ?)": _ROW,
+    "INSERT INTO records SELECT seq + 5, ?, body FROM records WHERE seq = 1": ("f" * 64,),
+    "INSERT INTO inputs SELECT digest, body FROM inputs": (),
+}
+_OF_SQLITE: Final[dict[str, tuple[object, ...]]] = {
+    "INSERT OR REPLACE INTO records VALUES (2, ?, ?)": _ROW[1:],
+    "INSERT OR REPLACE INTO records SELECT 4, hash, body FROM records WHERE seq = 1": (),
+    "INSERT OR REPLACE INTO inputs SELECT digest, x'00' FROM inputs": (),
+}
+_OF_POSTGRES: Final[dict[str, tuple[object, ...]]] = {
+    "INSERT INTO records VALUES (2, ?, ?) ON CONFLICT (seq) DO UPDATE SET body = ''": _ROW[1:],
+    "INSERT INTO inputs SELECT * FROM inputs ON CONFLICT (digest) DO UPDATE SET body = ''": (),
+    "MERGE INTO records r USING inputs i ON r.seq = 3 WHEN MATCHED THEN DELETE": (),
+    "DELETE FROM records WHERE seq = 77": (),
+    "TRUNCATE records": (),
+    "TRUNCATE inputs, claims, log_format": (),
+}
+
+
+@pytest.mark.parametrize(
+    ("place", "sql", "values"),
+    [
+        *(("sqlite", *one) for one in [*_MEDDLING.items(), *_OF_SQLITE.items()]),
+        *(("postgres", *one) for one in [*_MEDDLING.items(), *_OF_POSTGRES.items()]),
+    ],
+    indirect=["place"],
 )
-
-
-@pytest.mark.parametrize(("sql", "values"), _MEDDLING, ids=[sql for sql, _ in _MEDDLING])
-def test_the_tables_are_append_only(tmp_path: Path, sql: str, values: tuple[str, ...]) -> None:
-    log = filled(tmp_path / "log", 3)
+def test_the_tables_are_append_only(place: LogPlace, sql: str, values: tuple[object, ...]) -> None:
+    log = filled(place, 3)
     before = list(log.raw())
-    with (
-        closing(sqlite3.connect(tmp_path / "log", isolation_level=None)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match="the decision log is append-only"),
-    ):
-        connection.execute(sql, values)
+    with pytest.raises(integrity_errors(), match=r"append-only|duplicate key|UNIQUE"):
+        query(place, sql, *values)
     assert list(log.raw()) == before
     assert log.append(decision(4)).seq == 4
 

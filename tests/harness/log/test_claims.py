@@ -1,8 +1,6 @@
 """What one record of a log may use up: refused for a second, with nothing recorded of it."""
 
-import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,8 @@ from harness.errors import HarnessError
 from harness.log import SqlDecisionLog
 from harness.record import AlreadyClaimed, Begun, BegunRecord, Decision, UsedApproval
 from harness.replay import check_log, replay
-from tests.harness.log.decisions import NOON, decision, proposal
+from tests.harness.log.decisions import NOON, LogPlace, decision, proposal, query
+from tests.harness.log.faults import integrity_errors
 
 
 def begun(*ids: str) -> Begun:
@@ -26,8 +25,8 @@ def claiming(*claims: str, number: int = 1, **more: Any) -> Decision:
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> SqlDecisionLog:
-    return SqlDecisionLog.open(tmp_path / "log")
+def log(place: LogPlace) -> SqlDecisionLog:
+    return SqlDecisionLog.open(place)
 
 
 def test_a_claim_is_made_once(log: SqlDecisionLog) -> None:
@@ -42,9 +41,9 @@ def test_a_claim_is_made_once(log: SqlDecisionLog) -> None:
     assert check_log(log).text() == ""
 
 
-def test_another_object_and_another_process_see_it(log: SqlDecisionLog, tmp_path: Path) -> None:
+def test_another_object_and_another_process_see_it(log: SqlDecisionLog, place: LogPlace) -> None:
     log.append(claiming("x"))
-    other = SqlDecisionLog.open(tmp_path / "log")
+    other = SqlDecisionLog.open(place)
     with pytest.raises(AlreadyClaimed) as caught:
         other.append(claiming("y", "x"))
     assert caught.value.claims == ("x",)
@@ -84,11 +83,11 @@ def test_a_claim_is_one_line_that_is_free_to_be_made(claim: str) -> None:
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one_object", "own_objects"])
-def test_of_many_rivals_one_makes_it(tmp_path: Path, shared: bool) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_of_many_rivals_one_makes_it(place: LogPlace, shared: bool) -> None:
+    log = SqlDecisionLog.open(place)
 
     def rival(number: int) -> int:
-        mine = log if shared else SqlDecisionLog.open(tmp_path / "log")
+        mine = log if shared else SqlDecisionLog.open(place)
         try:
             return mine.append(claiming("x", f"own {number}", number=number)).seq
         except AlreadyClaimed:
@@ -106,14 +105,18 @@ def test_of_many_rivals_one_makes_it(tmp_path: Path, shared: bool) -> None:
         "UPDATE claims SET seq = 9",
         "DELETE FROM claims",
         "INSERT INTO claims VALUES ('x', 9)",
-        "INSERT OR REPLACE INTO claims VALUES ('x', 9)",
     ],
 )
-def test_claims_are_only_added(log: SqlDecisionLog, tmp_path: Path, sql: str) -> None:
+def test_claims_are_only_added(log: SqlDecisionLog, place: LogPlace, sql: str) -> None:
     log.append(claiming("x"))
-    with (
-        closing(sqlite3.connect(tmp_path / "log", isolation_level=None)) as connection,
-        pytest.raises(sqlite3.IntegrityError, match=r"append-only|UNIQUE"),
-    ):
-        connection.execute(sql)
+    with pytest.raises(integrity_errors(), match=r"append-only|UNIQUE|duplicate key"):
+        query(place, sql)
+    assert list(log.all_claims()) == [("x", 1)]
+
+
+def test_a_claim_is_not_replaced(tmp_path: Path) -> None:
+    log = SqlDecisionLog.open(tmp_path / "log")
+    log.append(claiming("x"))
+    with pytest.raises(integrity_errors(), match="append-only"):
+        query(tmp_path / "log", "INSERT OR REPLACE INTO claims VALUES ('x', 9)")
     assert list(log.all_claims()) == [("x", 1)]

@@ -11,7 +11,7 @@ import pytest
 from harness.log.errors import LogDamaged, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
-from tests.harness.log.decisions import decision, filled, meddle, query
+from tests.harness.log.decisions import LogPlace, decision, filled, meddle, query
 from tests.harness.log.maker import SIZES
 from tests.support.paths import ROOT
 
@@ -21,6 +21,11 @@ OPENERS = (
     pytest.param(SqlDecisionLog.open, id="create"),
 )
 READERS = OPENERS[:2]
+
+
+def bytes_of(place: LogPlace) -> str:
+    """Return the name of the type of bytes."""
+    return "BLOB" if isinstance(place, Path) else "bytea"
 
 
 def _folder(path: Path) -> None:
@@ -84,13 +89,13 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, content: bytes, 
 
 
 @pytest.mark.parametrize("opener", OPENERS)
-def test_the_database_of_another_program_is_refused_and_left_alone(tmp_path: Path, opener) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "log"
-    query(path, "CREATE TABLE records (name TEXT)")
-    content = path.read_bytes()
+def test_the_database_of_another_program_is_refused_and_left_alone(place: LogPlace, opener) -> None:  # type: ignore[no-untyped-def]
+    query(place, "CREATE TABLE records (name TEXT)")
+    content = place.read_bytes() if isinstance(place, Path) else b""
     with pytest.raises(NotALog, match="lacks the tables of a decision log"):
-        opener(path)
-    assert path.read_bytes() == content
+        opener(place)
+    assert content == (place.read_bytes() if isinstance(place, Path) else b"")
+    assert query(place, "SELECT * FROM records") == []
 
 
 @pytest.mark.parametrize("opener", READERS)
@@ -133,11 +138,10 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path, below: str) -> None
         SqlDecisionLog.open(tmp_path / below)
 
 
-def test_opening_again_keeps_what_is_there(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    head = filled(path, 3).head()
-    assert SqlDecisionLog.open(path).head() == head
-    assert SqlDecisionLog.open(str(path)).head() == head
+def test_opening_again_keeps_what_is_there(place: LogPlace) -> None:
+    head = filled(place, 3).head()
+    assert SqlDecisionLog.open(place).head() == head
+    assert SqlDecisionLog.open(str(place)).head() == head
 
 
 @pytest.mark.parametrize("name", ["a log?mode=memory#x%20y.db", "l\u00f6g", "file:log", "<b>"])
@@ -169,36 +173,30 @@ def test_reading_changes_nothing(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["log"]
 
 
-def test_a_reader_sees_what_is_appended_meanwhile(tmp_path: Path) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
-    reader = SqlDecisionLog.open_for_reading(tmp_path / "log")
+def test_a_reader_sees_what_is_appended_meanwhile(place: LogPlace) -> None:
+    log = SqlDecisionLog.open(place)
+    reader = SqlDecisionLog.open_for_reading(place)
     assert reader.head() == (0, GENESIS)
     record = log.append(decision())
     assert list(reader.records()) == [record]
 
 
-def test_another_format_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    filled(path, 1)
-    query(path, "DROP TRIGGER log_format_no_update")
-    query(path, "UPDATE log_format SET format = 99")
+def test_another_format_is_named(place: LogPlace) -> None:
+    filled(place, 1)
+    meddle(place, ("UPDATE log_format SET format = 99", ()))
     with pytest.raises(
         NotALog, match=r"a format that this version cannot read \(it reads 1 and 2\)"
     ):
-        SqlDecisionLog.open(path)
+        SqlDecisionLog.open(place)
 
 
-def test_tables_made_anew_without_a_key_are_noticed(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    filled(path, 3)
-    meddle(
-        path,
-        ("ALTER TABLE records RENAME TO old", ()),
-        ("CREATE TABLE records (seq INTEGER, hash TEXT, body BLOB)", ()),
-        ("INSERT INTO records SELECT * FROM old", ()),
-    )
+def test_tables_made_anew_without_a_key_are_noticed(place: LogPlace) -> None:
+    filled(place, 3)
+    query(place, "ALTER TABLE records RENAME TO old")
+    query(place, f"CREATE TABLE records (seq INTEGER, hash TEXT, body {bytes_of(place)})")
+    query(place, "INSERT INTO records SELECT * FROM old")
     with pytest.raises(LogDamaged, match="table records was made anew without its key"):
-        SqlDecisionLog.open_for_reading(path)
+        SqlDecisionLog.open_for_reading(place)
 
 
 def test_a_record_without_a_number_is_noticed(tmp_path: Path) -> None:

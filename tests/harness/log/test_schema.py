@@ -9,85 +9,71 @@ from typing import Final
 import pytest
 
 from harness.log.errors import LogDamaged, LogUnavailable
+from harness.log.places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
-from tests.harness.log.decisions import decision, filled, query
-
-DELETING = (
-    "DROP TRIGGER records_no_delete",
-    "DROP TRIGGER inputs_once",
-    "CREATE TRIGGER records_no_delete BEFORE DELETE ON records BEGIN SELECT 1; END",
-    "CREATE TRIGGER inputs_once AFTER INSERT ON records "
-    "BEGIN DELETE FROM records WHERE seq = NEW.seq; END",
+from tests.harness.log.changes import (
+    CHANGES_IN_POSTGRES,
+    CHANGES_IN_SQLITE,
+    LOSSES_IN_POSTGRES,
+    LOSSES_IN_SQLITE,
 )
-"""Triggers of the expected names that delete what is appended."""
+from tests.harness.log.decisions import LogPlace, decision, filled, meddle
+from tests.harness.log.faults import replace_commits
+from tests.support.postgres import pg_rows
 
-CHANGES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "table": (("CREATE TABLE extra (a)",), ("table extra is unexpected",)),
-    "view": (("CREATE VIEW extra AS SELECT 1",), ("view extra is unexpected",)),
-    "index": (("CREATE INDEX extra ON records (body)",), ("index extra is unexpected",)),
-    "trigger": (
-        ("CREATE TRIGGER extra AFTER INSERT ON inputs BEGIN SELECT 1; END",),
-        ("trigger extra is unexpected",),
-    ),
-    "no trigger": (("DROP TRIGGER records_in_order",), ("trigger records_in_order is missing",)),
-    "column": (("ALTER TABLE records ADD COLUMN note TEXT",), ("table records was changed",)),
-    "generated column": (
-        ("ALTER TABLE inputs ADD COLUMN long AS (zeroblob(1000000000))",),
-        ("table inputs was changed",),
-    ),
-    "mark": (
-        ("PRAGMA application_id = 0",),
-        ("the mark of a decision log in the header of the file was changed",),
-    ),
-    "deleting triggers": (
-        DELETING,
-        ("trigger inputs_once was changed", "trigger records_no_delete was changed"),
-    ),
-    "hostile name": (
-        ('CREATE TABLE "\x1b[31m<b>" (a)',),
-        ("table \\u001b[31m\\u003cb\\u003e is unexpected",),
-    ),
-}
+CHANGES: Final = [
+    *(("sqlite", *change) for change in CHANGES_IN_SQLITE.values()),
+    *(("postgres", *change) for change in CHANGES_IN_POSTGRES.values()),
+]
+_EACH_CHANGE: Final = pytest.mark.parametrize(
+    ("place", "statements", "problems"),
+    CHANGES,
+    indirect=["place"],
+    ids=[f"sqlite-{name}" for name in CHANGES_IN_SQLITE]
+    + [f"postgres-{name}" for name in CHANGES_IN_POSTGRES],
+)
 
 
-def _change(path: Path, statements: tuple[str, ...]) -> None:
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+def _change(place: LogPlace, statements: tuple[str, ...]) -> None:
+    if is_url(place):
+        pg_rows(str(place), *statements)
+        return
+    with closing(sqlite3.connect(place, isolation_level=None)) as connection:
         for statement in statements:
             connection.execute(statement)
 
 
-@pytest.mark.parametrize("name", CHANGES)
-def test_a_log_with_another_schema_is_read_but_not_appended_to(tmp_path: Path, name: str) -> None:
-    statements, problems = CHANGES[name]
-    path = tmp_path / "log"
-    filled(path, 3)
-    _change(path, statements)
+@_EACH_CHANGE
+def test_a_log_with_another_schema_is_read_but_not_appended_to(
+    place: LogPlace, statements: tuple[str, ...], problems: tuple[str, ...]
+) -> None:
+    filled(place, 3)
+    _change(place, statements)
     with pytest.raises(LogDamaged, match="its tables are not as the log made them") as caught:
-        SqlDecisionLog.open(path)
+        SqlDecisionLog.open(place)
     assert problems[0] in str(caught.value)
-    with SqlDecisionLog.open_for_reading(path) as log:
+    with SqlDecisionLog.open_for_reading(place) as log:
         assert log.problems == problems
         assert len(list(log.records())) == 3
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@_EACH_CHANGE
 def test_a_schema_changed_after_opening_is_noticed_at_the_next_append(
-    tmp_path: Path, name: str
+    place: LogPlace, statements: tuple[str, ...], problems: tuple[str, ...]
 ) -> None:
-    path = tmp_path / "log"
-    log = filled(path, 3)
+    log = filled(place, 3)
     head = log.head()
-    _change(path, CHANGES[name][0])
-    with pytest.raises(LogDamaged, match=r"cannot append: its tables .*keep the file as evidence"):
+    _change(place, statements)
+    with pytest.raises(LogDamaged, match=r"cannot append: its tables .*keep it as evidence"):
         log.append(decision(4))
     assert log.head() == head
 
 
-def test_a_sound_log_has_no_problems(tmp_path: Path) -> None:
-    with filled(tmp_path / "log", 1) as log:
+def test_a_sound_log_has_no_problems(place: LogPlace) -> None:
+    with filled(place, 1) as log:
         assert log.problems == ()
-    with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
+    with SqlDecisionLog.open_for_reading(place) as log:
         assert log.problems == ()
 
 
@@ -183,60 +169,33 @@ def test_white_space_that_sqlite_takes_for_a_name_is_a_difference(
         SqlDecisionLog.open(path)
 
 
-LOSSES: dict[str, tuple[str, ...]] = {
-    "a record that is deleted": DELETING,
-    "a record that is altered": (
-        "DROP TRIGGER records_no_update",
-        "CREATE TRIGGER extra AFTER INSERT ON records "
-        "BEGIN UPDATE records SET body = x'00' WHERE seq = NEW.seq; END",
-    ),
-    "a hash that is altered": (
-        "DROP TRIGGER records_no_update",
-        "CREATE TRIGGER extra AFTER INSERT ON records "
-        "BEGIN UPDATE records SET hash = 'x' WHERE seq = NEW.seq; END",
-    ),
-    "a record that is added": (
-        "DROP TRIGGER records_in_order",
-        "CREATE TRIGGER extra AFTER INSERT ON records "
-        "BEGIN INSERT INTO records VALUES (NEW.seq + 1, 'x', x'00'); END",
-    ),
-    "an input that is deleted": (
-        "DROP TRIGGER inputs_no_delete",
-        "CREATE TRIGGER extra AFTER INSERT ON records BEGIN DELETE FROM inputs; END",
-    ),
-    "an input that is altered": (
-        "DROP TRIGGER inputs_no_update",
-        "CREATE TRIGGER extra AFTER INSERT ON inputs "
-        "BEGIN UPDATE inputs SET body = x'00' WHERE digest = NEW.digest; END",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize(
+    ("place", "changes"),
+    [
+        *(("sqlite", changes) for changes in LOSSES_IN_SQLITE.values()),
+        *(("postgres", changes) for changes in LOSSES_IN_POSTGRES.values()),
+    ],
+    indirect=["place"],
+    ids=[*LOSSES_IN_SQLITE, *LOSSES_IN_POSTGRES],
+)
 def test_what_is_not_kept_as_appended_is_not_acknowledged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch, changes: tuple[str, ...]
 ) -> None:
     """Even where the schema is believed: what was appended is read back before the commit."""
-    path = tmp_path / "log"
-    log = filled(path, 3)
+    log = filled(place, 3)
     before = list(log.raw())
-    _change(path, LOSSES[name])
-    monkeypatch.setattr(SqliteStore, "schema_problems", lambda *_: ())
+    _change(place, changes)
+    monkeypatch.setattr(type(log._store), "schema_problems", lambda *_: ())
     with pytest.raises(LogDamaged, match="does not hold what was appended to it, so nothing was"):
         log.append(decision(4))
     assert list(log.raw()) == before
 
 
-def test_an_input_stored_earlier_is_read_back_too(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    filled(path, 1)
-    triggers = "SELECT sql FROM sqlite_master WHERE name = 'inputs_no_update'"
-    (text,) = query(path, triggers)[0]
-    changed = (
-        "UPDATE inputs SET body = body || x'20' WHERE CAST(body AS TEXT) LIKE '%required_outputs%'"
-    )
-    _change(path, ("DROP TRIGGER inputs_no_update", changed, text))
-    log = SqlDecisionLog.open(path)
+def test_an_input_stored_earlier_is_read_back_too(place: LogPlace) -> None:
+    with filled(place, 1) as first:
+        (spec,) = (record.inputs.spec for record in first.records())
+    meddle(place, ("UPDATE inputs SET body = ? WHERE digest = ?", (b"{}", spec)))
+    log = SqlDecisionLog.open(place)
     with pytest.raises(LogDamaged, match="does not hold what was appended"):
         log.append(decision(2))
     assert log.head().seq == 1
@@ -293,13 +252,13 @@ def test_any_failure_of_a_commit_with_unknown_outcome_needs_reopening(
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(5, "gone"), ValueError("odd")])
 def test_a_commit_that_is_interrupted_needs_reopening(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    def fail() -> None:
+    def fail(_commit: Callable[[], None]) -> None:
         raise error
 
-    log = filled(tmp_path / "log", 1)
-    _connect_with(monkeypatch, _failing_at("commit", fail))
+    log = filled(place, 1)
+    replace_commits(monkeypatch, fail)
     with pytest.raises((KeyboardInterrupt, LogUnavailable, ValueError)):
         log.append(decision(2))
     monkeypatch.undo()

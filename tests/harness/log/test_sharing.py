@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,31 +20,31 @@ from harness.record import (
     DecisionRecord,
 )
 from harness.replay import replay
-from tests.harness.log.decisions import NOON, decision, proposal
+from tests.harness.log.decisions import NOON, LogPlace, decision, proposal
+from tests.harness.log.faults import disk_error, replace_commits
 from tests.harness.log.test_claims import claiming
 
 
-class Slow(sqlite3.Connection):
+class Slow:
     """A disk on which a commit takes 20 ms."""
 
     commits = 0
 
-    def commit(self) -> None:
+    def __call__(self, commit: Callable[[], None]) -> None:
         time.sleep(0.02)
-        type(self).commits += 1
-        super().commit()
+        self.commits += 1
+        commit()
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> type[Slow]:
-    original = sqlite3.connect
-    kind = type("Slow", (Slow,), {"commits": 0})
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=kind))
-    return kind
+def slow(monkeypatch: pytest.MonkeyPatch) -> Slow:
+    disk = Slow()
+    replace_commits(monkeypatch, disk)
+    return disk
 
 
-def test_sixteen_threads_share_commits(tmp_path: Path, slow: type[Slow]) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_sixteen_threads_share_commits(place: LogPlace, slow: Slow) -> None:
+    log = SqlDecisionLog.open(place)
     before = slow.commits
     with ThreadPoolExecutor(16) as pool:
         told = list(pool.map(lambda n: log.append(decision(n)).seq, range(160)))
@@ -54,8 +53,8 @@ def test_sixteen_threads_share_commits(tmp_path: Path, slow: type[Slow]) -> None
     assert {answer.status for answer in replay(log)} == {"same"}
 
 
-def test_sixteen_tasks_share_commits(tmp_path: Path, slow: type[Slow]) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_sixteen_tasks_share_commits(place: LogPlace, slow: Slow) -> None:
+    log = SqlDecisionLog.open(place)
 
     async def writer(number: int) -> list[int]:
         return [(await log.append_async(decision(number))).seq for _ in range(5)]
@@ -71,18 +70,16 @@ def test_sixteen_tasks_share_commits(tmp_path: Path, slow: type[Slow]) -> None:
 
 
 def test_an_append_is_told_after_its_commit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+    log = SqlDecisionLog.open(place)
     gate, told = threading.Event(), list[int]()
 
-    class Waiting(sqlite3.Connection):
-        def commit(self) -> None:
-            gate.wait(10)
-            super().commit()
+    def waiting(commit: Callable[[], None]) -> None:
+        gate.wait(10)
+        commit()
 
-    original = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=Waiting))
+    replace_commits(monkeypatch, waiting)
     writers = [
         threading.Thread(target=lambda n=n: told.append(log.append(decision(n)).seq))
         for n in range(4)
@@ -97,8 +94,8 @@ def test_an_append_is_told_after_its_commit(
     assert sorted(told) == [1, 2, 3, 4]
 
 
-def test_the_event_loop_runs_while_a_commit_takes_long(tmp_path: Path, slow: type[Slow]) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_the_event_loop_runs_while_a_commit_takes_long(place: LogPlace, slow: Slow) -> None:
+    log = SqlDecisionLog.open(place)
 
     async def ticks() -> int:
         appending = asyncio.ensure_future(log.append_async(decision()))
@@ -112,8 +109,8 @@ def test_the_event_loop_runs_while_a_commit_takes_long(tmp_path: Path, slow: typ
     assert asyncio.run(ticks()) >= 5
 
 
-def test_one_that_is_refused_leaves_the_others_alone(tmp_path: Path, slow: type[Slow]) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_one_that_is_refused_leaves_the_others_alone(place: LogPlace, slow: Slow) -> None:
+    log = SqlDecisionLog.open(place)
 
     async def outcomes() -> list[Any]:
         appends = [log.append_async(claiming("x", number=number)) for number in range(4)]
@@ -125,19 +122,16 @@ def test_one_that_is_refused_leaves_the_others_alone(tmp_path: Path, slow: type[
     assert log.head().seq == 5
 
 
-def test_a_commit_that_fails_fails_for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_a_commit_that_fails_fails_for_all(
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = SqlDecisionLog.open(place)
 
-    class Failing(sqlite3.Connection):
-        def commit(self) -> None:
-            time.sleep(0.02)
-            error = sqlite3.OperationalError("disk I/O error")
-            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
-            error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
-            raise error
+    def failing(_commit: Callable[[], None]) -> None:
+        time.sleep(0.02)
+        raise disk_error(place)
 
-    original = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=Failing))
+    replace_commits(monkeypatch, failing)
 
     async def outcomes() -> list[Any]:
         appends = [log.append_async(decision(number)) for number in range(6)]
@@ -149,11 +143,11 @@ def test_a_commit_that_fails_fails_for_all(tmp_path: Path, monkeypatch: pytest.M
     assert len({id(one) for one in found}) == 6
     with pytest.raises(LogUnavailable, match="an earlier write failed"):
         log.append(decision())
-    assert SqlDecisionLog.open(tmp_path / "log").head().seq == 0
+    assert SqlDecisionLog.open(place).head().seq == 0
 
 
-def test_an_append_whose_task_is_cancelled_goes_on(tmp_path: Path, slow: type[Slow]) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_an_append_whose_task_is_cancelled_goes_on(place: LogPlace, slow: Slow) -> None:
+    log = SqlDecisionLog.open(place)
 
     async def leaving() -> None:
         appending = asyncio.ensure_future(log.append_async(decision()))
@@ -167,7 +161,7 @@ def test_an_append_whose_task_is_cancelled_goes_on(tmp_path: Path, slow: type[Sl
     assert log.head().seq == 2
 
 
-def test_a_subclass_that_appends_otherwise_is_asked(tmp_path: Path) -> None:
+def test_a_subclass_that_appends_otherwise_is_asked(place: LogPlace) -> None:
     class Counting(SqlDecisionLog):
         def append(self, decision: Decision) -> DecisionRecord:
             asked.append("append")
@@ -178,14 +172,14 @@ def test_a_subclass_that_appends_otherwise_is_asked(tmp_path: Path) -> None:
             return super().begin(begun)
 
     asked: list[str] = []
-    log = Counting.open(tmp_path / "log")
+    log = Counting.open(place)
     asyncio.run(log.append_async(decision()))
     asyncio.run(log.begin_async(Begun(proposal=proposal(), begun_at=NOON)))
     assert asked == ["append", "begin"]
 
 
-def test_every_kind_has_an_asynchronous_twin(tmp_path: Path) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_every_kind_has_an_asynchronous_twin(place: LogPlace) -> None:
+    log = SqlDecisionLog.open(place)
 
     async def all_kinds() -> list[int]:
         begun = await log.begin_async(Begun(proposal=proposal(), begun_at=NOON))
@@ -195,8 +189,8 @@ def test_every_kind_has_an_asynchronous_twin(tmp_path: Path) -> None:
     assert asyncio.run(all_kinds()) == [1, 2]
 
 
-def test_an_append_that_cannot_be_recorded_is_refused_before_it_waits(tmp_path: Path) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_an_append_that_cannot_be_recorded_is_refused_before_it_waits(place: LogPlace) -> None:
+    log = SqlDecisionLog.open(place)
     given = decision()
     step = given.proposal.plan.steps[0]
     assert step.kind == "tool"
@@ -205,8 +199,8 @@ def test_an_append_that_cannot_be_recorded_is_refused_before_it_waits(tmp_path: 
         asyncio.run(log.append_async(given.model_copy(update={"error": "built anew"})))
 
 
-def test_a_forked_process_appends_too(tmp_path: Path) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_a_forked_process_appends_too(place: LogPlace) -> None:
+    log = SqlDecisionLog.open(place)
     log.append(decision(1))
     child = os.fork()
     if not child:

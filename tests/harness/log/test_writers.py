@@ -20,7 +20,8 @@ from harness.log.sql import SqlDecisionLog
 from harness.log.sqlite import SqliteStore
 from harness.record import GENESIS, DecisionRecord
 from harness.replay.engine import replay
-from tests.harness.log.decisions import decision, filled
+from tests.harness.log.decisions import LogPlace, decision, filled
+from tests.harness.log.faults import disk_error, replace_commits
 from tests.support.paths import ROOT
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -28,13 +29,13 @@ Start = Callable[..., subprocess.Popen[str]]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Start:
-    """Start a writer process on `tmp_path/log`: (count, largest file in bytes)."""
+    """Start a writer process: (place, count, largest file in bytes)."""
     given = tmp_path / "decision.json"
     given.write_bytes(canonical_bytes(decision()))
 
-    def started(*arguments: int) -> subprocess.Popen[str]:
+    def started(place: LogPlace, *arguments: int) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "tests.harness.log.writer"]
-        values = [str(tmp_path / "log"), str(given), *map(str, arguments)]
+        values = [str(place), str(given), *map(str, arguments)]
         return subprocess.Popen(
             [*command, *values], cwd=ROOT, stdout=subprocess.PIPE, text=True, bufsize=1
         )
@@ -60,11 +61,11 @@ def _told(lines: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one_object", "own_objects"])
-def test_threads_make_one_chain(tmp_path: Path, shared: bool) -> None:
-    log = SqlDecisionLog.open(tmp_path / "log")
+def test_threads_make_one_chain(place: LogPlace, shared: bool) -> None:
+    log = SqlDecisionLog.open(place)
 
     def write(thread: int) -> list[DecisionRecord]:
-        mine = log if shared else SqlDecisionLog.open(tmp_path / "log")
+        mine = log if shared else SqlDecisionLog.open(place)
         return [mine.append(decision(thread * 100 + n)) for n in range(5)]
 
     with ThreadPoolExecutor(8) as pool:
@@ -73,31 +74,31 @@ def test_threads_make_one_chain(tmp_path: Path, shared: bool) -> None:
     assert len(told) == 40
 
 
-def test_threads_may_make_the_log_at_once(tmp_path: Path) -> None:
+def test_threads_may_make_the_log_at_once(place: LogPlace) -> None:
     def write(_: int) -> int:
-        return SqlDecisionLog.open(tmp_path / "log").append(decision()).seq
+        return SqlDecisionLog.open(place).append(decision()).seq
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(write, range(8))) == list(range(1, 9))
 
 
-def test_processes_make_one_chain(tmp_path: Path, start: Start) -> None:
-    writers = [start(25) for _ in range(4)]
+def test_processes_make_one_chain(place: LogPlace, start: Start) -> None:
+    writers = [start(place, 25) for _ in range(4)]
     told = []
     for writer in writers:
         said, _ = writer.communicate(timeout=60)
         assert writer.returncode == 0
         told += _told(said.splitlines(keepends=True))
-    found = _chained(SqlDecisionLog.open_for_reading(tmp_path / "log"))
+    found = _chained(SqlDecisionLog.open_for_reading(place))
     assert len(found) == 100
     assert {(one["seq"], one["hash"]) for one in told} == {(one.seq, one.hash) for one in found}
 
 
-def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, start: Start) -> None:
+def test_a_killed_writer_loses_nothing_it_acknowledged(place: LogPlace, start: Start) -> None:
     chance = random.Random(7)  # noqa: S311 - when to kill, not a secret
     known: dict[int, str] = {}
     for _ in range(10):
-        writer = start(10_000)
+        writer = start(place, 10_000)
         assert writer.stdout is not None
         lines = [writer.stdout.readline()]
         if not known:  # on a busy machine each might be killed before it acknowledges anything
@@ -109,7 +110,7 @@ def test_a_killed_writer_loses_nothing_it_acknowledged(tmp_path: Path, start: St
         assert writer.wait() == -9
         known |= {one["seq"]: one["hash"] for one in _told(lines)}
         # The next writer rolls back the unfinished write, if any.
-        found = {one.seq: one.hash for one in _chained(SqlDecisionLog.open(tmp_path / "log"))}
+        found = {one.seq: one.hash for one in _chained(SqlDecisionLog.open(place))}
         assert known.items() <= found.items()
     assert known
 
@@ -126,7 +127,7 @@ def test_a_writer_killed_while_it_makes_the_log_is_not_an_obstacle(tmp_path: Pat
 
 
 def test_a_writer_without_space_tells_nothing_untrue(tmp_path: Path, start: Start) -> None:
-    writer = start(1000, 200_000)
+    writer = start(tmp_path / "log", 1000, 200_000)
     said, _ = writer.communicate(timeout=60)
     *told, error = _told(said.splitlines(keepends=True))
 
@@ -166,27 +167,21 @@ def test_a_full_disk_is_named_and_the_log_has_to_be_reopened(
 
 
 def test_a_disk_that_fails_at_commit_is_not_believed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: LogPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "log"
-    filled(path, 2)
-    log = SqlDecisionLog.open(path)
+    filled(place, 2)
+    log = SqlDecisionLog.open(place)
 
-    class Failing(sqlite3.Connection):
-        def commit(self) -> None:
-            error = sqlite3.OperationalError("disk I/O error")
-            error.sqlite_errorcode = sqlite3.SQLITE_IOERR_FSYNC
-            error.sqlite_errorname = "SQLITE_IOERR_FSYNC"
-            raise error
+    def failing(_commit: Callable[[], None]) -> None:
+        raise disk_error(place)
 
-    original = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *a, **k: original(*a, **k, factory=Failing))
-    with pytest.raises(LogWriteFailed, match=r"SQLITE_IOERR_FSYNC.*nothing was acknowledged"):
+    replace_commits(monkeypatch, failing)
+    with pytest.raises(LogWriteFailed, match=r"(IOERR_FSYNC|58030).*nothing was acknowledged"):
         log.append(decision(3))
     monkeypatch.undo()
     with pytest.raises(LogUnavailable, match="an earlier write failed"):
         log.append(decision(3))
-    assert SqlDecisionLog.open(path).append(decision(3)).seq == 3
+    assert SqlDecisionLog.open(place).append(decision(3)).seq == 3
 
 
 @pytest.mark.parametrize("begin", ["BEGIN IMMEDIATE", "BEGIN"], ids=["writer", "reader"])
@@ -204,11 +199,11 @@ def test_a_log_that_others_hold_is_busy_and_then_is_not(tmp_path: Path, begin: s
     assert len(_chained(log)) == 3
 
 
-def test_a_slow_reader_does_not_stop_a_writer(tmp_path: Path) -> None:
-    log = filled(tmp_path / "log", 200)
-    rows = SqlDecisionLog.open_for_reading(tmp_path / "log").raw()
+def test_a_slow_reader_does_not_stop_a_writer(place: LogPlace) -> None:
+    log = filled(place, 200)
+    rows = SqlDecisionLog.open_for_reading(place).raw()
     next(rows)
-    impatient = SqlDecisionLog.open(tmp_path / "log", timeout=0.1)
+    impatient = SqlDecisionLog.open(place, timeout=0.1)
     assert impatient.append(decision(201)).seq == 201
     assert [raw.seq for raw in rows] == list(range(2, 202))
     assert log.head().seq == 201
