@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from harness.commands.arguments import EXITS, Commands, add, formatter, positive
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
@@ -38,6 +38,10 @@ class _Parser(argparse.ArgumentParser):
     def print_help(self, file: Any = None) -> None:
         """Print the help. The inherited method would hide an error of the output."""
         (file or sys.stdout).write(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command, without the password of a log that it names."""
+        super().error(_printable(message))
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -218,7 +222,10 @@ def _add_log(commands: Commands) -> None:
     upgrade = add(actions, "upgrade", "copy a log of an older format into the present one", exits)
     upgrade.add_argument("log", metavar="OLD")
     upgrade.add_argument("new", metavar="NEW", help="the copy, which must not exist")
-    for action in (listing, show, check):
+    roles = add(actions, "roles", "print the grants for who appends to a log in PostgreSQL", exits)
+    roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")
+    roles.add_argument("--auditor", default="critic_auditor", help="who reads (%(default)s)")
+    for action in (listing, show, check, roles):
         action.add_argument("log", metavar="LOG")
     show.add_argument("seq", type=int, metavar="SEQ")
     listing.add_argument("--trace", metavar="ID", help="only its records: a session has one trace")
@@ -283,6 +290,14 @@ def _explanation(error: Exception) -> str:
     return line
 
 
+def _printable(line: str) -> str:
+    """Return a line without the passwords of the URLs in it."""
+    if ":/" not in line:
+        return line
+    shown: str = import_module("harness.log.places").without_passwords(line)
+    return shown
+
+
 def _ended_by(line: str = "") -> int:
     """Print why the command failed, if there is a line, and return the exit status."""
     try:
@@ -294,7 +309,7 @@ def _ended_by(line: str = "") -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     # Where standard error is closed, the exit status still says it.
     with suppress(OSError, ValueError, AttributeError):
-        sys.stderr.write(f"critic: {line}\n" if line else "")
+        sys.stderr.write(f"critic: {_printable(line)}\n" if line else "")
         sys.stderr.flush()
     return EXIT_INVALID
 

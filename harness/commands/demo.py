@@ -9,6 +9,7 @@ from evals.timestamps import parse_time
 from harness.clock import FixedClock
 from harness.commands.pipeline import example, take_decision
 from harness.errors import escape_text
+from harness.log.places import without_passwords
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.runtime.loop import Outcome
@@ -20,7 +21,7 @@ _DECIDED_AT = parse_time("2026-05-09T09:35:00Z")
 
 def run(args: argparse.Namespace) -> int:
     """Print each step as it happens. Return 0 if every step went as expected, else 1."""
-    shown = escape_text(args.log)
+    shown = escape_text(without_passwords(args.log))
     with SqlDecisionLog.open(args.log) as log:
         _say("A customer asks for a refund of 24,500 rupees. Two plans are proposed for it.\n\n")
         outcomes = asyncio.run(_decide(log))

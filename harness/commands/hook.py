@@ -107,10 +107,12 @@ def _install(args: argparse.Namespace) -> int:
         raise UsageError(f"{escape_text(str(project))}: not a folder: name the project")
     policy = project / ".critic" / f"{args.agent}.toml"
     policy = Path(args.policy).resolve() if args.policy else policy
-    places = {"--policy": policy, "--state": _state(policy, args.state)}
-    more = {"--log": args.log, "--socket": args.socket}
-    places |= {name: Path(place) for name, place in more.items() if place}
-    known = {name: str(place.resolve()) for name, place in places.items()}
-    for line in install.installed(args.agent, project, policy, known):
+    places = {"--policy": str(policy), "--state": str(_state(policy, args.state).resolve())}
+    if args.socket:
+        places["--socket"] = str(Path(args.socket).resolve())
+    if args.log:
+        is_url: Any = import_module("harness.log.places").is_url
+        places["--log"] = args.log if is_url(args.log) else str(Path(args.log).resolve())
+    for line in install.installed(args.agent, project, policy, places):
         sys.stdout.write(f"{line}\n")
     return EXIT_OK

@@ -1,4 +1,4 @@
-"""`critic log list|show|verify|upgrade`: look at a decision log, or copy it into a new form."""
+"""`critic log list|show|verify|upgrade|roles`: look at a log, copy it, or say who may use it."""
 
 import argparse
 import sys
@@ -17,6 +17,7 @@ from harness.commands.replay import (
     with_progress,
 )
 from harness.errors import UsageError
+from harness.log.places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
 from harness.record.drafts import begun_claim
@@ -30,8 +31,8 @@ _EXIT_NOT_SOUND = 1
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if records are missing or the log is not sound."""
-    if args.action == "upgrade":
-        return _upgrade(args)
+    if args.action in ("upgrade", "roles"):
+        return _upgrade(args) if args.action == "upgrade" else _roles(args)
     actions = {"list": _list, "show": _show, "verify": _verify}
     with SqlDecisionLog.open_for_reading(args.log) as log:
         return actions[args.action](args, log)
@@ -140,6 +141,15 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
 def _upgrade(args: argparse.Namespace) -> int:
     from harness.log.upgrade import upgrade_log  # noqa: PLC0415 - nothing else writes a log here
 
+    if is_url(args.log) or is_url(args.new):
+        raise UsageError("a log in PostgreSQL has the present format: upgrade copies files alone")
     head = upgrade_log(Path(args.log), Path(args.new), with_progress)
     sys.stdout.write(f"{head.seq} records copied and compared\nhead {head.seq}:{head.hash}\n")
+    return 0
+
+
+def _roles(args: argparse.Namespace) -> int:
+    from harness.log.postgres_roles import role_grants  # noqa: PLC0415 - asked for once in a log
+
+    sys.stdout.write(role_grants(args.log, args.writer, args.auditor))
     return 0

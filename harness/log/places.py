@@ -11,12 +11,14 @@ from harness.log.sqlite import SqliteStore
 from harness.log.store import Store
 
 _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+_AS_PATH: Final = re.compile(r"postgres(ql)?(\+psycopg)?:/")  # what a path makes of a URL
 _POSTGRES: Final = frozenset({"postgresql", "postgresql+psycopg", "postgres"})
 
-# Too much rather than too little: an unescaped password may hold any of the signs around it.
+# Too much rather than too little: an unescaped password may hold any of the signs around it, and a
+# misspelt name of an option may stand before it.
 _PASSWORDS: Final = (
-    (re.compile(r"(://[^\s:/@?]*):\S*@"), r"\1:***@"),
-    (re.compile(r"(password=)[^\s&]*", re.IGNORECASE), r"\1***"),
+    re.compile(r"(:/+[^\s:/@?]*:)(?=\S*@)\S*"),
+    re.compile(r"(:/+[^\s?]*\?)\S*"),
 )
 
 
@@ -26,9 +28,9 @@ def is_url(place: str | os.PathLike[str]) -> bool:
 
 
 def without_passwords(text: str) -> str:
-    """Return a text, such as a command line, with `***` for the passwords of its URLs."""
-    for pattern, instead in _PASSWORDS:
-        text = pattern.sub(instead, text)
+    """Return a text, such as a command line, with `***` from where its URLs have a password."""
+    for pattern in _PASSWORDS:
+        text = pattern.sub(r"\1***", text)
     return text
 
 
@@ -41,6 +43,8 @@ def store_at(place: str | os.PathLike[str], timeout: float) -> Store:
     """
     found = _URL.match(place) if isinstance(place, str) else None
     if found is None:
+        if _AS_PATH.match(os.fspath(place)):
+            raise LogUnavailable("the URL of a log is a text and not a path: give it as a str")
         return SqliteStore(Path(place), timeout)
     if found[1].lower() not in _POSTGRES:
         raise NotALog(

@@ -45,7 +45,9 @@ SELECT n.oid::bigint,
   set_config('lock_timeout', %(timeout)s, false),
   set_config('synchronous_commit', CASE current_setting('synchronous_commit')
     WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false)
-FROM pg_catalog.pg_namespace n WHERE n.nspname = current_schema()
+FROM pg_catalog.pg_namespace n WHERE n.nspname = (
+  SELECT name FROM unnest(current_schemas(false)) WITH ORDINALITY AS path (name, place)
+  WHERE left(name, 3) <> 'pg_' ORDER BY place LIMIT 1)
 """
 _BEGIN_READING: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _BEGIN_WRITING: Final = (

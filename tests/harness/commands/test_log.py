@@ -9,19 +9,26 @@ from critic.verify import verify
 from harness.log.sql import SqlDecisionLog
 from harness.record import PlanAttemptRecord
 from tests.harness.console import Critic
-from tests.harness.log.decisions import decision, filled, meddle, proposal, put_body, query
+from tests.harness.log.decisions import (
+    LogPlace,
+    decision,
+    filled,
+    meddle,
+    proposal,
+    put_body,
+    query,
+)
 from tests.support.examples import is_safe
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
+def log(place: LogPlace) -> LogPlace:
     """Return a log of one decision of each kind: refused, partial, ended early, completed."""
-    path = tmp_path / "audit.db"
-    filled(path, 4).close()
-    return path
+    filled(place, 4).close()
+    return place
 
 
-def test_list_is_one_line_for_each_decision(critic: Critic, log: Path) -> None:
+def test_list_is_one_line_for_each_decision(critic: Critic, log: LogPlace) -> None:
     said = critic("log", "list", log)
     assert (said.status, said.err) == (0, "")
     with SqlDecisionLog.open_for_reading(log) as kept:
@@ -40,7 +47,7 @@ def test_an_empty_log_lists_nothing(critic: Critic, tmp_path: Path) -> None:
     assert said.lines == ["0 records: hashes and chain hold", f"head 0:{'0' * 64}"]
 
 
-def test_show_is_the_record_with_its_inputs(critic: Critic, log: Path) -> None:
+def test_show_is_the_record_with_its_inputs(critic: Critic, log: LogPlace) -> None:
     said = critic("log", "show", log, "4")
     assert (said.status, said.err) == (0, "")
     shown = json.loads(said.out)
@@ -54,13 +61,13 @@ def test_show_is_the_record_with_its_inputs(critic: Critic, log: Path) -> None:
 
 
 @pytest.mark.parametrize("seq", ["0", "5", "-1", "99", str(2**63 - 1), str(2**63), "9" * 40])
-def test_show_of_a_record_that_is_not_there(critic: Critic, log: Path, seq: str) -> None:
+def test_show_of_a_record_that_is_not_there(critic: Critic, log: LogPlace, seq: str) -> None:
     said = critic("log", "show", log, seq)
     assert (said.status, said.out) == (2, "")
     assert said.err == f"critic: no such record: {seq}: the last one is 4\n"
 
 
-def test_show_of_a_record_whose_input_is_gone(critic: Critic, log: Path) -> None:
+def test_show_of_a_record_whose_input_is_gone(critic: Critic, log: LogPlace) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         (record,) = kept.records(4)
     meddle(log, ("DELETE FROM inputs WHERE digest = ?", (record.inputs.plan,)))
@@ -70,7 +77,9 @@ def test_show_of_a_record_whose_input_is_gone(critic: Critic, log: Path) -> None
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"NaN", b'"\xed\xa0\x80"'])
-def test_show_of_a_record_whose_input_was_damaged(critic: Critic, log: Path, body: bytes) -> None:
+def test_show_of_a_record_whose_input_was_damaged(
+    critic: Critic, log: LogPlace, body: bytes
+) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         (record,) = kept.records(4)
     meddle(log, ("UPDATE inputs SET body = ? WHERE digest = ?", (body, record.inputs.plan)))
@@ -83,7 +92,7 @@ def test_show_of_a_record_whose_input_was_damaged(critic: Critic, log: Path, bod
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"{}"])
 @pytest.mark.parametrize("action", [("list",), ("show", "2")])
 def test_a_record_that_cannot_be_read_is_named(
-    critic: Critic, log: Path, action: tuple[str, ...], body: bytes
+    critic: Critic, log: LogPlace, action: tuple[str, ...], body: bytes
 ) -> None:
     put_body(log, 2, body)
     said = critic("log", action[0], log, *action[1:])
@@ -93,7 +102,7 @@ def test_a_record_that_cannot_be_read_is_named(
     assert is_safe(said.err.removesuffix("\n"))
 
 
-def test_verify_prints_the_head_that_it_takes(critic: Critic, log: Path) -> None:
+def test_verify_prints_the_head_that_it_takes(critic: Critic, log: LogPlace) -> None:
     said = critic("log", "verify", log)
     assert (said.status, said.err) == (0, "")
     assert said.lines[0] == "4 records: hashes and chain hold"
@@ -113,7 +122,7 @@ def test_one_record_is_counted_as_one(critic: Critic, tmp_path: Path) -> None:
     assert replayed.lines == ["1 record: 1 same, 0 drift, 0 tampered, 0 incomplete"]
 
 
-def test_verify_tells_of_an_altered_record(critic: Critic, log: Path) -> None:
+def test_verify_tells_of_an_altered_record(critic: Critic, log: LogPlace) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         body = list(kept.raw())[1].body
     put_body(log, 2, body.replace(b"trace_2", b"trace_X"))
@@ -123,7 +132,7 @@ def test_verify_tells_of_an_altered_record(critic: Critic, log: Path) -> None:
     assert said.lines[-2] == "4 records: hashes or chain do not hold"
 
 
-def test_verify_tells_of_a_log_that_was_cut_short(critic: Critic, log: Path) -> None:
+def test_verify_tells_of_a_log_that_was_cut_short(critic: Critic, log: LogPlace) -> None:
     head = critic("log", "verify", log).lines[-1].removeprefix("head ")
     meddle(log, ("DELETE FROM records WHERE seq = 4", ()))
     assert critic("log", "verify", log).status == 0
@@ -134,7 +143,7 @@ def test_verify_tells_of_a_log_that_was_cut_short(critic: Critic, log: Path) -> 
 
 
 def test_verify_judges_nothing_again(
-    critic: Critic, log: Path, monkeypatch: pytest.MonkeyPatch
+    critic: Critic, log: LogPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # With other rules a replay finds drift, while hashes and chain hold as before.
     monkeypatch.setattr("harness.replay.recheck.RULESET_VERSION", "999")
@@ -142,7 +151,9 @@ def test_verify_judges_nothing_again(
     assert critic("log", "verify", log).status == 0
 
 
-def test_looking_changes_nothing(critic: Critic, log: Path) -> None:
+def test_looking_changes_nothing(critic: Critic, tmp_path: Path) -> None:
+    log = tmp_path / "audit.db"
+    filled(log, 4).close()
     before = log.read_bytes()
     for args in (("list",), ("verify",), ("show", "1")):
         assert critic("log", args[0], log, *args[1:]).status == 0
@@ -161,7 +172,7 @@ def test_looking_changes_nothing(critic: Critic, log: Path) -> None:
     ],
 )
 def test_list_and_show_say_which_records_are_missing(
-    critic: Critic, log: Path, deleted: tuple[int, ...], lines: list[str]
+    critic: Critic, log: LogPlace, deleted: tuple[int, ...], lines: list[str]
 ) -> None:
     before = critic("log", "list", log).lines
     meddle(log, *(("DELETE FROM records WHERE seq = ?", (seq,)) for seq in deleted))
@@ -187,7 +198,7 @@ def test_list_and_show_say_which_records_are_missing(
         ]
 
 
-def test_show_of_a_record_that_claims_to_be_another(critic: Critic, log: Path) -> None:
+def test_show_of_a_record_that_claims_to_be_another(critic: Critic, log: LogPlace) -> None:
     with SqlDecisionLog.open_for_reading(log) as kept:
         bodies = {raw.seq: raw.body for raw in kept.raw()}
     put_body(log, 3, bodies[4])
@@ -196,8 +207,8 @@ def test_show_of_a_record_that_claims_to_be_another(critic: Critic, log: Path) -
     assert said.err == "critic: record 3 claims to be record 4: replay the log\n"
 
 
-def test_changed_tables_are_reported_by_every_command(critic: Critic, log: Path) -> None:
-    query(log, "CREATE TABLE extra (a)")
+def test_changed_tables_are_reported_by_every_command(critic: Critic, log: LogPlace) -> None:
+    query(log, "CREATE TABLE extra (a int)")
     damage = "the log is damaged: table extra is unexpected"
     for action in (("list",), ("show", "2")):
         said = critic("log", action[0], log, *action[1:])
@@ -224,9 +235,9 @@ def test_changed_tables_are_reported_by_every_command(critic: Critic, log: Path)
     ],
 )
 def test_inputs_that_no_record_names_are_noted(
-    critic: Critic, log: Path, digests: list[str], note: str
+    critic: Critic, log: LogPlace, digests: list[str], note: str
 ) -> None:
-    rows = [("INSERT INTO inputs VALUES (?, x'00')", (digest,)) for digest in digests]
+    rows = [("INSERT INTO inputs VALUES (?, ?)", (digest, b"\0")) for digest in digests]
     meddle(log, *rows)
     for command in (("log", "verify"), ("replay",)):
         said = critic(*command, log)
