@@ -7,6 +7,7 @@ Rule 3: a connection that failed is not used again, and none is used in a forked
 Rule 4: no message holds a password.
 """
 
+import logging
 import os
 import re
 import weakref
@@ -30,6 +31,9 @@ from harness.log.postgres_schema import (
     stored_definitions,
 )
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode
+
+# Where a program has set up no logging, Python would print what psycopg says of a lost connection.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _MOST_IDLE: Final = 4  # connections that wait for the next transaction
 _CLASS: Final = 0x43726974 << 32  # "Crit": locks of logs, beside those of other programs

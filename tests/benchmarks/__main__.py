@@ -17,6 +17,7 @@ from tests.benchmarks.memory import memory_rows
 from tests.benchmarks.refusals import refusal_rows
 from tests.benchmarks.report import entries, table, unexplained
 from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
+from tests.benchmarks.server import server_rows
 from tests.benchmarks.served import served_rows
 from tests.benchmarks.sessions import session_rows
 from tests.benchmarks.shown import write
@@ -45,6 +46,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "wire": wire_rows,
         "whole": whole_rows,
         "log": lambda: log_rows(folder),
+        "server": lambda: server_rows(folder),
         "batch": lambda: Batches(folder).rows(),
         "startup": lambda: startup_rows(folder),
         "served": lambda: served_rows(folder),

@@ -86,6 +86,11 @@ def of_process(run: Callable[[Any], object], inputs: Callable[[int], Sequence[An
     return _by_clock(time.process_time_ns, run, inputs)
 
 
+def of_clock(run: Callable[[Any], object], inputs: Callable[[int], Sequence[Any]]) -> Cost:
+    """Return the same by the clock on the wall: for work that waits for a disk or a server."""
+    return _by_clock(time.perf_counter_ns, run, inputs)
+
+
 def shared(cost: Cost, count: int) -> Cost:
     """Return the cost of one of the `count` things that each input holds."""
     return lambda batch: cost(batch) / count

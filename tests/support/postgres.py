@@ -72,11 +72,15 @@ class PostgresServer:
                 cwd=self.folder,
                 start_new_session=True,
             )
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """Return when it takes connections, which it may have to recover for."""
         ready = [str(self._programs / "pg_isready"), "-q", "-h", str(self.folder)]
         for _ in range(int(_SECONDS / 0.05)):
             if subprocess.run(ready, check=False).returncode == 0:
                 return
-            if self._process.poll() is not None:
+            if self._process is None or self._process.poll() is not None:
                 break
             time.sleep(0.05)
         raise NoServer(f"the server does not start: {(self.folder / 'server.log').read_text()}")

@@ -16,7 +16,7 @@ from harness.log.sqlite import SqliteStore
 from harness.record import BegunRecord, DecisionRecord, Head
 from harness.replay.engine import RecordedLog, replay
 from tests.assurance.row import Row, all_held
-from tests.harness.log.decisions import decision
+from tests.harness.log.decisions import LogPlace, decision
 
 Opener = Callable[[Path], SqlDecisionLog]
 Told = dict[int, str]
@@ -31,7 +31,7 @@ def existing(path: Path) -> SqlDecisionLog:
     return SqlDecisionLog.open(path, create=False)
 
 
-def problem(path: Path, told: Mapping[int, str], most: int | None = None) -> str:
+def problem(path: LogPlace, told: Mapping[int, str], most: int | None = None) -> str:
     """Return what is wrong with the log after a crash, or an empty text.
 
     Every acknowledged record is there, the chain and every report hold, and there are at most
@@ -161,7 +161,7 @@ def poison_of(log: SqlDecisionLog, error: LogError) -> str:
     return f"it appends after {type(error).__name__}"
 
 
-def afterwards(path: Path, told: Told, where: str, most: int = 1) -> str:
+def afterwards(path: LogPlace, told: Told, where: str, most: int = 1) -> str:
     """Return whether the log is sound and accepts records when it is opened again."""
     wrong = problem(path, told, most)
     if wrong:

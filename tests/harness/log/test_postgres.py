@@ -369,6 +369,13 @@ def test_a_program_that_leaves_its_log_open_ends_without_a_word(url: str) -> Non
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+def test_what_the_library_logs_is_not_printed() -> None:
+    pytest.importorskip("psycopg")
+    said = "import logging, harness.log.postgres; logging.getLogger('psycopg').warning('lost')"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, check=True)
+    assert (done.stdout, done.stderr) == (b"", b"")
+
+
 def _of_psycopg(name: str) -> Any:
     found: Any = pytest.importorskip("psycopg")
     for part in name.split("."):
