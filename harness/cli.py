@@ -294,7 +294,7 @@ def _printable(line: str) -> str:
     """Return a line without the passwords of the URLs in it."""
     if ":/" not in line:
         return line
-    shown: str = import_module("harness.log.places").without_passwords(line)
+    shown: str = import_module("harness.log.passwords").without_passwords(line)
     return shown
 
 

@@ -9,7 +9,7 @@ from evals.timestamps import parse_time
 from harness.clock import FixedClock
 from harness.commands.pipeline import example, take_decision
 from harness.errors import escape_text
-from harness.log.places import without_passwords
+from harness.log.passwords import without_passwords
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.runtime.loop import Outcome

@@ -158,7 +158,7 @@ class LogAppender(LogReader):
                 yield connection
                 committing = True
         except LogBusy:
-            raise  # At a commit, SQLite takes its last lock before it writes anything.
+            raise  # A commit that has to wait for a lock has not written anything.
         except BaseException as error:
             if not committing and not isinstance(error, LogWriteFailed):
                 raise

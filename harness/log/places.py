@@ -1,4 +1,4 @@
-"""Where a log is: a file of SQLite, or a URL of PostgreSQL. What is shown of it has no password."""
+"""Where a log is: in a file of SQLite, or in PostgreSQL, named by a URL."""
 
 import os
 import re
@@ -14,24 +14,10 @@ _URL: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _AS_PATH: Final = re.compile(r"postgres(ql)?(\+psycopg)?:/")  # what a path makes of a URL
 _POSTGRES: Final = frozenset({"postgresql", "postgresql+psycopg", "postgres"})
 
-# Too much rather than too little: an unescaped password may hold any of the signs around it, and a
-# misspelt name of an option may stand before it.
-_PASSWORDS: Final = (
-    re.compile(r"(:/+[^\s:/@?]*:)(?=\S*@)\S*"),
-    re.compile(r"(:/+[^\s?]*\?)\S*"),
-)
-
 
 def is_url(place: str | os.PathLike[str]) -> bool:
     """Return whether a log is named by a URL, and not by the path of a file."""
     return isinstance(place, str) and _URL.match(place) is not None
-
-
-def without_passwords(text: str) -> str:
-    """Return a text, such as a command line, with `***` from where its URLs have a password."""
-    for pattern in _PASSWORDS:
-        text = pattern.sub(r"\1***", text)
-    return text
 
 
 def store_at(place: str | os.PathLike[str], timeout: float) -> Store:

@@ -18,7 +18,7 @@ from harness.log.errors import (
     LogWriteFailed,
     NotALog,
 )
-from harness.log.places import without_passwords
+from harness.log.passwords import without_passwords
 from harness.log.store import KEEP_EVIDENCE
 
 _What = tuple[type[LogError], str]

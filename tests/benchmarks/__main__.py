@@ -17,8 +17,8 @@ from tests.benchmarks.memory import memory_rows
 from tests.benchmarks.refusals import refusal_rows
 from tests.benchmarks.report import entries, table, unexplained
 from tests.benchmarks.rows import crafted_rows, refund_rows, wire_rows
-from tests.benchmarks.server import server_rows
 from tests.benchmarks.served import served_rows
+from tests.benchmarks.server import server_rows
 from tests.benchmarks.sessions import session_rows
 from tests.benchmarks.shown import write
 from tests.benchmarks.startup import startup_rows

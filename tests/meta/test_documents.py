@@ -29,6 +29,7 @@ from tests.meta.documents import (
     snippets,
 )
 from tests.support.paths import ROOT
+from tests.support.postgres import PostgresServer
 
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 # The test command is what runs these tests, and the index does not have the package yet.
@@ -46,9 +47,18 @@ def ended(tmp_path: Path) -> Iterator[None]:
                 os.kill(number, signal.SIGKILL)
 
 
+@pytest.fixture
+def peer(name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name a server to the programs of a page that needs one."""
+    if name.endswith("/postgres.md"):
+        server: PostgresServer = request.getfixturevalue("postgres")
+        for variable, value in server.environment.items():
+            monkeypatch.setenv(variable, value)
+
+
 @pytest.mark.usefixtures("ended")
 @pytest.mark.parametrize("name", NAMES)
-def test_the_page_works_as_shown(name: str, tmp_path: Path) -> None:
+def test_the_page_works_as_shown(name: str, tmp_path: Path, peer: None) -> None:
     page, folder = snippets(ROOT / name), furnish(ROOT / name, tmp_path)
     assert {snippet.language for snippet in page} <= RUN | SHOWN_ONLY
     for snippet in page:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import HarnessError, escape_text
-from harness.log.places import without_passwords
+from harness.log.passwords import without_passwords
 
 # The first bytes of every SQLite file, and the mark of a decision log at byte 68: see
 # https://www.sqlite.org/fileformat.html and `harness.log.schema`. The text of a table of a log is

@@ -20,7 +20,8 @@ from harness.log import (
     NotALog,
     SqlDecisionLog,
 )
-from harness.log.places import store_at, without_passwords
+from harness.log.passwords import without_passwords
+from harness.log.places import store_at
 from harness.log.store import Connection
 from harness.log.writing import Written, write
 from harness.replay import check_log, replay
