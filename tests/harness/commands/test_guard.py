@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.harness.console import Critic
+from tests.harness.log.decisions import LogPlace
 from tests.support.examples import is_safe
 from tests.support.guarding import ASKS, call, close, desk, open_, result, yes
 from tests.support.paths import ROOT
@@ -94,13 +95,12 @@ def test_a_line_over_the_limit_is_an_error_line(critic: Critic, policy: Path) ->
 
 
 def test_a_log_is_made_for_the_first_event_and_replays(
-    critic: Critic, policy: Path, tmp_path: Path
+    critic: Critic, policy: Path, tmp_path: Path, place: LogPlace
 ) -> None:
-    log = tmp_path / "audit.db"
-    critic("guard", "--policy", policy, "--log", log, tmp_path / "none")
-    assert not log.exists()
-    critic("guard", "--policy", policy, "--log", log, stdin=lines(*ASKS, close()))
-    said = critic("replay", log)
+    critic("guard", "--policy", policy, "--log", place, tmp_path / "none")
+    assert critic("log", "list", place).status == 2, "it is not there yet"
+    critic("guard", "--policy", policy, "--log", place, stdin=lines(*ASKS, close()))
+    said = critic("replay", place)
     assert (said.status, said.lines) == (
         0,
         ["4 records: 4 same, 0 drift, 0 tampered, 0 incomplete"],
@@ -108,9 +108,9 @@ def test_a_log_is_made_for_the_first_event_and_replays(
 
 
 def test_the_turns_of_a_session_are_found_together(
-    critic: Critic, policy: Path, tmp_path: Path
+    critic: Critic, policy: Path, place: LogPlace
 ) -> None:
-    log = tmp_path / "audit.db"
+    log = place
     events = [*ASKS[:2], open_("t"), call("list_mail", "t"), *ASKS[2:], close(), close("t")]
     critic("guard", "--policy", policy, "--log", log, stdin=lines(*events))
     every, own = critic("log", "list", log), critic("log", "list", log, "--trace", "s")

@@ -14,7 +14,7 @@ from harness.replay.engine import replay
 from harness.runtime.executors import foreign_transcript
 from tests.harness.commands.lines import GOOD, REFUSED
 from tests.harness.console import Critic
-from tests.harness.log.decisions import filled, meddle, put_body
+from tests.harness.log.decisions import LogPlace, filled, meddle, put_body
 from tests.support.examples import PLAN_A, PLAN_B, PLAN_B_RUN, good_run, is_safe
 from tests.support.generate.strategies import seeded_run
 
@@ -22,7 +22,7 @@ NOON = "2026-05-09T12:00:00Z"
 ALL_SAME = "{0} records: {0} same, 0 drift, 0 tampered, 0 incomplete\n"
 
 
-def rows(path: Path) -> list[RawRecord]:
+def rows(path: LogPlace) -> list[RawRecord]:
     with SqlDecisionLog.open_for_reading(path) as log:
         return list(log.raw())
 
@@ -32,41 +32,41 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "audit.db"
 
 
-def test_a_run_goes_through_the_whole_pipeline(critic: Critic, log: Path) -> None:
-    said = critic("run", PLAN_B_RUN, "--log", log)
+def test_a_run_goes_through_the_whole_pipeline(critic: Critic, place: LogPlace) -> None:
+    said = critic("run", PLAN_B_RUN, "--log", place)
     assert said == (0, f"{PLAN_B_RUN}: record 1: completed: verify and score passed\n", "")
-    assert critic("replay", log) == (0, ALL_SAME.format(1).replace("records", "record"), "")
+    assert critic("replay", place) == (0, ALL_SAME.format(1).replace("records", "record"), "")
 
 
-def test_a_proposal_alone_is_a_dry_run(critic: Critic, log: Path) -> None:
-    said = critic("run", PLAN_B, PLAN_A, "--log", log)
+def test_a_proposal_alone_is_a_dry_run(critic: Critic, place: LogPlace) -> None:
+    said = critic("run", PLAN_B, PLAN_A, "--log", place)
     assert (said.status, said.err) == (1, "")
     assert said.lines[0] == f"{PLAN_B}: record 1: partial: verify passed; no score (no execution)"
     assert said.lines[1].startswith(
         f"{PLAN_A}: record 2: refused_by_critic: verify failed: missing_evidence "
     )
-    assert critic("replay", log) == (0, ALL_SAME.format(2), "")
+    assert critic("replay", place) == (0, ALL_SAME.format(2), "")
 
 
-def test_a_run_that_score_refuses(critic: Critic, log: Path) -> None:
+def test_a_run_that_score_refuses(critic: Critic, place: LogPlace) -> None:
     wire = good_run()
     wire["calls"].reverse()
-    said = critic("run", "-", "--log", log, stdin=json.dumps(wire).encode())
+    said = critic("run", "-", "--log", place, stdin=json.dumps(wire).encode())
     assert said.status == 1
     assert said.out.startswith("standard input: record 1: refused_by_critic: policy fail: ")
 
 
-def test_the_run_of_a_refused_plan_keeps_its_calls(critic: Critic, log: Path) -> None:
+def test_the_run_of_a_refused_plan_keeps_its_calls(critic: Critic, place: LogPlace) -> None:
     wire = good_run()
     wire["proposal"] = json.loads(REFUSED)
-    said = critic("run", "-", "--log", log, stdin=json.dumps(wire).encode())
+    said = critic("run", "-", "--log", place, stdin=json.dumps(wire).encode())
     assert said.status == 1
-    (record,) = [json.loads(row.body) for row in rows(log)]
+    (record,) = [json.loads(row.body) for row in rows(place)]
     assert [call["status"] for call in record["run"]["calls"]] == ["completed", "completed"]
     assert record["run"]["outputs"] == wire["outputs"]
     assert record["report"]["refused_at"] == "verify"
     assert "score" not in record["report"]
-    said = critic("replay", log)
+    said = critic("replay", place)
     assert (said.status, said.lines[1]) == (0, "  note: a plan that verify refused has a run")
 
 

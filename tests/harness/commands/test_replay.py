@@ -17,7 +17,7 @@ from harness.commands import replay as command
 from harness.log.sql import SqlDecisionLog
 from harness.replay import stretches
 from tests.harness.console import Critic
-from tests.harness.log.decisions import filled, meddle
+from tests.harness.log.decisions import LogPlace, filled, meddle
 from tests.harness.replay.session_logs import SESSION_LOGS
 from tests.support.paths import ROOT
 
@@ -26,31 +26,36 @@ REWRITTEN = [kind for kind in SESSION_LOGS if "ran" in kind or "evidence" in kin
 
 
 @pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def log(place: LogPlace, monkeypatch: pytest.MonkeyPatch) -> LogPlace:
     """Return a log with a record that is missing and one that was altered, in small stretches."""
     monkeypatch.setattr(stretches, "_SIZE", 2)
-    filled(tmp_path / "audit.db", MANY).close()
+    filled(place, MANY).close()
     meddle(
-        tmp_path / "audit.db",
+        place,
         ("DELETE FROM records WHERE seq = 5", ()),
         ("UPDATE records SET hash = 'x' WHERE seq = 8", ()),
     )
-    return tmp_path / "audit.db"
+    return place
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """Return the file that an interrupted replay keeps its state in."""
+    return tmp_path / "state"
 
 
 @pytest.mark.parametrize("form", ["text", "json"])
 @pytest.mark.parametrize("head", [(), ("--head", f"99:{'1' * 64}")])
 def test_jobs_and_resume_change_no_answer(
-    critic: Critic, log: Path, form: str, head: tuple[str, ...]
+    critic: Critic, log: LogPlace, kept: Path, form: str, head: tuple[str, ...]
 ) -> None:
     one = critic("replay", log, "--format", form, *head)
     assert one.status == 1
     assert critic("replay", log, "--format", form, *head, "--jobs", "3") == one
-    state = log.with_name("state")
-    resumable = "replay", log, "--format", form, *head, "--resume", state
+    resumable = "replay", log, "--format", form, *head, "--resume", kept
     assert critic(*resumable) == one
     assert critic(*resumable, "--jobs", "2") == one
-    assert not state.exists(), "it has come to its end"
+    assert not kept.exists(), "it has come to its end"
 
 
 def _interrupt(patch: pytest.MonkeyPatch, count: int) -> None:
@@ -67,25 +72,29 @@ def _interrupt(patch: pytest.MonkeyPatch, count: int) -> None:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("count", range(MANY))
 def test_an_interrupted_replay_goes_on_where_it_was(
-    critic: Critic, log: Path, jobs: str, count: int, monkeypatch: pytest.MonkeyPatch
+    critic: Critic,
+    log: LogPlace,
+    kept: Path,
+    jobs: str,
+    count: int,
 ) -> None:
     whole = critic("replay", log)
     answers = critic("replay", log, "--format", "json").lines
-    again = "replay", log, "--jobs", jobs, "--resume", log.with_name("state")
-    with monkeypatch.context() as patch:
+    again = "replay", log, "--jobs", jobs, "--resume", kept
+    with pytest.MonkeyPatch.context() as patch:
         _interrupt(patch, count)
         first = critic(*again, "--format", "json")
     assert (first.status, first.err) == (130, "")
     assert first.lines == answers[:count]
-    if not log.with_name("state").exists():
+    if not kept.exists():
         assert count <= 2
         return
-    state = log.with_name("state").read_bytes()
+    state = kept.read_bytes()
     rest = critic(*again, "--format", "json")
     assert rest.lines == answers[len(answers) - len(rest.lines) :]
     repeated = len(first.lines) + len(rest.lines) - len(answers)
     assert 0 <= repeated <= 3, "no answer is lost, and few are given twice"
-    log.with_name("state").write_bytes(state)
+    kept.write_bytes(state)
     said = critic(*again)
     assert (said.status, said.lines[-1]) == (whole.status, whole.lines[-1])
 
@@ -113,46 +122,45 @@ def test_sessions_are_checked_whole_after_every_interruption(
 
 
 @pytest.mark.parametrize(
-    ("statement", "why"),
+    ("sql", "values"),
     [
-        ("DELETE FROM records WHERE seq >= 3", "the log does not hold record 4 as it was replayed"),
-        ("UPDATE records SET body = X'7B7D' WHERE seq = 4", "the log does not hold record 4"),
+        ("DELETE FROM records WHERE seq >= 3", ()),
+        ("UPDATE records SET body = ? WHERE seq = 4", (b"{}",)),
     ],
 )
 def test_a_state_of_another_log_is_refused(
-    critic: Critic, log: Path, statement: str, why: str, monkeypatch: pytest.MonkeyPatch
+    critic: Critic, log: LogPlace, kept: Path, sql: str, values: tuple[bytes, ...]
 ) -> None:
-    state = log.with_name("state")
-    with monkeypatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:
         _interrupt(patch, 4)
-        critic("replay", log, "--resume", state)
-    meddle(log, (statement, ()))
-    said = critic("replay", log, "--resume", state)
+        critic("replay", log, "--resume", kept)
+    meddle(log, (sql, values))
+    said = critic("replay", log, "--resume", kept)
     assert (said.status, said.out) == (2, "")
-    assert why in said.err
+    assert "the log does not hold record 4 as it was replayed" in said.err
     assert said.err.endswith("remove the file to start again\n")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"seq":-1,"hashes":[],"counts":{}}'])
-def test_a_file_that_is_no_state_is_refused_and_kept(critic: Critic, log: Path, text: str) -> None:
-    state = log.with_name("state")
-    state.write_text(text)
-    said = critic("replay", log, "--resume", state)
+def test_a_file_that_is_no_state_is_refused_and_kept(
+    critic: Critic, log: LogPlace, kept: Path, text: str
+) -> None:
+    kept.write_text(text)
+    said = critic("replay", log, "--resume", kept)
     assert (said.status, said.out) == (2, "")
     assert "not the state of a replay" in said.err
-    assert state.read_text() == text
+    assert kept.read_text() == text
 
 
-def test_a_state_is_of_one_head(critic: Critic, log: Path) -> None:
-    state = log.with_name("state")
-    state.write_text(json.dumps({"seq": 0, "hashes": ["0" * 64], "counts": {}}))
-    said = critic("replay", log, "--resume", state, "--head", f"3:{'1' * 64}")
+def test_a_state_is_of_one_head(critic: Critic, log: LogPlace, kept: Path) -> None:
+    kept.write_text(json.dumps({"seq": 0, "hashes": ["0" * 64], "counts": {}}))
+    said = critic("replay", log, "--resume", kept, "--head", f"3:{'1' * 64}")
     assert (said.status, said.out) == (2, "")
     assert "it is of a replay with another --head" in said.err
 
 
 @pytest.mark.parametrize("jobs", ["0", "-1", "two"])
-def test_jobs_are_a_number_of_at_least_one(critic: Critic, log: Path, jobs: str) -> None:
+def test_jobs_are_a_number_of_at_least_one(critic: Critic, log: LogPlace, jobs: str) -> None:
     said = critic("replay", log, "--jobs", jobs)
     assert (said.status, said.out) == (2, "")
     assert "--jobs" in said.err

@@ -135,6 +135,13 @@ def test_what_was_there_is_kept(agent: Agent, critic: Critic, tmp_path: Path) ->
     assert "--log" in shlex.split(commands(agent, tmp_path)[event])
 
 
+def test_the_url_of_a_log_is_kept_as_it_is(critic: Critic, tmp_path: Path) -> None:
+    url = "postgresql://agent@h:5432/audit"
+    install(critic, CURSOR, tmp_path, "--log", url)
+    for command in commands(CURSOR, tmp_path).values():
+        assert url in shlex.split(command)
+
+
 @every_agent
 @pytest.mark.parametrize(
     "text",

@@ -2,17 +2,16 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from harness.canonical import canonical_json
 from harness.record import record_hash, sha256
-from tests.harness.log.decisions import body_of, input_of, meddle, query
+from tests.harness.log.decisions import LogPlace, body_of, input_of, meddle, query
 
 Edit = Callable[[dict[str, Any]], object]
 
 
-def edited(path: Path, seq: int, edit: Edit) -> None:
+def edited(path: LogPlace, seq: int, edit: Edit) -> None:
     """Change a record's body and nothing else."""
     document = json.loads(body_of(path, seq))
     edit(document)
@@ -20,7 +19,7 @@ def edited(path: Path, seq: int, edit: Edit) -> None:
     meddle(path, (update, (canonical_json(document), seq)))
 
 
-def forged(path: Path, seq: int, edit: Edit) -> None:
+def forged(path: LogPlace, seq: int, edit: Edit) -> None:
     """Change a record's body, then make its hash and the whole chain after it anew."""
     before = None
     for (number,) in query(path, "SELECT seq FROM records WHERE seq >= ? ORDER BY seq", seq):
@@ -33,7 +32,7 @@ def forged(path: Path, seq: int, edit: Edit) -> None:
         meddle(path, (update, (before, canonical_json(document), number)))
 
 
-def forged_input(path: Path, seq: int, name: str, edit: Edit) -> None:
+def forged_input(path: LogPlace, seq: int, name: str, edit: Edit) -> None:
     """Change an input of a record, keep it under its new digest, and make the chain anew."""
     digest = json.loads(body_of(path, seq))["inputs"][name]
     document = json.loads(input_of(path, digest))

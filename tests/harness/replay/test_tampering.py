@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,22 +15,30 @@ from harness.replay.integrity import START, read_text_of
 from harness.replay.page import Bodies, Page
 from harness.replay.recheck import recheck
 from harness.replay.result import ReplayResult
-from tests.harness.log.decisions import body_of, decision, filled, meddle, put_body, query
+from tests.harness.log.decisions import (
+    LogPlace,
+    body_of,
+    decision,
+    filled,
+    meddle,
+    put_body,
+    query,
+)
 from tests.harness.replay.forging import edited, forged, forged_input
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(place: LogPlace) -> LogPlace:
     """Return a log of records 1, 5 refused; 2, 6 partial; 3, 7 ended early; 4, 8 completed."""
-    filled(tmp_path / "log", 8)
-    return tmp_path / "log"
+    filled(place, 8).close()
+    return place
 
 
-def _answers(path: Path, **options: Any) -> dict[int, ReplayResult]:
+def _answers(path: LogPlace, **options: Any) -> dict[int, ReplayResult]:
     return {one.seq: one for one in replay(SqlDecisionLog.open_for_reading(path), **options)}
 
 
-def _tampered(path: Path, **options: Any) -> dict[int, ReplayResult]:
+def _tampered(path: LogPlace, **options: Any) -> dict[int, ReplayResult]:
     """Return the answers that are not `same`; all must be `tampered`."""
     found = {seq: one for seq, one in _answers(path, **options).items() if not one}
     assert {one.status for one in found.values()} <= {"tampered"}
@@ -41,13 +48,13 @@ def _tampered(path: Path, **options: Any) -> dict[int, ReplayResult]:
     return found
 
 
-def _only(path: Path, seq: int, **options: Any) -> ReplayResult:
+def _only(path: LogPlace, seq: int, **options: Any) -> ReplayResult:
     found = _tampered(path, **options)
     assert list(found) == [seq]
     return found[seq]
 
 
-def test_swapped_records_are_noticed(path: Path) -> None:
+def test_swapped_records_are_noticed(path: LogPlace) -> None:
     third, fourth = body_of(path, 3), body_of(path, 4)
     put_body(path, 3, fourth)
     put_body(path, 4, third)
@@ -57,7 +64,7 @@ def test_swapped_records_are_noticed(path: Path) -> None:
     assert "its body says that it is record 3" in found[4].reasons
 
 
-def test_a_duplicated_record_is_noticed(path: Path) -> None:
+def test_a_duplicated_record_is_noticed(path: LogPlace) -> None:
     copy = "INSERT INTO records SELECT 9, ?, body FROM records WHERE seq = 5"
     meddle(path, (copy, ("f" * 64,)))
     answer = _only(path, 9)
@@ -65,7 +72,8 @@ def test_a_duplicated_record_is_noticed(path: Path) -> None:
     assert any("is stored under ffffffffffff..." in reason for reason in answer.reasons)
 
 
-def test_the_tail_of_another_log_is_noticed(path: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_the_tail_of_another_log_is_noticed(path: LogPlace, tmp_path: Path) -> None:
     other = SqlDecisionLog.open(tmp_path / "other")
     other.append_all(decision(n) for n in range(11, 19))
     meddle(
@@ -79,7 +87,7 @@ def test_the_tail_of_another_log_is_noticed(path: Path, tmp_path: Path) -> None:
     assert answer.reasons[0].startswith("it does not follow record 5: it names ")
 
 
-def test_a_rewritten_tail_shows_against_a_head_only(path: Path) -> None:
+def test_a_rewritten_tail_shows_against_a_head_only(path: LogPlace) -> None:
     head = SqlDecisionLog.open_for_reading(path).head()
     forged(path, 6, lambda record: record["report"].update(decided_at="2025-03-02T00:00:00Z"))
     assert all(_answers(path).values()), "the chain alone cannot show this"
@@ -88,7 +96,7 @@ def test_a_rewritten_tail_shows_against_a_head_only(path: Path) -> None:
     assert head.hash[:12] in answer.reasons[0]
 
 
-def test_a_verdict_turned_to_ok_is_noticed(path: Path) -> None:
+def test_a_verdict_turned_to_ok_is_noticed(path: LogPlace) -> None:
     def turn(record: dict[str, Any]) -> None:
         record["report"]["verify"] = {"ok": True, "reasons": ["fine"], "caveats": []}
         record["report"].update(status="partial")
@@ -104,7 +112,7 @@ def test_a_verdict_turned_to_ok_is_noticed(path: Path) -> None:
     assert "/verify/kind: recorded nothing, derived missing_evidence" in lines
 
 
-def test_a_verdict_turned_to_ok_is_noticed_with_every_hash_made_anew(path: Path) -> None:
+def test_a_verdict_turned_to_ok_is_noticed_with_every_hash_made_anew(path: LogPlace) -> None:
     def turn(record: dict[str, Any]) -> None:
         record["report"]["verify"] = {"ok": True, "reasons": ["fine"], "caveats": []}
         record["report"].update(status="partial")
@@ -117,7 +125,7 @@ def test_a_verdict_turned_to_ok_is_noticed_with_every_hash_made_anew(path: Path)
 
 
 @pytest.mark.parametrize("name", ["ctx", "compiled", "spec", "plan"])
-def test_an_input_edited_in_its_place(path: Path, name: str) -> None:
+def test_an_input_edited_in_its_place(path: LogPlace, name: str) -> None:
     digest = json.loads(body_of(path, 4))["inputs"][name]
     body = query(path, "SELECT body FROM inputs WHERE digest = ?", digest)[0][0]
     changed = body.replace(b"refund", b"refunt").replace(b"trace_4", b"trace_5")
@@ -128,17 +136,17 @@ def test_an_input_edited_in_its_place(path: Path, name: str) -> None:
     assert found[4].reasons == (f"input {name} is not what was recorded: digest {digest}",)
 
 
-def test_an_edited_plan_is_noticed_with_every_hash_made_anew(path: Path) -> None:
+def test_an_edited_plan_is_noticed_with_every_hash_made_anew(path: LogPlace) -> None:
     forged_input(path, 4, "plan", lambda plan: plan["steps"][1].pop("evidence_refs"))
     assert "the report does not follow from its inputs" in _only(path, 4).reasons[0]
 
 
-def test_an_input_that_is_spelled_otherwise(path: Path) -> None:
+def test_an_input_that_is_spelled_otherwise(path: LogPlace) -> None:
     forged_input(path, 4, "plan", lambda plan: plan["steps"][1].pop("kind"))
     assert _only(path, 4).reasons[0].startswith("input plan cannot be read: ")
 
 
-def test_an_input_that_lacks_its_defaults(path: Path) -> None:
+def test_an_input_that_lacks_its_defaults(path: LogPlace) -> None:
     digest = json.loads(body_of(path, 4))["inputs"]["plan"]
     body = query(path, "SELECT body FROM inputs WHERE digest = ?", digest)[0][0] + b" "
     meddle(path, ("INSERT INTO inputs VALUES (?, ?)", (sha256(body), body)))
@@ -167,7 +175,7 @@ EDITS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edited_member_is_noticed(path: Path, name: str) -> None:
+def test_an_edited_member_is_noticed(path: LogPlace, name: str) -> None:
     edited(path, 4, EDITS[name])
     answer = _only(path, 4)
     assert any(reason.startswith("its content has hash ") for reason in answer.reasons)
@@ -202,13 +210,13 @@ FORGERIES: dict[str, tuple[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_an_edited_member_is_noticed_with_every_hash_made_anew(path: Path, name: str) -> None:
+def test_an_edited_member_is_noticed_with_every_hash_made_anew(path: LogPlace, name: str) -> None:
     reason, edit = FORGERIES[name]
     forged(path, 4, edit)
     assert _only(path, 4).reasons[0].startswith(reason)
 
 
-def test_a_report_that_only_leaves_out_a_default(path: Path) -> None:
+def test_a_report_that_only_leaves_out_a_default(path: LogPlace) -> None:
     forged(path, 2, lambda record: record["report"]["verify"].pop("ok") and None)
     assert _only(path, 2).reasons[0].startswith("it is not a decision record of this version")
 
@@ -234,12 +242,12 @@ BODIES: dict[str, bytes] = {
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_body_that_is_not_a_record_is_noticed(path: Path, name: str) -> None:
+def test_a_body_that_is_not_a_record_is_noticed(path: LogPlace, name: str) -> None:
     put_body(path, 4, BODIES[name])
     assert _only(path, 4).reasons[0].startswith("its ")
 
 
-def test_the_canonical_form_is_part_of_a_record(path: Path) -> None:
+def test_the_canonical_form_is_part_of_a_record(path: LogPlace) -> None:
     put_body(path, 4, json.dumps(json.loads(body_of(path, 4))).encode())
     assert _only(path, 4).reasons == ("its body is not canonical JSON",)
     put_body(path, 4, canonical_json(json.loads(body_of(path, 4))) + b"\r\n")
@@ -247,19 +255,19 @@ def test_the_canonical_form_is_part_of_a_record(path: Path) -> None:
 
 
 @pytest.mark.parametrize("stored", ["f" * 64, "short", "\x1b[31m", 7])
-def test_a_hash_column_that_says_otherwise(path: Path, stored: object) -> None:
+def test_a_hash_column_that_says_otherwise(path: LogPlace, stored: object) -> None:
     meddle(path, ("UPDATE records SET hash = ? WHERE seq = 4", (stored,)))
     assert "but is stored under" in _only(path, 4).reasons[0]
 
 
 @pytest.mark.parametrize("seq", [0, -3])
-def test_a_row_outside_the_chain_is_noticed(path: Path, seq: int) -> None:
+def test_a_row_outside_the_chain_is_noticed(path: LogPlace, seq: int) -> None:
     copy = "INSERT INTO records SELECT ?, ?, body FROM records WHERE seq = 5"
     meddle(path, (copy, (seq, "f" * 64)))
     assert "its number does not follow 0" in _only(path, seq).reasons
 
 
-def test_every_single_flipped_bit_of_a_record_is_noticed(path: Path) -> None:
+def test_every_single_flipped_bit_of_a_record_is_noticed(path: LogPlace) -> None:
     log = SqlDecisionLog.open_for_reading(path)
     stored = next(log.raw(start=4))
     document = read_text_of(stored)
@@ -276,15 +284,16 @@ def test_every_single_flipped_bit_of_a_record_is_noticed(path: Path) -> None:
         assert answer.replayed.status == "tampered", place
 
 
-def test_flipped_bits_in_the_file_are_noticed(path: Path, tmp_path: Path) -> None:
+def test_flipped_bits_in_a_stored_record_are_noticed(path: LogPlace) -> None:
     chance = random.Random(11)  # noqa: S311 - where to flip, not a secret
     for _ in range(25):
-        seq, copied = chance.randint(1, 8), tmp_path / "copied"
-        shutil.copy(path, copied)
+        seq = chance.randint(1, 8)
+        ((stored,),) = query(path, "SELECT body FROM records WHERE seq = ?", seq)
         body = bytearray(body_of(path, seq))
         body[chance.randrange(len(body))] ^= 1 << chance.randrange(8)
-        put_body(copied, seq, bytes(body))
-        _only(copied, seq)
+        put_body(path, seq, bytes(body))
+        _only(path, seq)
+        put_body(path, seq, stored)
 
 
 def test_any_row_at_all_gets_an_answer() -> None:
