@@ -162,7 +162,7 @@ def postgres_server(*, syncs: bool = False) -> Iterator[PostgresServer]:
             server.start()
             yield server
         finally:
-            server.stop()
+            server.stop(signal.SIGQUIT)  # its files are thrown away
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

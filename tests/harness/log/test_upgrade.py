@@ -11,7 +11,7 @@ from harness.log.upgrade import upgrade_log
 from harness.replay import check_log, replay
 from harness.replay.integrity import read_text_of
 from tests.harness.console import Critic
-from tests.harness.log.decisions import decision, filled, meddle, query
+from tests.harness.log.decisions import LogPlace, decision, filled, meddle, query
 from tests.support.paths import FIXTURES
 
 
@@ -102,13 +102,19 @@ def test_the_command_copies_and_prints_the_head(critic: Critic, old: Path, tmp_p
     assert critic("log", "upgrade", old, tmp_path / "new").status == 2
 
 
-def test_a_newer_log_is_refused_in_one_line(critic: Critic, tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    filled(path, 1).close()
-    query(path, "DROP TRIGGER log_format_no_update")
-    query(path, "UPDATE log_format SET format = 3")
+def test_a_newer_log_is_refused_in_one_line(critic: Critic, place: LogPlace) -> None:
+    filled(place, 1).close()
+    meddle(place, ("UPDATE log_format SET format = 3", ()))
     for command in (("log", "list"), ("log", "verify"), ("replay",)):
-        said = critic(*command, path)
+        said = critic(*command, place)
         assert said.status == 2
         assert said.err.count("\n") == 1
         assert "a format that this version cannot read" in said.err
+
+
+def test_a_log_in_postgresql_is_not_copied_from_file_to_file(critic: Critic, old: Path) -> None:
+    url = "postgresql://h/db"
+    for paths in ((url, old.with_name("new")), (old, url)):
+        said = critic("log", "upgrade", *paths)
+        assert (said.status, said.out) == (2, "")
+        assert "a log in PostgreSQL has the present format" in said.err
