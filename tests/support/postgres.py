@@ -76,9 +76,11 @@ class PostgresServer:
 
     def wait_until_ready(self) -> None:
         """Return when it takes connections, which it may have to recover for."""
-        ready = [str(self._programs / "pg_isready"), "-q", "-h", str(self.folder)]
+        import psycopg  # noqa: PLC0415 - of an extra
+
         for _ in range(int(_SECONDS / 0.05)):
-            if subprocess.run(ready, check=False).returncode == 0:
+            with suppress(psycopg.OperationalError):
+                psycopg.connect(self.url("public")).close()
                 return
             if self._process is None or self._process.poll() is not None:
                 break
@@ -171,7 +173,8 @@ def _programs() -> Path:
     """Return the folder of the newest server that is installed."""
     found = [path for place in _PLACES for path in Path(place).glob("*/bin/initdb")]
     if on_path := shutil.which("initdb"):
-        found.append(Path(on_path))
+        found.append(Path(on_path).resolve())
+    found = [path for path in found if path.with_name("postgres").exists()]
     if not found:
         raise NoServer("PostgreSQL is not installed: apt-get install postgresql")
     with suppress(ImportError):
