@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any, Final, Self
@@ -86,6 +86,19 @@ class PostgresServer:
                 break
             time.sleep(0.05)
         raise NoServer(f"the server does not start: {(self.folder / 'server.log').read_text()}")
+
+    @contextmanager
+    def until_it_recovers(self) -> Iterator[None]:
+        """Wait until it has noticed that one of its processes was killed, and takes connections."""
+        import psycopg  # noqa: PLC0415 - of an extra
+
+        with closing(psycopg.connect(self.url("public"), autocommit=True)) as watching:
+            yield
+            with suppress(psycopg.Error):  # as soon as it is noticed, every connection ends
+                for _ in range(int(_SECONDS / 0.01)):
+                    watching.execute("SELECT")
+                    time.sleep(0.01)
+        self.wait_until_ready()
 
     def stop(self, by: signal.Signals = signal.SIGINT) -> None:
         """Stop it and wait for its end: at once and orderly, or as if it had crashed (SIGQUIT)."""

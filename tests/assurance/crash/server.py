@@ -80,10 +80,11 @@ def _kill_server(server: PostgresServer, writers: list[Writer], chance: random.R
         server.stop(signal.SIGQUIT)
         server.start()
         return
-    busy = server.do("SELECT pid FROM pg_stat_activity WHERE application_name = 'plan-critic'")
-    for (process,) in busy[: chance.randint(1, len(writers))]:
-        with suppress(ProcessLookupError):  # the first of them takes the others with it
-            os.kill(process, signal.SIGKILL)
+    with server.until_it_recovers():
+        busy = server.do("SELECT pid FROM pg_stat_activity WHERE application_name = 'plan-critic'")
+        for (process,) in busy[: chance.randint(1, len(writers))]:
+            with suppress(ProcessLookupError):  # the first of them takes the others with it
+                os.kill(process, signal.SIGKILL)
 
 
 def _judged(writers: list[Writer], known: Told, told: Counter[str]) -> str:
@@ -108,4 +109,4 @@ def _write(url: str, given: Decision, batch: int, fd: int) -> None:
         while True:
             tell(fd, *log.append_all([given] * batch))
     except LogUnavailable as error:
-        os.write(fd, f"{type(error).__name__}\n".encode())
+        os.write(fd, READY + f"{type(error).__name__}\n".encode())
