@@ -57,9 +57,17 @@ class LogAppender(LogReader):
         Raises:
             LogError: nothing was stored.
         """
+        self.copy_stored(in_parts(records, inputs))
+
+    def copy_stored(self, written: Written) -> None:
+        """Store rows of another log exactly as they are stored there. For `redact_log`.
+
+        Raises:
+            LogError: nothing was stored.
+        """
         self._require_open()
         with self._transaction() as connection:
-            self._write(connection, in_parts(records, inputs))
+            self._write(connection, written)
 
     async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
         import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
