@@ -18,6 +18,7 @@ from harness.commands.arguments import EXITS, Commands, add, formatter, positive
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 from harness.commands.hook_arguments import add_hook
 from harness.commands.import_arguments import add_import
+from harness.commands.log_proof_arguments import add_log_proofs
 from harness.commands.loop_arguments import add_loop, add_sessions
 from harness.commands.mcp_arguments import add_mcp
 from harness.commands.policy_arguments import add_init, add_policy
@@ -229,6 +230,7 @@ def _add_log(commands: Commands) -> None:
         action.add_argument("log", metavar="LOG")
     show.add_argument("seq", type=int, metavar="SEQ")
     listing.add_argument("--trace", metavar="ID", help="only its records: a session has one trace")
+    add_log_proofs(actions)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@
         ExecutionFailed
         GuardHalted
         HookFault
+        InvalidCheckpoint
         InvalidInput
             InvalidPolicy
         InvalidTransition
@@ -55,6 +56,7 @@
         SeamBroken
         StateUnusable
         ToolNotRun
+        UnusableKey
         Unanswered
         Unguardable
         UsageError

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import get_args
+from typing import TypeVar, get_args
 
 from harness.commands.output import ascii_json
 from harness.commands.replay_state import check_state, keep_state, kept_state
@@ -27,6 +27,8 @@ from harness.replay.stretches import (
     sessions_after,
     stretches,
 )
+
+_T = TypeVar("_T")
 
 _ALWAYS = frozenset({"same", "drift", "tampered", "incomplete"})
 """The answers that are counted even where there are none."""
@@ -124,9 +126,9 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
 
 
 def with_progress(
-    answers: Iterator[ReplayResult], total: int, counts: Mapping[str, int] = MappingProxyType({})
-) -> Iterator[ReplayResult]:
-    """Return the answers, with a progress bar on a terminal and none in a pipe.
+    answers: Iterator[_T], total: int, counts: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[_T]:
+    """Return answers or records, with a progress bar on a terminal and none in a pipe.
 
     `counts` are those of answers that were given before.
     """

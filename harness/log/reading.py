@@ -13,6 +13,7 @@ from harness.errors import escape_text
 from harness.log.errors import LogDamaged
 from harness.log.statements import (
     CLAIM_ROWS,
+    HASHES,
     INPUTS,
     NUMBERS,
     RECORDS,
@@ -59,6 +60,11 @@ class LogReader:
         """Yield the numbers of the stored records, in their order, unchecked."""
         for (seq,) in self._rows(NUMBERS, None, _NUMBERS):
             yield seq
+
+    def hashes(self) -> Iterator[tuple[int, str]]:
+        """Yield the numbers of the stored records and their hashes, in their order, unchecked."""
+        for seq, own_hash in self._rows(HASHES, None, _NUMBERS):
+            yield seq, str(own_hash)
 
     def records(self, start: int = 1) -> Iterator[DecisionRecord]:
         """Yield the decisions from number `start` on, unchecked: replay shows if they are right.

@@ -28,6 +28,9 @@ RECORDS: Final = Rows("SELECT seq, hash, CAST(body AS BLOB) FROM records", "seq"
 NUMBERS: Final = Rows("SELECT seq FROM records", "seq")
 """The numbers of the stored records."""
 
+HASHES: Final = Rows("SELECT seq, substr(CAST(hash AS TEXT), 1, 65) FROM records", "seq")
+"""The hashes of the stored records: (seq, hash). One of more than 65 characters is cut."""
+
 INPUTS: Final = Rows("SELECT digest, CAST(body AS BLOB) FROM inputs", "digest")
 """The stored inputs and parts: (digest, body)."""
 

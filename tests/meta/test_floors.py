@@ -51,7 +51,7 @@ PURE = words("""
     harness.policy.schema_lint harness.policy.schema_faults harness.policy.parts
     harness.policy.writing harness.policy.schema_parts harness.policy.samples
     harness.policy.backing harness.policy.stories harness.policy.judge harness.policy.effects
-    harness.policy.witness harness.policy.diff
+    harness.policy.witness harness.policy.diff harness.log.merkle harness.log.comparison
 """)
 PURE_IMPORTS = words("""
     abc base64 bisect calendar collections collections.abc contextlib copy dataclasses datetime

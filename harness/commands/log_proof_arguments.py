@@ -1,0 +1,91 @@
+"""The parsers of the actions of `critic log` that prove to others what a log holds."""
+
+import argparse
+from typing import Final
+
+from harness.commands.arguments import Commands, add, positive
+
+_EXITS: Final = (
+    "Exit status: 0 done, or it holds; 1 the log or the proof is not what was signed, and what "
+    "became of it is named; 2 a key, a checkpoint, a proof or the log cannot be used."
+)
+
+
+def add_log_proofs(actions: Commands) -> None:
+    """Add key, checkpoint, prove, check, witness and redact to `critic log`."""
+    key = _add(actions, "key", "make an Ed25519 key: FILE, for its owner alone, and FILE.pub")
+    key.add_argument("--new", required=True, metavar="FILE", help="the private key to make")
+    checkpoint = _add(actions, "checkpoint", "sign what a log holds now, and print it")
+    checkpoint.add_argument("log", metavar="LOG")
+    _add_private_key(checkpoint)
+    checkpoint.add_argument(
+        "--origin", metavar="NAME", help="the name of the log (default: after its first record)"
+    )
+    checkpoint.add_argument(
+        "--since", metavar="FILE", help="the last checkpoint of it, which it has to extend"
+    )
+    _add_prove(actions)
+    _add_check(actions)
+    _add_witness(actions)
+    redact = _add(actions, "redact", "copy a log without some values: their digests stay")
+    redact.add_argument("log", metavar="LOG")
+    redact.add_argument("new", metavar="NEW", help="the copy, which must not exist")
+    redact.add_argument(
+        "--value",
+        action="append",
+        required=True,
+        metavar="RECORD:POINTER",
+        help="what to take out, such as 2:/run/outputs or 1:/inputs/plan; may be repeated",
+    )
+
+
+def _add(actions: Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    action = add(actions, name, summary, _EXITS)
+    action.set_defaults(command="log_proofs")
+    return action
+
+
+def _add_prove(actions: Commands) -> None:
+    prove = _add(actions, "prove", "print the proof that a record is in a log, or of its growth")
+    prove.add_argument("log", metavar="LOG")
+    prove.add_argument("record", type=positive, nargs="?", metavar="RECORD", help="its number")
+    prove.add_argument(
+        "--checkpoint", metavar="FILE", help="what the proof leads to (default: the log as it is)"
+    )
+    prove.add_argument(
+        "--since", metavar="FILE", help="prove that the checkpoint extends this older one"
+    )
+
+
+def _add_check(actions: Commands) -> None:
+    check = _add(actions, "check", "compare a log, or a proof, with a signed checkpoint")
+    check.add_argument("target", metavar="LOG|PROOF")
+    check.add_argument("--checkpoint", required=True, metavar="FILE")
+    _add_public_keys(check)
+    check.add_argument("--origin", metavar="NAME", help="the name that the log must have")
+    check.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _add_witness(actions: Commands) -> None:
+    witness = _add(actions, "witness", "sign a checkpoint of another's log, and print it")
+    witness.add_argument("checkpoint", metavar="CHECKPOINT|PROOF")
+    _add_public_keys(witness)
+    _add_private_key(witness)
+    witness.add_argument("--name", required=True, help="the name of the witness")
+    witness.add_argument(
+        "--seen", required=True, metavar="FILE", help="where the last one that was signed is kept"
+    )
+
+
+def _add_private_key(action: argparse.ArgumentParser) -> None:
+    action.add_argument("--key", required=True, metavar="FILE", help="the private key to sign with")
+
+
+def _add_public_keys(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "--public-key",
+        required=True,
+        action="append",
+        metavar="FILE",
+        help="the key of who signed it; if there are several, each must have",
+    )

@@ -1,0 +1,111 @@
+"""A witness: it signs a checkpoint if the log was only extended since the last one that it saw.
+
+Rule 1: what was seen is on the disk before the signature is given away, so that no two trees of
+        one log that exclude each other are signed, however the process ends.
+Rule 2: what was seen is believed for the witness's own signature on it.
+"""
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from harness.errors import escape_text
+from harness.log.checkpoint import (
+    Checkpoint,
+    SignedCheckpoint,
+    cosign,
+    read_checkpoint,
+    require_origin,
+)
+from harness.log.comparison import Departure
+from harness.log.keys import PrivateKey, PublicKey
+from harness.log.merkle import is_consistent
+from harness.log.notes import COSIGNATURE, InvalidCheckpoint
+from harness.log.proofs import ProofFile
+
+
+class Cosigner:
+    """A key with a name, and the file with the last checkpoint that it signed."""
+
+    def __init__(self, key: PrivateKey, name: str, seen: Path) -> None:
+        """Take the parts. Nothing is read."""
+        self._key, self._name, self._seen = key, name, seen
+
+    def sign(
+        self, given: SignedCheckpoint, proof: ProofFile | None, moment: datetime
+    ) -> SignedCheckpoint | Departure:
+        """Sign a checkpoint whose log has signed it, and remember it; or say what is wrong.
+
+        Raises:
+            InvalidCheckpoint: it is of another log than the last one, a proof from there to it is
+                needed, or what was seen was changed.
+            OSError: the file cannot be read or written. Nothing was signed.
+        """
+        with _locked(self._seen):
+            last = self._last()
+            if last is not None:
+                require_origin(given.checkpoint, last.origin, "the witness")
+                if departure := _departure(last, given.checkpoint, proof):
+                    return departure
+            signed = cosign(given, self._key, self._name, moment)
+            _replace(self._seen, signed.note.spelled().encode())
+        return signed
+
+    def _last(self) -> Checkpoint | None:
+        try:
+            data = self._seen.read_bytes()
+        except FileNotFoundError:
+            return None
+        where = escape_text(str(self._seen)[-200:])
+        own = PublicKey("the witness", self._key.public, self._name, COSIGNATURE)
+        return read_checkpoint(data, where, [own]).checkpoint
+
+
+def _departure(last: Checkpoint, new: Checkpoint, proof: ProofFile | None) -> Departure | None:
+    """Return how a checkpoint departs from the last one, or None if it extends it."""
+    seen = f"the last one seen is of {last.size} records"
+    if new.size < last.size:
+        return Departure("truncated", f"the checkpoint is of {new.size} records, {seen}")
+    path: tuple[bytes, ...] = ()
+    if last.size not in (0, new.size):
+        if proof is None or proof.number != last.size:
+            raise InvalidCheckpoint(f"{seen}: give the proof from there (`critic log prove`)")
+        path = proof.path
+    if is_consistent(last.size, last.root, new.size, new.root, path):
+        return None
+    return Departure("forked", f"the checkpoint does not extend the records that were seen: {seen}")
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Let one process at a time look at a file and replace it."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path.with_name(f"{path.name}.lock"), flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Replace a file as a whole, on the disk."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
