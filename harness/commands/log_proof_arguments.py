@@ -75,6 +75,9 @@ def _add_witness(actions: Commands) -> None:
     witness.add_argument(
         "--seen", required=True, metavar="FILE", help="where the last one that was signed is kept"
     )
+    witness.add_argument(
+        "--first", action="store_true", help="there is no such file yet: trust the first one"
+    )
 
 
 def _add_private_key(action: argparse.ArgumentParser) -> None:

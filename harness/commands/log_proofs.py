@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -36,6 +37,7 @@ from harness.log.proofs import (
 )
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
+from harness.replay.engine import Replayer
 
 _NOT_PROVED: Final = 1
 _LARGEST: Final = 64 * 1024 * 1024  # bytes of a proof: the largest record in base64
@@ -95,15 +97,15 @@ def _prove(args: argparse.Namespace) -> int:
 
 
 def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote | None) -> ProofFile:
-    raw = next(log.raw(args.record), None)
-    if raw is None or raw.seq != args.record:
+    documents = Replayer(log, None, judge=False).documents(islice(log.raw(args.record), 1))
+    if not documents or documents[0].raw.seq != args.record:
         raise UsageError(f"no such record: {args.record}: the last one is {log.head().seq}")
     if note is not None:
         checkpoint = parse_checkpoint(note.text, _shown(args.checkpoint))
     else:
         compared = _compared(log, NOTHING)
         checkpoint = named(Checkpoint("", compared.size, compared.root, compared.first))
-    return prove_record(lambda: _hashes(log), raw, checkpoint, note)
+    return prove_record(lambda: _hashes(log), documents[0], checkpoint, note)
 
 
 def _extension(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote | None) -> ProofFile:
@@ -192,8 +194,8 @@ def _witness(args: argparse.Namespace) -> int:
     where, data = _shown(args.checkpoint), _bytes(args.checkpoint, _NOTE)
     proof = read_proof(data, where) if is_proof(data) else None
     given = read_checkpoint(data if proof is None else proof.note.encode(), where, keys)
-    seen = Path(args.seen)
-    signed = Cosigner(key, args.name, seen).sign(given, proof, SystemClock().now())
+    cosigner = Cosigner(key, args.name, Path(args.seen), first=args.first)
+    signed = cosigner.sign(given, proof, SystemClock().now())
     if isinstance(signed, Departure):
         sys.stderr.write(f"critic: {signed.kind}: {signed.text}: nothing was signed\n")
         return _NOT_PROVED

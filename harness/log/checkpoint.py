@@ -131,6 +131,8 @@ def parse_checkpoint(text: str, where: str) -> Checkpoint:
         raise InvalidCheckpoint(
             f"{where}: not a checkpoint: it lacks the lines with origin, size and root"
         )
+    if not all(map(str.isprintable, lines)):
+        raise InvalidCheckpoint(f"{where}: not a checkpoint: a line of it cannot be printed")
     size, root = from_decimal(lines[1]), from_base64(lines[2])
     if size is None:
         raise InvalidCheckpoint(f"{where}: not a checkpoint: line 2 is not a number of records")

@@ -2,7 +2,8 @@
 
 Rule 1: what was seen is on the disk before the signature is given away, so that no two trees of
         one log that exclude each other are signed, however the process ends.
-Rule 2: what was seen is believed for the witness's own signature on it.
+Rule 2: a witness that lost its file signs nothing: it could sign what excludes what it saw.
+Rule 3: what was seen is believed for the witness's own signature on it.
 """
 
 import fcntl
@@ -31,9 +32,9 @@ from harness.log.proofs import ProofFile
 class Cosigner:
     """A key with a name, and the file with the last checkpoint that it signed."""
 
-    def __init__(self, key: PrivateKey, name: str, seen: Path) -> None:
-        """Take the parts. Nothing is read."""
-        self._key, self._name, self._seen = key, name, seen
+    def __init__(self, key: PrivateKey, name: str, seen: Path, *, first: bool = False) -> None:
+        """Take the parts. Nothing is read. `first`: the file may be missing."""
+        self._key, self._name, self._seen, self._first = key, name, seen, first
 
     def sign(
         self, given: SignedCheckpoint, proof: ProofFile | None, moment: datetime
@@ -56,11 +57,15 @@ class Cosigner:
         return signed
 
     def _last(self) -> Checkpoint | None:
+        where = escape_text(str(self._seen)[-200:])
         try:
             data = self._seen.read_bytes()
         except FileNotFoundError:
-            return None
-        where = escape_text(str(self._seen)[-200:])
+            if self._first:
+                return None
+            raise InvalidCheckpoint(
+                f"{where}: the witness has seen nothing so far: add --first if it is its first one"
+            ) from None
         own = PublicKey("the witness", self._key.public, self._name, COSIGNATURE)
         return read_checkpoint(data, where, [own]).checkpoint
 

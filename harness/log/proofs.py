@@ -19,7 +19,7 @@ from harness.log.merkle import (
 )
 from harness.log.notes import InvalidCheckpoint, SignedNote, from_base64, from_decimal, in_base64
 from harness.record import RawRecord
-from harness.replay.integrity import is_digest, read_text_of
+from harness.replay.integrity import StoredDocument, is_digest, read_text_of
 
 INCLUSION: Final = "c2sp.org/tlog-proof@v1"
 """The first line of a proof that a record is in a log."""
@@ -63,13 +63,15 @@ class ProofFile(NamedTuple):
 
 
 def prove_record(
-    leaves: Leaves, raw: RawRecord, checkpoint: Checkpoint, note: SignedNote | None
+    leaves: Leaves, document: StoredDocument, checkpoint: Checkpoint, note: SignedNote | None
 ) -> ProofFile:
     """Return the proof that a record is in the tree of a checkpoint.
 
     Raises:
-        InvalidCheckpoint: the checkpoint is of fewer records, or of other ones.
+        InvalidCheckpoint: the checkpoint is of fewer records, or of other ones, or the record is
+            not what its hash says.
     """
+    raw = document.raw
     if raw.seq > checkpoint.size:
         raise InvalidCheckpoint(
             f"record {raw.seq} is not among the {checkpoint.size} of the checkpoint: make a new one"
@@ -79,8 +81,9 @@ def prove_record(
     leaf = leaf_of(raw.hash)
     if root_of_inclusion(leaf, raw.seq - 1, checkpoint.size, path) != checkpoint.root:
         raise _of_another_log()
-    whole = read_text_of(raw).own_hash == raw.hash
-    shown = raw.body if whole else raw.hash.encode()
+    if not document.redacted and document.own_hash != raw.hash:
+        raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
+    shown = raw.hash.encode() if document.redacted else raw.body
     return ProofFile(raw.seq, tuple(path), _spelled(checkpoint, note), shown)
 
 

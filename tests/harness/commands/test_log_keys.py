@@ -10,11 +10,13 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harness.log.notes import COSIGNATURE, ED25519, key_id
 from tests.harness.commands.proving import ORIGIN, Signed, changed, signed_log
 from tests.harness.console import Critic, Said
-from tests.harness.log.decisions import meddle
+from tests.harness.log.decisions import meddle, put_body
 
 WITNESS = "witness.example/w1"
 
@@ -158,21 +160,22 @@ def test_what_is_not_a_proof_is_refused(signed: Signed) -> None:
     refused(signed.check(signed.write("old", "old 8\n\n")))
     refused(signed.check(signed.log.with_name("missing")))
     refused(signed.check(signed.log.parent))
-    for given in (("9",), (), ("3", "--since", signed.checkpoint)):
-        refused(signed.critic("log", "prove", signed.log, *given))
+    for parts in (("9",), (), ("3", "--since", signed.checkpoint)):
+        refused(signed.critic("log", "prove", signed.log, *parts))
 
 
-def witness(signed: Signed, given: Path, name: str = WITNESS) -> Said:
+def witness(signed: Signed, given: Path, *more: str, name: str = WITNESS) -> Said:
     """Let a witness sign a checkpoint; it has a key and a file of its own."""
     key = signed.log.with_name("witness.key")
     if not key.exists():
         signed.critic("log", "key", "--new", key)
     own = ("--key", key, "--name", name, "--seen", signed.log.with_name("seen"))
-    return signed.critic("log", "witness", given, "--public-key", signed.public, *own)
+    return signed.critic("log", "witness", given, "--public-key", signed.public, *own, *more)
 
 
 def test_a_witness_signs_what_extends_the_last_one_that_it_saw(signed: Signed) -> None:
-    said = witness(signed, signed.checkpoint)
+    assert "the witness has seen nothing" in refused(witness(signed, signed.checkpoint))
+    said = witness(signed, signed.checkpoint, "--first")
     assert (said.status, said.err) == (0, "")
     assert said.out.startswith(signed.checkpoint.read_text("utf-8"))
     cosigned = signed.write("cosigned", said.out)
@@ -198,7 +201,7 @@ def test_a_witness_names_what_it_does_not_sign(signed: Signed, tmp_path: Path) -
     fork = tmp_path / "fork.db"
     shutil.copy(signed.log, fork)
     signed.grow(2)
-    assert witness(signed, signed.sign("later", "--origin", ORIGIN)).status == 0
+    assert witness(signed, signed.sign("later", "--origin", ORIGIN), "--first").status == 0
     kept = signed.log.with_name("seen").read_bytes()
 
     said = witness(signed, signed.checkpoint)
@@ -212,15 +215,48 @@ def test_a_witness_names_what_it_does_not_sign(signed: Signed, tmp_path: Path) -
     assert "is of another origin" in refused(witness(signed, other))
     with changed(signed.checkpoint, "\n8\n", "\n9\n"):
         assert "does not hold" in refused(witness(signed, signed.checkpoint))
-    assert "no spaces and no plus" in refused(witness(signed, signed.checkpoint, "two words"))
+    assert "no spaces and no plus" in refused(witness(signed, signed.checkpoint, name="two words"))
     assert signed.log.with_name("seen").read_bytes() == kept
 
 
 def test_a_witness_does_not_believe_a_file_that_was_changed(signed: Signed) -> None:
-    assert witness(signed, signed.checkpoint).status == 0
+    assert witness(signed, signed.checkpoint, "--first").status == 0
     with changed(signed.log.with_name("seen"), "\n8\n", "\n7\n"):
         assert "does not hold" in refused(witness(signed, signed.checkpoint))
     assert witness(signed, signed.checkpoint).status == 0
+
+
+def test_a_record_that_was_altered_is_not_proved(signed: Signed) -> None:
+    put_body(signed.log, 3, b"{}")
+    said = signed.critic("log", "prove", signed.log, "3", "--checkpoint", signed.checkpoint)
+    assert "record 3 is not what was recorded: replay the log" in refused(said)
+
+
+def test_a_checkpoint_that_could_control_a_terminal_is_refused(signed: Signed) -> None:
+    text = signed.checkpoint.read_text("utf-8").replace("record 1 ", "\x9b31m")
+    forged = signed.write("forged", text)
+    said = signed.critic("log", "prove", signed.log, "3", "--checkpoint", forged)
+    assert "a line of it cannot be printed" in refused(said)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@given(st.data())
+def test_no_change_of_a_file_is_more_than_refused(signed: Signed, data: st.DataObject) -> None:
+    """A checkpoint or a proof with a byte changed, cut or doubled: status 1 or 2, or the same."""
+    proof = signed.log.with_name("proof")
+    if not proof.exists():
+        signed.prove("proof", "3", "--checkpoint", signed.checkpoint)
+    path = data.draw(st.sampled_from([proof, signed.checkpoint]))
+    whole = path.read_bytes()
+    place = data.draw(st.integers(min_value=0, max_value=len(whole) - 1))
+    middle = data.draw(st.binary(max_size=2))
+    path.write_bytes(whole[:place] + middle + whole[place + 1 :])
+    said = signed.check(proof)
+    path.write_bytes(whole)
+    assert "internal error" not in said.err
+    if path == signed.checkpoint:
+        assert said.status == (0 if middle == whole[place : place + 1] else 2)
+    assert said.status in (0, 1, 2)
 
 
 def test_a_log_whose_records_cannot_be_proved_says_which(signed: Signed) -> None:
