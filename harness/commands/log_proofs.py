@@ -22,7 +22,6 @@ from harness.log.checkpoint import (
     sign_checkpoint,
 )
 from harness.log.comparison import NOTHING, Departure, LogComparison, compare_log
-from harness.log.cosigner import Cosigner
 from harness.log.keys import PublicKey, new_key, read_private_key, read_public_key
 from harness.log.merkle import is_consistent
 from harness.log.notes import InvalidCheckpoint, SignedNote, is_key_name, read_note
@@ -166,9 +165,11 @@ def _check_proof(args: argparse.Namespace, checkpoint: Checkpoint, keys: list[Pu
     else:
         departure, said = _growth(proof, checkpoint, keys, where)
     if args.format == "json":
-        sys.stdout.write(_as_json([departure] if departure else []))
+        proved = {"record": proof.shown()} if proof.record and departure is None else {}
+        sys.stdout.write(_as_json([departure] if departure else [], **proved))
     else:
-        sys.stdout.write(f"{departure.kind}: {departure.text}\n" if departure else f"{said}\n")
+        said = f"{departure.kind}: {departure.text}" if departure else said
+        sys.stdout.write(f"{escape_line(said)}\n")
     return _NOT_PROVED if departure else 0
 
 
@@ -187,6 +188,8 @@ def _growth(
 
 
 def _witness(args: argparse.Namespace) -> int:
+    from harness.log.cosigner import Cosigner  # noqa: PLC0415 - locks a file, as POSIX has it
+
     if not is_key_name(args.name):
         raise UsageError(f"{escape_text(args.name)}: a name has no spaces and no plus")
     key = read_private_key(Path(args.key))

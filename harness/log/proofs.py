@@ -20,6 +20,7 @@ from harness.log.merkle import (
 from harness.log.notes import InvalidCheckpoint, SignedNote, from_base64, from_decimal, in_base64
 from harness.record import RawRecord
 from harness.replay.integrity import StoredDocument, is_digest, read_text_of
+from harness.wire import parse_json
 
 INCLUSION: Final = "c2sp.org/tlog-proof@v1"
 """The first line of a proof that a record is in a log."""
@@ -55,6 +56,11 @@ class ProofFile(NamedTuple):
         else:
             head = f"{CONSISTENCY}{self.number}\n"
         return f"{head}{''.join(f'{in_base64(one)}{chr(10)}' for one in self.path)}\n{self.note}"
+
+    def shown(self) -> object:
+        """Return the record as JSON; of a redacted one its hash."""
+        data = self.record
+        return parse_json(data, len(data)) if data[:1] == b"{" else data.decode()
 
     def checkpoint(self, where: str) -> Checkpoint:
         """Return the checkpoint that it leads to. Nothing says that anybody signed it."""

@@ -4,6 +4,7 @@ import base64
 import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,18 @@ def test_what_is_not_a_private_key_signs_nothing(signed: Signed, tmp_path: Path)
         assert problem in refused(signed.critic("log", "checkpoint", signed.log, "--key", path))
     for path in (tmp_path / "missing", tmp_path):
         refused(signed.critic("log", "checkpoint", signed.log, "--key", path))
+
+
+def test_without_its_library_a_command_says_what_to_install(
+    signed: Signed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.asymmetric", None)
+    for said in (
+        signed.check(signed.log),
+        signed.critic("log", "key", "--new", signed.log.with_name("k")),
+        signed.critic("log", "checkpoint", signed.log, "--key", signed.key),
+    ):
+        assert "pip install 'plan-critic[checkpoint]'" in refused(said)
 
 
 def test_a_wrong_key_verifies_nothing(signed: Signed, tmp_path: Path) -> None:
@@ -239,7 +252,9 @@ def test_a_checkpoint_that_could_control_a_terminal_is_refused(signed: Signed) -
     assert "a line of it cannot be printed" in refused(said)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+)
 @given(st.data())
 def test_no_change_of_a_file_is_more_than_refused(signed: Signed, data: st.DataObject) -> None:
     """A checkpoint or a proof with a byte changed, cut or doubled: status 1 or 2, or the same."""

@@ -275,3 +275,7 @@ def test_the_proof_of_a_record_holds_its_bytes(signed: Signed, kind: str) -> Non
     extra = base64.b64decode(proof.read_text("utf-8").split("\n")[1].removeprefix("extra "))
     assert extra == body_of(signed.log, 9)
     assert decision(9, kind=kind).report.status.encode() in extra
+    later = signed.sign("later", "--origin", ORIGIN)
+    said = signed.check(proof, "--format", "json", checkpoint=later)
+    expected = {"ok": True, "departures": [], "record": parse_json(extra)}
+    assert (said.status, json.loads(said.out)) == (0, expected)
