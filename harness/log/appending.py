@@ -57,14 +57,25 @@ class LogAppender(LogReader):
         Raises:
             LogError: nothing was stored.
         """
-        self.copy_stored(in_parts(records, inputs))
+        self._write_apart(in_parts(records, inputs))
 
-    def copy_stored(self, written: Written) -> None:
-        """Store rows of another log exactly as they are stored there. For `redact_log`.
+    def copy_stored(self, bodies: Mapping[str, bytes], claims: Mapping[str, int]) -> None:
+        """Store bodies of inputs and parts as another log holds them, and claims.
 
         Raises:
             LogError: nothing was stored.
         """
+        self._write_apart(Written((), bodies, claims))
+
+    def copy_rows(self, records: Sequence[RawRecord]) -> None:
+        """Store records as another log holds them: their bodies may have references to parts.
+
+        Raises:
+            LogError: nothing was stored.
+        """
+        self._write_apart(Written(records, {}, {}))
+
+    def _write_apart(self, written: Written) -> None:
         self._require_open()
         with self._transaction() as connection:
             self._write(connection, written)

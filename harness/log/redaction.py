@@ -20,7 +20,6 @@ from harness.errors import UsageError, escape_text
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import KEEP_EVIDENCE
-from harness.log.writing import Written
 from harness.record import INPUT_NAMES, RawRecord, sha256
 from harness.record.drafts import joined_object
 from harness.record.parts import pieces_of, reference, references
@@ -223,11 +222,11 @@ def _inputs_named(log: SqlDecisionLog) -> Iterator[str]:
 
 def _copy(source: SqlDecisionLog, target: SqlDecisionLog, cut: _Cut) -> None:
     for bodies in _batches(_bodies(source, cut)):
-        target.copy_stored(Written((), dict(bodies), {}))
+        target.copy_stored(dict(bodies), {})
     for rows in _batches(_rows(source, cut)):
-        target.copy_stored(Written(rows, {}, {}))
+        target.copy_rows(rows)
     for claims in _batches(source.all_claims()):
-        target.copy_stored(Written((), {}, dict(claims)))
+        target.copy_stored({}, dict(claims))
 
 
 def _bodies(source: SqlDecisionLog, cut: _Cut) -> Iterator[tuple[str, bytes]]:

@@ -80,6 +80,9 @@ def test_a_value_of_a_run_is_gone_and_every_proof_holds(signed: Signed, value: s
         "note: 1 record redacted, of which the hash alone is proved: 9",
         "10 records: as signed",
     ]
+    verified = signed.critic("log", "verify", new)
+    assert verified.status == 1
+    assert verified.lines[-2] == "10 records: hashes and chain hold, 1 redacted"
     assert signed.check(proof).status == 0
     anew = signed._replace(log=new).prove("after", "9", "--checkpoint", signed.checkpoint)
     told = "record 9 of 10: it is in the log as it was signed; it is redacted, and its hash alone "
