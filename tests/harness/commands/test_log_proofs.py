@@ -2,7 +2,6 @@
 
 import base64
 import json
-import shutil
 import sqlite3
 from pathlib import Path
 
@@ -159,8 +158,7 @@ def test_the_last_record_made_anew_is_a_fork(signed: Signed) -> None:
 @pytest.mark.parametrize("common", [1, 5, 7])
 def test_a_fork_is_named(signed: Signed, critic: Critic, tmp_path: Path, common: int) -> None:
     fork = tmp_path / "fork.db"
-    shutil.copy(signed.log, fork)
-    meddle(fork, ("DELETE FROM records WHERE seq > ?", (common,)), ("DELETE FROM claims", ()))
+    filled(fork, common).close()
     signed.grow(8 - common, kind="refused", log=fork)
     assert critic("log", "verify", fork).status == 0
     assert names(signed, fork) == {"forked"}
@@ -255,8 +253,7 @@ def test_the_growth_of_a_log_is_proved(signed: Signed) -> None:
 
 def test_the_growth_of_a_fork_is_not_proved(signed: Signed, tmp_path: Path) -> None:
     fork = tmp_path / "fork.db"
-    shutil.copy(signed.log, fork)
-    meddle(fork, ("DELETE FROM records WHERE seq > ?", (5,)), ("DELETE FROM claims", ()))
+    filled(fork, 5).close()
     signed.grow(9, kind="refused", log=fork)
     later = signed.sign("later", "--origin", ORIGIN, log=fork)
     said = signed.critic("log", "prove", fork, "--since", signed.checkpoint, "--checkpoint", later)
