@@ -142,7 +142,12 @@ def _print_comparison(
 ) -> int:
     if args.format == "json":
         departures = [*compared.departures, *(Departure("altered", one) for one in log.problems)]
-        told = {"signed": size, "records": compared.size, "redacted": compared.redactions}
+        told = {
+            "signed": size,
+            "records": compared.size,
+            "redacted": compared.redactions,
+            "without_inputs": compared.without_inputs,
+        }
         sys.stdout.write(_as_json(departures, **told))
         return _NOT_PROVED if departures else 0
     if _report(compared, log, to=sys.stdout):
@@ -236,6 +241,9 @@ def _report(compared: LogComparison, log: SqlDecisionLog, to: TextIO) -> bool:
         more = ", ..." if compared.redactions > len(compared.redacted) else ""
         count = f"{count_of_records(compared.redactions)} redacted"
         lines.append(f"note: {count}, of which the hash alone is proved: {first}{more}")
+    if compared.without_inputs:
+        count = count_of_records(compared.without_inputs)
+        lines.append(f"note: inputs of {count} are redacted: their digests are proved")
     to.writelines(f"{escape_line(line)}\n" for line in lines)
     return wrong
 

@@ -3,10 +3,11 @@
 Rule 1: the tree is built of the hashes as they are stored; each is compared with its record.
 Rule 2: what the records contradict by themselves is named first. Where they contradict nothing,
         the root of the checkpoint shows that they are others than those that were signed.
-Rule 3: of a redacted record the hash is proved, and nothing that is left of it.
+Rule 3: what a record names by digest is compared with the digest, as long as it is not redacted.
+Rule 4: of a redacted record the hash is proved, and nothing that is left of it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple
@@ -15,16 +16,17 @@ from evals.escaping import escape_name
 from harness.log.checkpoint import Checkpoint, leaf_of
 from harness.log.merkle import EMPTY_ROOT, Frontier
 from harness.record import Gap, RawRecord
-from harness.replay.engine import RecordedLog, Replayer
+from harness.replay.engine import PartedLog, RecordedLog, Replayer
 from harness.replay.integrity import START, Link, StoredDocument, is_digest, link_error
+from harness.replay.page import Bodies, InputReader
 
 DepartureKind = Literal[
     "altered", "removed", "reordered", "spliced", "truncated", "forked", "exchanged"
 ]
 """What became of a log since a checkpoint.
 
-- `altered`: a record has other bytes than its hash says.
-- `removed`: records are missing before the last one.
+- `altered`: a record, or an input of it, has other bytes than its hash says.
+- `removed`: records are missing before the last one, or what they name.
 - `reordered`: the same records stand in other places.
 - `spliced`: a record does not follow the one before it.
 - `truncated`: records are missing at the end.
@@ -36,6 +38,7 @@ NOTHING: Final = Checkpoint("", 0, EMPTY_ROOT)
 """The checkpoint that every log extends."""
 
 _PAGE: Final = 32  # records whose parts are fetched together
+_UNBOUNDED: Final = 2**63
 _SHOWN: Final = 5  # departures of one kind
 
 
@@ -57,6 +60,7 @@ class LogComparison:
         first: the hash of the first of them; empty if there is none.
         redacted: the numbers of the first redacted records.
         redactions: how many there are.
+        without_inputs: how many records have inputs that are redacted, whole or in part.
     """
 
     departures: list[Departure] = field(default_factory=list)
@@ -65,6 +69,7 @@ class LogComparison:
     first: str = ""
     redacted: list[int] = field(default_factory=list)
     redactions: int = 0
+    without_inputs: int = 0
 
     def __bool__(self) -> bool:
         return not self.departures
@@ -97,12 +102,47 @@ def compare_log(
     Raises:
         harness.log.errors.LogError: the log cannot be read.
     """
-    walk = _Walk(checkpoint)
+    walk, inputs = _Walk(checkpoint), _Inputs(log)
     replayer, rows = Replayer(log, None, judge=False), watch(log.raw())
     while page := list(islice(rows, _PAGE)):
-        for document in replayer.documents(page):
+        for document in inputs.fetched(replayer.documents(page)):
             walk.take(document)
-    return walk.end()
+            inputs.compare(document)
+    result = walk.end()  # an altered input says nothing of the chain
+    result.departures += inputs.result.departures
+    result.without_inputs = inputs.result.without_inputs
+    return result
+
+
+class _Inputs:
+    """Compares what records name with its digests, in bounded memory."""
+
+    def __init__(self, log: RecordedLog) -> None:
+        self._bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
+        self._reader = InputReader()
+        self.result = LogComparison()
+
+    def fetched(self, documents: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
+        """Yield records, each while what it names is at hand."""
+        self._bodies.make_room()
+        fits = self._bodies.fetch(one for each in documents for one in each.digests.values())
+        for document in documents:
+            if not fits:
+                self._bodies.forget()
+                self._bodies.fetch(document.digests.values(), _UNBOUNDED)
+            yield document
+
+    def compare(self, document: StoredDocument) -> None:
+        """Compare the inputs of a record."""
+        redacted, result = False, self.result
+        for name, digest in document.digests.items():
+            read = self._reader.read(name, digest, self._bodies, parsed=False)
+            if read.tampered:
+                result.add("altered", f"record {document.raw.seq}: {read.tampered}")
+            if read.incomplete:
+                result.add("removed", f"record {document.raw.seq}: {read.incomplete}")
+            redacted = redacted or bool(read.redacted)
+        result.without_inputs += redacted
 
 
 class _Walk:

@@ -54,7 +54,8 @@ def test_a_log_is_as_it_was_signed_and_may_grow(signed: Signed) -> None:
     signed.grow(3)
     assert signed.check(signed.log) == (0, "8 records: as signed, 3 more follow\n", "")
     told = json.loads(signed.check(signed.log, "--format", "json").out)
-    assert told == {"ok": True, "departures": [], "signed": 8, "records": 11, "redacted": 0}
+    counts = {"signed": 8, "records": 11, "redacted": 0, "without_inputs": 0}
+    assert told == {"ok": True, "departures": [], **counts}
 
 
 def test_a_checkpoint_has_the_form_of_c2sp(signed: Signed) -> None:
@@ -123,6 +124,10 @@ def test_a_splice_is_named(signed: Signed, tmp_path: Path) -> None:
     filled(other, 8, kinds=("refused",)).close()
     foreign = query(other, "SELECT body, hash FROM records WHERE seq = 4")[0]
     put_record(signed.log, 4, *foreign)
+    assert names(signed, signed.log) == {"spliced", "removed"}
+    assert signed.check(signed.log).lines[0].startswith("spliced: record 4: it does not follow")
+    for row in query(other, "SELECT digest, body FROM inputs"):
+        meddle(signed.log, ("INSERT OR IGNORE INTO inputs VALUES (?, ?)", tuple(row)))
     assert names(signed, signed.log) == {"spliced"}
 
 
@@ -174,6 +179,26 @@ def test_a_log_exchanged_as_a_whole_is_named(
     filled(other, count, kinds=("partial",)).close()
     assert critic("log", "verify", other).status == 0
     assert names(signed, other) == {"exchanged"}
+
+
+@pytest.mark.parametrize("name", ["ctx", "compiled", "spec", "plan"])
+def test_an_input_that_was_altered_or_is_gone_is_named(signed: Signed, name: str) -> None:
+    digest = parse_json(body_of(signed.log, 4))["inputs"][name]
+    ((body,),) = query(signed.log, "SELECT body FROM inputs WHERE digest = ?", digest)
+    other = bytes(body).replace(b"refund", b"refind").replace(b"2025", b"2026")
+    meddle(signed.log, ("UPDATE inputs SET body = ? WHERE digest = ?", (other, digest)))
+    assert names(signed, signed.log) == {"altered"}
+    meddle(signed.log, ("DELETE FROM inputs WHERE digest = ?", (digest,)))
+    assert names(signed, signed.log) == {"removed"}
+
+
+def test_an_altered_input_does_not_hide_a_fork(signed: Signed, tmp_path: Path) -> None:
+    fork = tmp_path / "fork.db"
+    filled(fork, 5).close()
+    signed.grow(5, kind="refused", log=fork)
+    digest = parse_json(body_of(fork, 4))["inputs"]["plan"]
+    meddle(fork, ("UPDATE inputs SET body = ? WHERE digest = ?", (b"{}", digest)))
+    assert names(signed, fork) == {"forked", "altered"}
 
 
 def test_tables_that_were_changed_are_told(signed: Signed) -> None:
