@@ -56,9 +56,9 @@
         SeamBroken
         StateUnusable
         ToolNotRun
-        UnusableKey
         Unanswered
         Unguardable
+        UnusableKey
         UsageError
         WentOnElsewhere
         WorkersDied
