@@ -51,7 +51,7 @@ def _add_agent(actions: Commands, name: str, title: str) -> None:
         action="append",
         default=[],
         metavar="TOOL",
-        help="a tool that every request is for: that it was not named is no doubt",
+        help="a tool that every request is for: it needs no naming there",
     )
     agent.add_argument(
         "--leave",

@@ -48,7 +48,7 @@ def _add_session(proxy: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="TOOL",
-        help="a tool that the request is for: that it was not named is no doubt",
+        help="a tool that the request is for: it needs no naming there",
     )
     proxy.add_argument(
         "--adapter",

@@ -118,7 +118,7 @@ def call(path: str, id: Any, tool: Any, args: Any) -> RecordedCall:
     """Return a call.
 
     Raises:
-        InvalidInput: its id or name is not text, or its arguments are no object.
+        InvalidInput: its id or name is not text, or its arguments are not an object.
     """
     return RecordedCall(path, text(id, f"{path}: its id"), text(tool, f"{path}: its name"), args)
 

@@ -65,7 +65,7 @@ class Denial(NamedTuple):
 class UserQuestion(NamedTuple):
     """A call that a person is asked about, the plan that the answer is of, and why it is asked.
 
-    `denial` is what the call is answered where there is no answer.
+    `denial` is what the call is answered if none comes.
     """
 
     call: McpCall

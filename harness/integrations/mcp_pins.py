@@ -78,7 +78,7 @@ class PinFile:
         self._known: tuple[_Version, PinnedTools] | None = None
 
     def read(self) -> PinnedTools:
-        """Return the pins; none where there is no file.
+        """Return the pins; none if the file is missing.
 
         Raises:
             PinsUnusable: it is not a file of pins.

@@ -21,7 +21,7 @@ def headers_for(message: Json, given: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of a message to the server: the client's, where they say what it says.
 
     From 2026-07-28 on, headers repeat the method and the name in the body. A server that believed
-    them, and not the body, would do what nobody judged: so they are written anew.
+    them, and not the body, would do what was never judged: so they are written anew.
     """
     kept = {name.lower(): value for name, value in given.items()}
     kept = {name: value for name, value in kept.items() if name not in _NOT_PASSED_ON}

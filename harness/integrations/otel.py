@@ -6,7 +6,7 @@ Tested with opentelemetry-sdk 1.45.2, by the conventions of opentelemetry-semant
 Shown: every ruling of the guard, what it would have enforced in a shadow, failures of the critic,
 the scores of each batch that ended, and how a session ended. Not shown: arguments and results. A
 reason may name values of arguments: `explain=False` leaves reasons out.
-Telemetry is no record: what fails here changes no ruling. Keep a decision log for that.
+Telemetry is not the record: what fails here changes no ruling. Keep a decision log for that.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """What an error of PostgreSQL is to a log.
 
 Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html. A whole code is looked up
-before its class, the first two letters. Where the connection itself fails there is no code.
+before its class, the first two letters. Where the connection itself fails, the code is missing.
 """
 
 from typing import Final

@@ -31,7 +31,7 @@ def bind_tcp(host: str, port: int, *, has_tokens: bool) -> socket.socket:
     """Return a socket that listens on a host.
 
     Raises:
-        UsageError: others can reach the host and there are no tokens, or it cannot be bound.
+        UsageError: others can reach the host without a token, or it cannot be bound.
     """
     shown = f"{escape_text(host)} port {port}"
     try:

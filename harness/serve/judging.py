@@ -82,7 +82,7 @@ class VerdictDesk:
         """Pack verdicts into a report. It is not recorded: it cannot be derived again.
 
         Raises:
-            InvalidInput: they are no verdicts, or contradict each other.
+            InvalidInput: they are not verdicts, or contradict each other.
         """
         given = build(ConsolidateInput, value)
         return consolidate(

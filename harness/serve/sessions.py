@@ -61,7 +61,7 @@ class SessionEndpoint:
         """Take in one event."""
         guard, sessions = self._guard, self._sessions
         if guard is None or sessions is None:
-            message = "there are no sessions without a policy: start the service with --policy"
+            message = "sessions need a policy: start the service with --policy"
             raise RequestRefused(404, message)
         named = request.path_params["session"]
         limits = self._context.settings.limits
