@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Iterator
 
 import harness
@@ -32,8 +33,15 @@ def tree(root: type[BaseException], depth: int = 0) -> Iterator[str]:
     """Draw a class and those derived from it, one a line, by name."""
     yield "    " * depth + root.__name__
     for child in sorted(root.__subclasses__(), key=lambda one: one.__name__):
-        if child.__module__.startswith("harness."):
+        if _is_defined(child):
             yield from tree(child, depth + 1)
+
+
+def _is_defined(error: type[BaseException]) -> bool:
+    """Return whether a module of the harness defines it, and it was not made while tests ran."""
+    module = sys.modules.get(error.__module__)
+    is_ours = error.__module__.startswith("harness.")
+    return is_ours and getattr(module, error.__name__, None) is error
 
 
 def test_every_error_derives_from_the_root() -> None:
