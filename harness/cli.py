@@ -203,6 +203,16 @@ def _add_replay(commands: Commands) -> None:
         help="the number of processes (default: 1); the answers are the same",
     )
     replay.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="replay on the cluster of dask.distributed at tcp://HOST:PORT or tls://HOST:PORT",
+    )
+    replay.add_argument(
+        "--since",
+        metavar="SEQ:HASH",
+        help="believe the records up to this one, and replay those after it",
+    )
+    replay.add_argument(
         "--resume",
         metavar="FILE",
         help="keep in FILE how far the replay has come, and go on from there if FILE exists",

@@ -6,6 +6,7 @@
             TransientFailure
         AgentNotStarted
         AlreadyClaimed
+        ClusterLost
         CallRefused
         CodeLoopError
             BaseLost
@@ -62,6 +63,7 @@
         UsageError
         WentOnElsewhere
         WorkersDied
+        WorkersDiffer
         _Crashed
 
 The message of each is one line, safe to print: what is wrong, where, and what to do.

@@ -1,17 +1,16 @@
 """`critic replay`: derive every recorded verdict again and compare the bytes."""
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar, get_args
 
 from harness.commands.output import ascii_json
-from harness.commands.replay_state import check_state, keep_state, kept_state
+from harness.commands.replay_engines import engine_of, in_this_process
+from harness.commands.replay_state import ReplayState, check_state, keep_state, kept_state
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
@@ -19,14 +18,7 @@ from harness.replay.engine import Replayer, expected_head, replay
 from harness.replay.integrity import START, Link, is_digest
 from harness.replay.log_check import LogCheck, check_log
 from harness.replay.result import ReplayResult, ReplayStatus
-from harness.replay.stretches import (
-    AnsweredStretch,
-    answers_in,
-    link_at,
-    replay_batches,
-    sessions_after,
-    stretches,
-)
+from harness.replay.stretches import answers_in, link_at, sessions_after
 
 _T = TypeVar("_T")
 
@@ -48,7 +40,8 @@ def run(args: argparse.Namespace) -> int:
     if not as_json:
         shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
         numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
-        sys.stdout.write(f"{count_of_records(sum(counts.values()))}: {numbers}\n")
+        after = "" if args.since is None else f" after record {args.since.partition(':')[0]}"
+        sys.stdout.write(f"{count_of_records(sum(counts.values()))}{after}: {numbers}\n")
     return 0 if check and counts.keys() <= {"same"} else 1
 
 
@@ -56,61 +49,66 @@ def _answers(
     args: argparse.Namespace, log: SqlDecisionLog, counts: Counter[str]
 ) -> Iterator[ReplayResult]:
     """Return the answers. `counts` holds those that were given; a resumed replay adds its own."""
-    head = parse_head(args.head)
-    if args.jobs == 1 and args.resume is None:
+    head, since = parse_head(args.head), parse_head(args.since, "--since")
+    engine = engine_of(args)
+    if engine is in_this_process and args.resume is None and since is None:
         return replay(log, head=head, judge=True)
     expected = expected_head(head)
     replayer = Replayer(log, expected, judge=True)
-    before = START if args.resume is None else _resumed(args, log, replayer, counts)
+    before = _begin(args, log, replayer, since, counts)
     after = before.seq if before.seq > 0 else None
-    if args.jobs == 1:
-        batches = replay_batches(log, replayer, after)
-    else:
-        batches = _in_processes(args, log, after)
 
     def save(link: Link) -> None:
         if args.resume is not None:
             sys.stdout.flush()
-            keep_state(Path(args.resume), link, counts, args.head)
+            keep_state(Path(args.resume), ReplayState.of(link, counts, args.head, args.since))
 
+    batches = engine(args, log, replayer, before, expected)
     return answers_in(batches, before, expected, save, sessions_after(log, replayer, after))
 
 
-def _in_processes(
-    args: argparse.Namespace, log: SqlDecisionLog, after: int | None
-) -> Iterator[AnsweredStretch]:
-    from harness.replay.pool import ReplayPool  # noqa: PLC0415 - loads what starts processes
-
-    path = os.fspath(args.log)
-    pool = ReplayPool(
-        partial(SqlDecisionLog.open_for_reading, path),
-        args.jobs,
-        expected=expected_head(parse_head(args.head)),
-        on_death=lambda message: sys.stderr.write(f"critic: {message}\n"),
-    )
-    return pool.replayed(stretches(log, after))
-
-
-def _resumed(
-    args: argparse.Namespace, log: SqlDecisionLog, replayer: Replayer, counts: Counter[str]
+def _begin(
+    args: argparse.Namespace,
+    log: SqlDecisionLog,
+    replayer: Replayer,
+    since: tuple[int, str] | None,
+    counts: Counter[str],
 ) -> Link:
-    """Return the link at which an earlier replay was interrupted, and add what it counted.
+    """Return the link to the first record that is replayed, and add what was counted before it.
 
     Raises:
-        UsageError: its state cannot be read, or is not of this log.
+        UsageError: what says where cannot be read, or is not of this log.
     """
-    path = Path(args.resume)
-    state = kept_state(path, args.head)
-    if state is None or state.seq == START.seq:
+    state = None
+    if args.resume is not None:
+        state = kept_state(Path(args.resume), args.head, args.since)
+    if state is None:
+        return START if since is None else _link_since(log, replayer, *since)
+    if state.seq == START.seq:
         return START
     link = link_at(log, replayer, state.seq)
-    check_state(path, state, link)
+    check_state(Path(args.resume), state, link)
     counts.update(state.counts)
     return link
 
 
-def parse_head(text: str | None) -> tuple[int, str] | None:
-    """Parse the head that `--head SEQ:HASH` names.
+def _link_since(log: SqlDecisionLog, replayer: Replayer, seq: int, own_hash: str) -> Link:
+    """Return the link after a record that was checked before, if the log holds it as it was.
+
+    Raises:
+        UsageError: it does not.
+    """
+    link = START if seq == START.seq else link_at(log, replayer, seq)
+    if link.seq != seq or link.hashes != {own_hash}:
+        raise UsageError(
+            f"--since: the log does not hold record {seq} with that hash: it was changed, or is "
+            "another log: replay it without --since"
+        )
+    return link
+
+
+def parse_head(text: str | None, option: str = "--head") -> tuple[int, str] | None:
+    """Parse the head that an option names as SEQ:HASH.
 
     Raises:
         UsageError: `text` does not have that form.
@@ -121,7 +119,7 @@ def parse_head(text: str | None) -> tuple[int, str] | None:
     # Sixteen digits hold every number that a record may have.
     number = int(seq) if seq.isdecimal() and len(seq) <= 16 else -1
     if number < 0 or not is_digest(digest) or (number == 0 and digest != GENESIS):
-        raise UsageError("--head: write it as `critic log verify` prints it, SEQ:HASH")
+        raise UsageError(f"{option}: write it as `critic log verify` prints it, SEQ:HASH")
     return number, digest
 
 

@@ -16,24 +16,35 @@ Digests = Annotated[tuple[str, ...], ARRAY]
 class ReplayState(Envelope):
     """The last record that was replayed, and how many answers of each status there were.
 
-    `hashes` are those that the next record may name. `head` is the one that was given, as written.
+    `hashes` are those that the next record may name. `head` and `since` are those that were given,
+    as written.
     """
 
     seq: Count
     hashes: Digests
     counts: dict[str, Count]
     head: Annotated[str | None, OPTIONAL] = None
+    since: Annotated[str | None, OPTIONAL] = None
+
+    @classmethod
+    def of(
+        cls, link: Link, counts: Mapping[str, int], head: str | None, since: str | None
+    ) -> "ReplayState":
+        """Return the state of a replay that has come to a link."""
+        hashes = tuple(sorted(link.hashes))
+        kept = dict(Counter(counts))
+        return cls(seq=link.seq, hashes=hashes, counts=kept, head=head, since=since)
 
     def follows(self, link: Link) -> bool:
         """Return whether the log holds at this number what it held when the state was kept."""
         return self.seq == link.seq and frozenset(self.hashes) == link.hashes
 
 
-def kept_state(path: Path, head: str | None) -> ReplayState | None:
+def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState | None:
     """Return the state in a file, or None if there is no such file.
 
     Raises:
-        UsageError: the file is not a state, or one of a replay with another head.
+        UsageError: the file is not a state, or one of a replay with another `--head` or `--since`.
     """
     try:
         state = parse(ReplayState, path.read_bytes())
@@ -43,13 +54,13 @@ def kept_state(path: Path, head: str | None) -> ReplayState | None:
         raise _unusable(path, f"not the state of a replay: {error}") from None
     if state.head != head:
         raise _unusable(path, "it is of a replay with another --head")
+    if state.since != since:
+        raise _unusable(path, "it is of a replay with another --since")
     return state
 
 
-def keep_state(path: Path, link: Link, counts: Mapping[str, int], head: str | None) -> None:
+def keep_state(path: Path, state: ReplayState) -> None:
     """Keep the state: the file holds the one before or this one, never a part."""
-    hashes = tuple(sorted(link.hashes))
-    state = ReplayState(seq=link.seq, hashes=hashes, counts=dict(Counter(counts)), head=head)
     beside = path.with_name(f"{path.name}.new")
     beside.write_text(state.model_dump_json(), "utf-8")
     beside.replace(path)

@@ -100,10 +100,17 @@ def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[
 class Replayer:
     """Replays records of one log, and keeps what many of them name."""
 
-    def __init__(self, log: RecordedLog, expected: Head | None, *, judge: bool) -> None:
+    def __init__(
+        self,
+        log: RecordedLog,
+        expected: Head | None,
+        *,
+        judge: bool,
+        inputs: InputReader | None = None,
+    ) -> None:
         self._log, self._expected, self._judge = log, expected, judge
         self._bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
-        self._inputs = InputReader()
+        self._inputs = InputReader() if inputs is None else inputs
 
     def replayed(self, rows: Iterator[RawRecord], before: Link) -> Iterator[Rechecked]:
         """Yield the answers for stored rows, and for gaps, each with the link to what follows.
@@ -143,7 +150,7 @@ class Replayer:
             bodies.make_room()
             documents = self.documents(raws)
             fetched = bodies.fetch(digest for one in documents for digest in one.digests.values())
-            claims, named = _claims(log, documents), _named(log, documents)
+            claims, named = claims_for(log, documents), _named(log, documents)
             for document in documents:
                 if not fetched:
                     bodies.forget()
@@ -151,7 +158,8 @@ class Replayer:
                 yield document, Page(bodies, claims, named, self._inputs)
 
 
-def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, int] | None:
+def claims_for(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, int] | None:
+    """Return what the log keeps of the claims of these records; None if it keeps no claims."""
     if not isinstance(log, PartedLog):
         return None
     wanted = [claim for document in documents for claim in document.claims]
@@ -159,9 +167,14 @@ def _claims(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[st
     return log.claims(wanted) if wanted else {}
 
 
-def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, StoredDocument]:
+def rows_named(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping[str, RawRecord]:
+    """Return the rows of the executions that these records end, by their hashes."""
     hashes = [one.begun for one in documents if one.begun]
-    rows = log.named(hashes) if hashes and isinstance(log, PartedLog) else {}
+    return log.named(hashes) if hashes and isinstance(log, PartedLog) else {}
+
+
+def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, StoredDocument]:
+    rows = rows_named(log, documents)
     return {own_hash: read_text_of(raw) for own_hash, raw in rows.items()}
 
 

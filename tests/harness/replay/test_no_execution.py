@@ -24,7 +24,8 @@ REACHED = (
     "harness.wire_faults",
 )
 OWN = (
-    *("begun", "beside", "diff", "engine", "integrity", "log_check", "page", "problems"),
+    *("begun", "beside", "diff", "engine", "integrity", "log_check", "page", "parcels"),
+    "problems",
     *("recheck", "result", "session_entries", "session_reading", "sessions", "stretches"),
 )
 OUTSIDE = {

@@ -47,7 +47,7 @@ DAMAGES: tuple[Callable[[Path, int], None], ...] = (
 )
 
 
-def _mixed(path: Path) -> None:
+def mixed(path: Path) -> None:
     """Make a log in which few records are decisions, with times that go back and forth."""
     with SqlDecisionLog.open(path) as log:
         for number in range(1, MANY // 2):
@@ -61,7 +61,7 @@ def _mixed(path: Path) -> None:
 def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Return a log that was meddled with in up to three ways."""
     random, path = Random(request.param), tmp_path / "log"  # noqa: S311 - repeatable
-    _mixed(path)
+    mixed(path)
     for damage in random.sample(DAMAGES, k=request.param % 4):
         with_record = random.randint(1, MANY)
         try:
@@ -144,7 +144,7 @@ def test_a_process_that_dies_is_reported_and_loses_nothing(
     deaths: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stretches, "_SIZE", 2)
-    _mixed(tmp_path / "log")
+    mixed(tmp_path / "log")
     (tmp_path / "left").write_text(str(deaths))
     told: list[str] = []
     with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
@@ -159,7 +159,7 @@ def test_a_stretch_that_kills_every_process_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stretches, "_SIZE", 2)
-    _mixed(tmp_path / "log")
+    mixed(tmp_path / "log")
     (tmp_path / "left").write_text("99")
     with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
         deadly = partial(_open_deadly, tmp_path / "log")
@@ -190,7 +190,7 @@ def test_an_error_of_the_log_comes_after_the_answers_before_it(
 ) -> None:
     monkeypatch.setattr(stretches, "_SIZE", 5)
     monkeypatch.setattr(stretches, "_LEAD", 1)
-    _mixed(tmp_path / "log")
+    mixed(tmp_path / "log")
     seen: list[ReplayResult] = []
     with kind.open_for_reading(tmp_path / "log") as log:
         pool = ReplayPool(partial(kind.open_for_reading, tmp_path / "log"), jobs)
@@ -201,7 +201,7 @@ def test_an_error_of_the_log_comes_after_the_answers_before_it(
 
 
 def test_no_more_than_a_few_stretches_are_ahead(tmp_path: Path) -> None:
-    _mixed(tmp_path / "log")
+    mixed(tmp_path / "log")
     taken = 0
 
     def counted() -> Iterator[Stretch]:
@@ -222,7 +222,7 @@ def test_state_is_kept_when_the_answers_before_it_were_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stretches, "_SIZE", 4)
-    _mixed(tmp_path / "log")
+    mixed(tmp_path / "log")
     kept: list[Link] = []
     with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
         batches = replay_batches(log, Replayer(log, None, judge=True), None)
@@ -236,7 +236,7 @@ def test_records_that_are_appended_meanwhile_are_replayed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stretches, "_SIZE", 4)
-    _mixed(tmp_path / "log")
+    mixed(tmp_path / "log")
     with SqlDecisionLog.open(tmp_path / "log") as log:
         batches = replay_batches(log, Replayer(log, None, judge=True), None)
         answers = answers_in(batches, START, None, lambda _link: None, SessionHistory())
