@@ -9,6 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from tests.benchmarks.batches import Batches
+from tests.benchmarks.clustered import cluster_rows
 from tests.benchmarks.doubled import doubled_rows
 from tests.benchmarks.field import field_rows
 from tests.benchmarks.kept import code_digest, keep, machine
@@ -48,6 +49,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "log": lambda: log_rows(folder),
         "server": lambda: server_rows(folder),
         "batch": lambda: Batches(folder).rows(),
+        "cluster": lambda: cluster_rows(folder),
         "startup": lambda: startup_rows(folder),
         "served": lambda: served_rows(folder),
         "session": session_rows,
