@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Final
 
 from harness.errors import UsageError, escape_text
@@ -37,7 +38,7 @@ def engine_of(args: argparse.Namespace) -> Engine:
         shown = escape_text(args.scheduler)
         raise UsageError(f"--scheduler {shown}: write it as tcp://HOST:PORT or tls://HOST:PORT")
     try:
-        import distributed  # noqa: F401, PLC0415 - an extra, and slow to load
+        import_module("distributed")  # an extra, and slow to load
     except ImportError:
         raise UsageError(
             "--scheduler needs dask.distributed: pip install 'plan-critic[dask]'"

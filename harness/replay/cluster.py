@@ -24,7 +24,7 @@ from harness.replay.integrity import Link
 from harness.replay.parcels import Parcel
 from harness.replay.pool import WorkersDied
 from harness.replay.stretches import AnsweredStretch
-from harness.replay.worker import Installation, installation, packed
+from harness.replay.worker import InstalledCode, installed_code, packed
 
 _AHEAD: Final = 3  # parcels for each thread of a worker that are replayed or wait for their turn
 _MOST_AHEAD: Final = 512
@@ -150,16 +150,16 @@ class ReplayCluster:
             {"distributed.admin.large-graph-warning-threshold": "1TB"}
         ):
             return self._client.submit(
-                self._task, data, tuple(installation()), self._replay_id, key=key, pure=False
+                self._task, data, tuple(installed_code()), self._replay_id, key=key, pure=False
             )
 
     def _answer(self, sent: _Sent) -> AnsweredStretch:
         with self._errors(sent):
             answered = self._result(sent.future)
-        if isinstance(answered, Installation):
+        if isinstance(answered, InstalledCode):
             raise WorkersDiffer(
                 f"a worker of {self._where} has other code, so its answers would be those of "
-                f"another version: {installation().difference(answered)}"
+                f"another version: {installed_code().difference(answered)}"
             )
         if not _is_for(answered, sent):
             raise WorkersDiffer(
@@ -236,9 +236,9 @@ def _task() -> Callable[[bytes, tuple[Any, ...], str], object]:
     """
 
     def replay_there(data: bytes, client: tuple[Any, ...], replay_id: str) -> object:
-        from harness.replay.worker import Installation, replay_packed  # noqa: PLC0415
+        from harness.replay.worker import InstalledCode, replay_packed  # noqa: PLC0415
 
-        return replay_packed(data, Installation(*client), replay_id)
+        return replay_packed(data, InstalledCode(*client), replay_id)
 
     return replay_there
 

@@ -17,13 +17,13 @@ _DECIDING: Final = ("plan-critic", "pydantic", "pydantic-core", "jiter", "jsonsc
 """What answers, and their wording, depend on."""
 
 
-class Installation(NamedTuple):
+class InstalledCode(NamedTuple):
     """What answers depend on: the digest of all code, and the versions of distributions."""
 
     code: str | None
     versions: tuple[tuple[str, str], ...]
 
-    def difference(self, other: "Installation") -> str:
+    def difference(self, other: "InstalledCode") -> str:
         """Say the first difference between two installations, or why they cannot be compared."""
         if self.code is None or other.code is None:
             return "its code cannot be compared: it is installed without its sources"
@@ -34,9 +34,9 @@ class Installation(NamedTuple):
 
 
 @cache
-def installation() -> Installation:
+def installed_code() -> InstalledCode:
     """Return what is installed here. It is read once per process."""
-    return Installation(code_digest(), tuple((name, _version(name)) for name in _DECIDING))
+    return InstalledCode(code_digest(), tuple((name, _version(name)) for name in _DECIDING))
 
 
 def _version(name: str) -> str:
@@ -52,8 +52,8 @@ def packed(parcel: Parcel, expected: Head | None) -> bytes:
 
 
 def replay_packed(
-    data: bytes, client: Installation, replay_id: str
-) -> AnsweredStretch | Installation:
+    data: bytes, client: InstalledCode, replay_id: str
+) -> AnsweredStretch | InstalledCode:
     """Replay a packed parcel. Where other code is installed, return that, and replay nothing.
 
     Args:
@@ -61,7 +61,7 @@ def replay_packed(
         client: what is installed where the answers are awaited.
         replay_id: names the replay; inputs are parsed once for all its parcels.
     """
-    here = installation()
+    here = installed_code()
     if here != client or here.code is None:
         return here
     parcel, expected = pickle.loads(data)  # noqa: S301 - a worker is told what to run: see the docs

@@ -166,9 +166,9 @@ def test_a_worker_without_the_code_is_refused_and_a_scheduler_needs_none(
 def test_another_version_is_refused(
     critic: Critic, log: Path, running: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    newer = worker.installation()
+    newer = worker.installed_code()
     newer = newer._replace(versions=(("plan-critic", "99.0"), *newer.versions[1:]))
-    monkeypatch.setattr(clustering, "installation", lambda: newer)
+    monkeypatch.setattr(clustering, "installed_code", lambda: newer)
     said = critic("replay", log, "--scheduler", running.address)
     assert failed(said, "it has plan-critic ", "here is 99.0")
 
@@ -219,9 +219,9 @@ def test_a_scheduler_that_is_not_there_is_said(critic: Critic, log: Path) -> Non
 def _certificate(folder: Path) -> tuple[str, str]:
     """Make a key and a certificate of it that is its own authority, as files."""
     x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization  # noqa: PLC0415
-    from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415
-
+    hashes = pytest.importorskip("cryptography.hazmat.primitives.hashes")
+    serialization = pytest.importorskip("cryptography.hazmat.primitives.serialization")
+    ec = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ec")
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a cluster")])
     now = datetime.now(UTC)

@@ -16,7 +16,7 @@ from harness.replay.integrity import START
 from harness.replay.parcels import parcels, replay_parcel
 from harness.replay.result import ReplayResult
 from harness.replay.stretches import AnsweredStretch, answers_in, link_at, sessions_after
-from harness.replay.worker import installation, packed, replay_packed
+from harness.replay.worker import installed_code, packed, replay_packed
 from tests.harness.log.decisions import decision, filled
 from tests.harness.replay.session_logs import SESSION_LOGS
 from tests.harness.replay.test_stretches import damaged
@@ -33,7 +33,7 @@ def in_parcels(
     all_parcels = list(parcels(log, before, after))
     batches: list[AnsweredStretch] = []
     for parcel in reversed(all_parcels):
-        batch = replay_packed(packed(parcel, head), installation(), "a replay")
+        batch = replay_packed(packed(parcel, head), installed_code(), "a replay")
         assert isinstance(batch, AnsweredStretch)
         assert [one.replayed.seq for one in batch.answers] == parcel.numbers
         assert batch.link == parcel.link
@@ -118,7 +118,7 @@ def test_what_cannot_be_read_is_said_after_all_before_it(tmp_path: Path) -> None
 
 
 def test_other_code_replays_nothing(tmp_path: Path) -> None:
-    here = installation()
+    here = installed_code()
     for other in (here._replace(code="1" * 64), here._replace(versions=()), here._replace(code="")):
         assert replay_packed(b"never read", other, "a replay") == here
     assert "its code has digest 1111" in here.difference(here._replace(code="1" * 64))
