@@ -6,8 +6,8 @@
             TransientFailure
         AgentNotStarted
         AlreadyClaimed
-        ClusterLost
         CallRefused
+        ClusterLost
         CodeLoopError
             BaseLost
             DamagedSession
