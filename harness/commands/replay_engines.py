@@ -82,7 +82,7 @@ def _on_cluster(
     before: Link,
     expected: Head | None,
 ) -> Iterator[AnsweredStretch]:
-    from harness.replay.cluster import ReplayCluster  # noqa: PLC0415 - an extra, and slow to load
+    from harness.cluster.client import ReplayCluster  # noqa: PLC0415 - an extra, and slow to load
     from harness.replay.parcels import parcels  # noqa: PLC0415
 
     cluster = ReplayCluster(args.scheduler, expected=expected)

@@ -16,9 +16,9 @@ import pytest
 from harness.commands import replay as command
 from harness.log.sql import SqlDecisionLog
 from harness.replay import parcels, stretches
+from tests.harness.cluster.clusters import Cluster, cluster
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import decision, filled, meddle
-from tests.harness.replay.clusters import Cluster, cluster
 from tests.harness.replay.session_logs import SESSION_LOGS
 from tests.harness.replay.test_stretches import DAMAGES, MANY, mixed
 from tests.support.examples import HOSTILE, is_safe

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cluster.worker import installed_code, packed, replay_packed
 from harness.log import LogDamaged, SqlDecisionLog
 from harness.record import Head, RawRecord
 from harness.replay import parcels as packing
@@ -16,7 +17,6 @@ from harness.replay.integrity import START
 from harness.replay.parcels import parcels, replay_parcel
 from harness.replay.result import ReplayResult
 from harness.replay.stretches import AnsweredStretch, answers_in, link_at, sessions_after
-from harness.replay.worker import installed_code, packed, replay_packed
 from tests.harness.log.decisions import decision, filled
 from tests.harness.replay.session_logs import SESSION_LOGS
 from tests.harness.replay.test_stretches import damaged

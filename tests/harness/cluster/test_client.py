@@ -11,17 +11,17 @@ import pytest
 
 pytest.importorskip("distributed", reason="the cluster needs plan-critic[dask]")
 
+from harness.cluster import client as clustering
+from harness.cluster.client import ReplayCluster
 from harness.commands import replay as command
 from harness.log import SqlDecisionLog
-from harness.replay import cluster as clustering
 from harness.replay import parcels as packing
 from harness.replay import worker
-from harness.replay.cluster import ReplayCluster
 from harness.replay.integrity import START
 from harness.replay.parcels import Parcel, parcels
+from tests.harness.cluster.clusters import Cluster, cluster
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import filled
-from tests.harness.replay.clusters import Cluster, cluster
 from tests.support.examples import is_safe
 from tests.support.paths import ROOT
 

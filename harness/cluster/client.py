@@ -18,13 +18,13 @@ from time import monotonic, sleep
 from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import uuid4
 
+from harness.cluster.worker import InstalledCode, installed_code, packed
 from harness.errors import HarnessError, escape_text
 from harness.record import Head
 from harness.replay.integrity import Link
 from harness.replay.parcels import Parcel
 from harness.replay.pool import WorkersDied
 from harness.replay.stretches import AnsweredStretch
-from harness.replay.worker import InstalledCode, installed_code, packed
 
 _AHEAD: Final = 3  # parcels for each thread of a worker that are replayed or wait for their turn
 _MOST_AHEAD: Final = 512
@@ -236,7 +236,7 @@ def _task() -> Callable[[bytes, tuple[Any, ...], str], object]:
     """
 
     def replay_there(data: bytes, client: tuple[Any, ...], replay_id: str) -> object:
-        from harness.replay.worker import InstalledCode, replay_packed  # noqa: PLC0415
+        from harness.cluster.worker import InstalledCode, replay_packed  # noqa: PLC0415
 
         return replay_packed(data, InstalledCode(*client), replay_id)
 

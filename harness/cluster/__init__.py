@@ -1,0 +1,1 @@
+"""Replay on more than one machine, by workers of `dask.distributed`."""
