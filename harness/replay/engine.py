@@ -8,12 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, Protocol, runtime_checkable
 
-from harness.record import GENESIS, Head, RawRecord
+from harness.record import GENESIS, Gap, Head, RawRecord
 from harness.record.drafts import begun_claim
 from harness.record.parts import references
 from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_text_of
 from harness.replay.page import Bodies, InputReader, Page
-from harness.replay.recheck import Rechecked, entry_in, missing, recheck
+from harness.replay.recheck import (
+    Rechecked,
+    RecordedInputs,
+    entry_in,
+    inputs_in,
+    missing,
+    recheck,
+)
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
 from harness.replay.sessions import AnswerAlone, SessionHistory, completed
@@ -125,6 +132,19 @@ class Replayer:
                 yield Rechecked(AnswerAlone(gap), before)
             answer, before = recheck(document, page, before, self._expected, judge=self._judge)
             yield Rechecked(answer, before)
+
+    def recorded(self, rows: Iterator[RawRecord]) -> Iterator[RecordedInputs | Gap]:
+        """Yield the records of a whole log with their inputs, and the gaps. Nothing is judged."""
+        before = START
+        for document, page in self._documents(rows):
+            if document.raw.seq > before.seq + 1:
+                gap = Gap(before.seq + 1, document.raw.seq - 1)
+                _, before = missing(before, gap.last)
+                yield gap
+            recorded, before = inputs_in(document, page, before, self._expected)
+            yield recorded
+        if self._expected is not None and before.seq < self._expected.seq:
+            yield Gap(before.seq + 1, self._expected.seq)
 
     def entries(self, rows: Iterator[RawRecord]) -> Iterator[SessionEntry]:
         """Yield what stored rows say of the sessions of a guard. Nothing is judged."""

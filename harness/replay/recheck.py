@@ -37,6 +37,18 @@ from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
 
 
+class RecordedInputs(NamedTuple):
+    """A record with its inputs, as far as they can be read, and the problems found so far.
+
+    Nothing was derived: the problems are those of bytes, hashes, links, versions and claims.
+    """
+
+    seq: int
+    record: LogRecord | None
+    proposal: Proposal | None
+    problems: Problems
+
+
 class Rechecked(NamedTuple):
     """The answer for a record, and the link that the next record has to follow."""
 
@@ -82,6 +94,26 @@ def recheck(
     entry = _entry(record, proposal if judge else None, problems)
     answer = AnswerAlone(_replayed(document, record, problems), entry, problems if entry else None)
     return Rechecked(answer, _next_link(document, record, before))
+
+
+def inputs_in(
+    document: StoredDocument, page: Page, before: Link, expected: Head | None = None
+) -> tuple[RecordedInputs, Link]:
+    """Return a record with its inputs, unjudged, and the link that the next record has to follow.
+
+    Takes what `recheck` takes. Never raises.
+    """
+    problems = _stored_problems(document, before, expected)
+    proposal, unreadable = _proposal(document, page, problems, judge=True)
+    problems.drift += _other_versions(document)
+    record = _decoded(document, problems)
+    if record is not None:
+        for reason in unreadable:
+            problems.contradiction(reason)
+    if isinstance(record, BegunRecord):
+        check_begun(document, record, None, page, problems)
+    recorded = RecordedInputs(document.raw.seq, record, proposal, problems)
+    return recorded, _next_link(document, record, before)
 
 
 def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:

@@ -27,7 +27,7 @@ _SHA256: Final = re.compile("[0-9a-f]{64}")
 def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
     """Return what a record says of the session of a guard, or None if it is not of one."""
     facts = proposal.ctx.session
-    if facts is None or not _is_of_a_guard(proposal):
+    if facts is None or not is_of_a_guard(proposal):
         return None
     if isinstance(record, BegunRecord):
         trace = record.trace_id
@@ -42,7 +42,8 @@ def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
     return SessionEntry(trace, facts.turn, named, said)
 
 
-def _is_of_a_guard(proposal: Proposal) -> bool:
+def is_of_a_guard(proposal: Proposal) -> bool:
+    """Return whether a guard made the proposal of a session's batch."""
     ids = (proposal.plan.plan_id, proposal.compiled.pack_version)
     return all(one is not None and _SHA256.fullmatch(one) for one in ids)
 
