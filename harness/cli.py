@@ -23,12 +23,14 @@ from harness.commands.loop_arguments import add_loop, add_sessions
 from harness.commands.mcp_arguments import add_mcp
 from harness.commands.policy_arguments import add_init, add_policy
 from harness.commands.serve_arguments import add_serve
+from harness.commands.what_if_arguments import add_what_if
 
 _MODULES = {
     "import": "import_",
     "loop": "code_loop",
     "mcp": "mcp_pins",
     "mcp-proxy": "mcp_proxy",
+    "what-if": "what_if",
 }
 """The modules of commands that are not named as their command."""
 
@@ -66,6 +68,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_mcp(commands)
     add_serve(commands)
     _add_replay(commands)
+    add_what_if(commands)
     _add_log(commands)
     add_policy(commands)
     add_init(commands)

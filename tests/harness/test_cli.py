@@ -16,7 +16,19 @@ from tests.support.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
 from tests.support.paths import ROOT
 
 COMMANDS = (
-    *("demo", "verify", "score", "run", "replay", "log", "policy", "init", "schema", "doctor"),
+    *(
+        "demo",
+        "verify",
+        "score",
+        "run",
+        "replay",
+        "what-if",
+        "log",
+        "policy",
+        "init",
+        "schema",
+        "doctor",
+    ),
     "serve",
 )
 EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."

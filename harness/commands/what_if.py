@@ -1,0 +1,63 @@
+"""`critic what-if`: what another policy, safety mode or budget would make of recorded plans."""
+
+import argparse
+import sys
+
+from harness.commands.documents import size_limit
+from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.output import ascii_json
+from harness.commands.policy import load_policy
+from harness.commands.replay import print_check
+from harness.commands.what_if_text import compared_text, compared_wire, matrix_lines, summary_line
+from harness.errors import UsageError
+from harness.log.sql import SqlDecisionLog
+from harness.replay.log_check import check_log
+from harness.what_if.change import Alteration, KeptEvidence
+from harness.what_if.judging import Compared, JudgedPlan, NotAsked, what_if
+from harness.what_if.matrix import Matrix
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what changes, the matrix and the counts. Exit status as documented by `--help`."""
+    change = _change(args)
+    as_json, matrix = args.format == "json", Matrix()
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        for one in what_if(log, change, decision_key=args.decision):
+            matrix.add(one)
+            if _is_shown(one):
+                _print(ascii_json(compared_wire(one)) if as_json else compared_text(one))
+        check = check_log(log)
+    print_check(check, as_json=as_json)
+    if as_json:
+        _print(ascii_json({"what_if": matrix.wire()}))
+    else:
+        for line in (*matrix_lines(matrix), summary_line(matrix)):
+            _print(line)
+    is_looser = matrix.looser > 0 and not args.allow_loosening
+    is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
+    return EXIT_OK if check and not is_looser and not is_unjudged else EXIT_REFUSED
+
+
+def _change(args: argparse.Namespace) -> Alteration:
+    """Return the change that is asked for.
+
+    Raises:
+        UsageError: none is, or the policy is invalid.
+    """
+    if args.policy is None and args.safety_mode is None and not args.budget:
+        raise UsageError("say what would be different: --policy, --safety-mode or --budget")
+    if args.evidence is not None and args.policy is None:
+        raise UsageError("--evidence goes with --policy: without one, evidence is as recorded")
+    policy = None if args.policy is None else load_policy(args.policy, size_limit(args)).policy
+    evidence: KeptEvidence = args.evidence or "both"
+    return Alteration(policy, args.safety_mode, args.budget, evidence)
+
+
+def _is_shown(one: Compared) -> bool:
+    if isinstance(one, JudgedPlan):
+        return one.direction != "unchanged" or one.drifted
+    return not isinstance(one, NotAsked)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

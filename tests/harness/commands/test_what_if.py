@@ -1,0 +1,139 @@
+"""`critic what-if`: the matrix, the records and the reasons, and what a pipeline may rely on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.harness.console import Critic
+from tests.harness.log.decisions import filled, meddle, proposal
+from tests.harness.what_if.test_what_if import policy_wire
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    filled(tmp_path / "audit.db", 8).close()
+    return tmp_path / "audit.db"
+
+
+def policy(tmp_path: Path, **changes: object) -> Path:
+    path = tmp_path / "policy.json"
+    path.write_text(json.dumps(policy_wire(**changes)))
+    return path
+
+
+def loose(tmp_path: Path) -> Path:
+    tools = proposal().wire()["compiled"]["manifests"]["tool_manifest"]
+    free = {key: tools[0][key] for key in ("adapter_id", "capability_id", "approval_mode")}
+    return policy(tmp_path, tool=[free, tools[1]])
+
+
+def test_no_change_is_one_line_each_and_exits_0(critic: Critic, log: Path, tmp_path: Path) -> None:
+    said = critic("what-if", log, "--policy", policy(tmp_path))
+    assert (said.status, said.err) == (0, "")
+    assert said.lines == [
+        "before \\ after        ok  missing_evidence",
+        "ok                     6                 .",
+        "missing_evidence       .                 2",
+        "8 plans judged: 8 unchanged, 0 looser, 0 tighter, 0 other",
+    ]
+
+
+def test_a_tightening_is_shown_with_its_reasons_and_exits_0(critic: Critic, log: Path) -> None:
+    said = critic("what-if", log, "--safety-mode", "network")
+    assert said.status == 0
+    assert said.lines[:3] == [
+        "record 1 (trace_1): other: refused (missing_evidence) -> refused (approval_mode_mismatch)",
+        "  before: step 1 requires evidence class window, none pinned",
+        "  after: step 1 mode destructive > safety_mode network",
+    ]
+    assert said.lines[-1] == "8 plans judged: 0 unchanged, 0 looser, 6 tighter, 2 other"
+
+
+def test_a_loosening_exits_1_unless_it_is_allowed(
+    critic: Critic, log: Path, tmp_path: Path
+) -> None:
+    command = "what-if", log, "--policy", loose(tmp_path)
+    said = critic(*command)
+    assert said.status == 1
+    assert said.lines[-1] == "8 plans judged: 6 unchanged, 2 looser, 0 tighter, 0 other"
+    allowed = critic(*command, "--allow-loosening")
+    assert (allowed.status, allowed.out) == (0, said.out)
+
+
+def test_json_is_a_line_for_each_change_and_one_for_the_counts(
+    critic: Critic, log: Path, tmp_path: Path
+) -> None:
+    said = critic("what-if", log, "--policy", loose(tmp_path), "--format", "json")
+    *changes, last = map(json.loads, said.lines)
+    assert [(one["seq"], one["change"]) for one in changes] == [(1, "looser"), (5, "looser")]
+    assert (changes[0]["before"]["ok"], changes[0]["after"]["ok"]) == (False, True)
+    assert last == {
+        "what_if": {
+            "judged": 8,
+            "unchanged": 6,
+            "looser": 2,
+            "tighter": 0,
+            "other": 0,
+            "drifted": 0,
+            "not_judged": {},
+            "left_out": 0,
+            "matrix": [
+                {"before": "ok", "after": "ok", "plans": 6},
+                {"before": "missing_evidence", "after": "ok", "plans": 2},
+            ],
+        }
+    }
+
+
+def test_what_was_not_judged_is_said_and_exits_1_unless_it_is_allowed(
+    critic: Critic, log: Path
+) -> None:
+    meddle(log, ("DELETE FROM records WHERE seq = 3", ()))
+    command = "what-if", log, "--budget", "max_steps=12"
+    said = critic(*command)
+    assert said.status == 1
+    assert "record 3: not judged: incomplete" in said.lines
+    assert said.lines[-1].endswith("0 other; 1 record not judged (1 incomplete)")
+    assert critic(*command, "--allow-unjudged").status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        ((), "say what would be different: --policy, --safety-mode or --budget"),
+        (("--evidence", "both", "--safety-mode", "network"), "--evidence goes with --policy"),
+        (("--policy", "nowhere.toml"), "nowhere.toml: "),
+    ],
+)
+def test_what_cannot_be_asked_is_explained(
+    critic: Critic, log: Path, options: tuple[str, ...], line: str
+) -> None:
+    said = critic("what-if", log, *options)
+    assert (said.status, said.out) == (2, "")
+    assert line in said.err
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max_steps",
+        "max_steps=-1",
+        "steps=1",
+        "max_steps=1,max_steps=2",
+        f"max_steps={2**53}",
+        "max_steps=1e3",
+        "",
+    ],
+)
+def test_a_budget_is_limits_by_name(critic: Critic, log: Path, text: str) -> None:
+    assert critic("what-if", log, "--budget", text).status == 2
+
+
+def test_evidence_that_sessions_would_make_is_a_mistake_of_the_policy(
+    critic: Critic, log: Path, tmp_path: Path
+) -> None:
+    item = {"id": "call/1", "classification": "x"}
+    said = critic("what-if", log, "--policy", policy(tmp_path, evidence=[item]))
+    assert said.status == 2
+    assert "/evidence/0/id: ids that begin with call/" in said.err
