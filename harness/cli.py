@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 
 from harness.commands.arguments import EXITS, Commands, add, formatter, positive
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
+from harness.commands.gate_arguments import add_gate
 from harness.commands.hook_arguments import add_hook
 from harness.commands.import_arguments import add_import
 from harness.commands.log_proof_arguments import add_log_proofs
@@ -69,6 +70,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_serve(commands)
     _add_replay(commands)
     add_what_if(commands)
+    add_gate(commands)
     _add_log(commands)
     add_policy(commands)
     add_init(commands)

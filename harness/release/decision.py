@@ -7,7 +7,7 @@ Rule 3: what is missing is inconclusive: too few runs, no measures, a record tha
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, Literal, NamedTuple
@@ -44,12 +44,14 @@ class GateBounds:
     Attributes:
         floors: evaluators whose mean score may not drop at all.
         utility_drop: by how much the mean score of utility may drop.
+        verified_drop: by how much the share of verified plans may drop.
         rises: by which share of the baseline the means of latency and cost may rise, by name.
         min_runs: fewer runs, on either side, decide nothing but a block.
     """
 
     floors: tuple[str, ...] = _HARD
     utility_drop: float = 0.02
+    verified_drop: float = 0.02
     rises: Mapping[str, float] = field(default_factory=lambda: {"latency": 0.1, "cost": 0.1})
     min_runs: int = 30
 
@@ -90,6 +92,18 @@ def gate_checks(
     checks.append(_utility(baseline, candidate, bounds.utility_drop))
     checks += [_rise(name, baseline, candidate, most) for name, most in bounds.rises.items()]
     return checks
+
+
+def refusal_check(before: Sequence[float], after: Sequence[float], most: float) -> GateCheck:
+    """Return whether the share of verified plans drops by more than `most`.
+
+    Args:
+        before: 1.0 for each plan of the baseline that was verified, 0.0 for each that was refused.
+        after: the same of the candidate.
+    """
+    if not before or not after:
+        return GateCheck("verified plans", "inconclusive", "no decisions")
+    return _bounded("verified plans", "drop", mean_drop(before, after), most)
 
 
 def _enough(baseline: list[MeasuredRun], candidate: list[MeasuredRun], least: int) -> GateCheck:

@@ -1,0 +1,56 @@
+"""The parser of `critic gate`."""
+
+import argparse
+from math import isfinite
+from typing import Final
+
+from harness.commands.arguments import Commands, add, positive
+
+_FLOORS: Final = ("policy", "safety", "utility", "latency", "cost")
+_EXITS: Final = (
+    "Exit status: 0 pass; 1 block; 2 a log or the command cannot be read; 3 inconclusive: too few "
+    "runs, no measures, records that cannot be read, or a bound that may be kept or not."
+)
+
+
+def add_gate(commands: Commands) -> None:
+    """Add `critic gate`."""
+    summary = "compare the runs of two logs: pass, block or inconclusive"
+    parser = add(commands, "gate", summary, _EXITS)
+    parser.add_argument("baseline", metavar="BASELINE", help="the log of what is released now")
+    parser.add_argument("candidate", metavar="CANDIDATE", help="the log of what may be released")
+    parser.add_argument(
+        "--floor",
+        action="append",
+        choices=_FLOORS,
+        default=[],
+        help="an evaluator whose mean score may not drop, beside policy and safety",
+    )
+    for option, default, what in (
+        ("--utility-drop", 0.02, "the mean score of utility may drop"),
+        ("--verified-drop", 0.02, "the share of verified plans may drop"),
+        ("--latency-rise", 0.1, "the mean wall_ms may rise, as a share"),
+        ("--cost-rise", 0.1, "the mean cost_micros may rise, as a share"),
+    ):
+        parser.add_argument(
+            option,
+            type=_amount,
+            default=default,
+            metavar="N",
+            help=f"by how much {what} (default: %(default)s)",
+        )
+    parser.add_argument(
+        "--min-runs",
+        type=positive,
+        default=30,
+        metavar="N",
+        help="how many runs each needs (default: %(default)s)",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def _amount(text: str) -> float:
+    value = float(text)
+    if not isfinite(value) or value < 0:
+        raise argparse.ArgumentTypeError("must be a number of at least 0")
+    return value

@@ -1,0 +1,78 @@
+"""Read the runs of a decision log for the release gate, scored by today's rules.
+
+Rule 1: a record that is damaged, missing or open is counted as unread, and never left out quietly.
+Rule 2: a decision without a run counts as a plan that was verified or refused, and not as a run.
+"""
+
+from typing import NamedTuple
+
+from critic import CriticReport
+from harness.canonical import canonical_bytes
+from harness.record import BegunRecord, DecisionRecord, Gap
+from harness.release.decision import MeasuredRun
+from harness.replay.engine import RecordedLog, Replayer
+from harness.replay.recheck import RecordedInputs, derive
+
+
+class ReleaseSample(NamedTuple):
+    """What a log says of a release.
+
+    Attributes:
+        runs: those that were scored.
+        verified: for each decision 1.0 if its plan was verified, else 0.0.
+        unread: how many records could not be read.
+    """
+
+    runs: list[MeasuredRun]
+    verified: list[float]
+    unread: int
+
+
+def release_sample(log: RecordedLog) -> ReleaseSample:
+    """Return the runs of a log.
+
+    Raises:
+        harness.log.errors.LogError: the log cannot be read any further.
+    """
+    runs, verified, unread = list[MeasuredRun](), list[float](), 0
+    for recorded in Replayer(log, None, judge=True).recorded(log.raw()):
+        if isinstance(recorded, Gap):
+            unread += recorded.last - recorded.first + 1
+            continue
+        if isinstance(recorded.record, BegunRecord) and not recorded.problems.reasons:
+            continue  # the decision that ends it counts
+        report = _report_of(recorded)
+        if report is None or not isinstance(recorded.record, DecisionRecord):
+            unread += 1
+            continue
+        verified.append(float(report.verify.ok))
+        runs += _run_of(recorded.record, report)
+    return ReleaseSample(runs, verified, unread)
+
+
+def _report_of(recorded: RecordedInputs) -> CriticReport | None:
+    """Return the report that is derived today; None if the record cannot be trusted or read."""
+    record, problems = recorded.record, recorded.problems
+    if not isinstance(record, DecisionRecord) or recorded.proposal is None or problems.tampered:
+        return None
+    try:
+        report = derive(record, recorded.proposal)
+    except Exception:
+        return None
+    is_recorded = canonical_bytes(report) == canonical_bytes(record.report)
+    return report if is_recorded or problems.drift else None
+
+
+def _run_of(record: DecisionRecord, report: CriticReport) -> list[MeasuredRun]:
+    if record.run is None or report.score is None:
+        return []
+    scores = dict(report.score.scorecard.scores)
+    facts = {"wall_ms": record.run.wall_ms, "cost_micros": record.run.cost_micros}
+    return [
+        MeasuredRun(
+            report.decision_key,
+            frozenset(name for name, verdict in scores.items() if verdict.status == "fail"),
+            {name: verdict.score for name, verdict in scores.items()},
+            {name: float(value) for name, value in facts.items() if value is not None},
+        )
+    ]
