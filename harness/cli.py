@@ -23,6 +23,7 @@ from harness.commands.log_proof_arguments import add_log_proofs
 from harness.commands.loop_arguments import add_loop, add_sessions
 from harness.commands.mcp_arguments import add_mcp
 from harness.commands.policy_arguments import add_init, add_policy
+from harness.commands.report_arguments import add_report
 from harness.commands.serve_arguments import add_serve
 from harness.commands.what_if_arguments import add_what_if
 
@@ -72,6 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_what_if(commands)
     add_gate(commands)
     _add_log(commands)
+    add_report(commands)
     add_policy(commands)
     add_init(commands)
     add_loop(commands)

@@ -1,0 +1,25 @@
+"""The parser of `critic report`. Nothing heavy is imported, for `critic --help`."""
+
+from harness.commands.arguments import Commands, add, positive
+
+_EXITS = (
+    "Exit status: 0 the log is sound; 1 records are missing, hashes or chain do not hold, or the "
+    "tables were changed: the page is written all the same, and says it; 2 the log cannot be read, "
+    "or the page not written."
+)
+
+
+def add_report(commands: Commands) -> None:
+    """Add the command."""
+    report = add(commands, "report", "write a decision log as one page of HTML", _EXITS)
+    report.add_argument("log", metavar="LOG")
+    report.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="the page; replaced if it exists"
+    )
+    report.add_argument(
+        "--last",
+        type=positive,
+        default=10_000,
+        metavar="N",
+        help="show the records with the last N numbers (default: %(default)s)",
+    )
