@@ -40,10 +40,11 @@ def rendered(found: Collected, name: str) -> Iterator[str]:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     # Ours, or JSON without any character of markup: the only texts that are not escaped.
-    own = {part: Markup(_file(f"page.{part}")) for part in ("css", "js")}  # noqa: S704
-    blocks = ((id_, Markup(text)) for id_, text in _blocks(found))  # noqa: S704 - see `data_text`
+    own = {part: _file(f"page.{part}") for part in ("css", "js")} | _data(found)
+    safe = {part: Markup(text) for part, text in own.items()}  # noqa: S704
+    blocks = ((id_, Markup(text)) for id_, text in found.details.blocks())  # noqa: S704
     template = environment.from_string(_file("page.html"))
-    return template.generate(**_facts(found, name), **own, blocks=blocks, policy=_policy())
+    return template.generate(**_facts(found, name), **safe, blocks=blocks, policy=_policy())
 
 
 def _file(name: str) -> str:
@@ -64,15 +65,13 @@ def _hash_source(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def _blocks(found: Collected) -> Iterator[tuple[str, str]]:
+def _data(found: Collected) -> dict[str, str]:
+    """Return the JSON that the list needs. The script runs on it before the details are read."""
     kept = found.details.numbers()
     rows = [row | {"more": 1} if row["seq"] in kept else row for row in found.rows]
-    yield (
-        "words",
-        data_text({"is": {**OUTCOME_WORDS}, "why": {**REFUSAL_WORDS}, "more": {**EXPLAINED}}),
-    )
-    yield "rows", data_text(rows)
-    yield from found.details.blocks()
+    words = {"is": OUTCOME_WORDS, "why": REFUSAL_WORDS, "more": EXPLAINED}
+    legend = {name: dict(said) for name, said in words.items()}
+    return {"legend": data_text(legend), "rows": data_text(rows)}
 
 
 def _facts(found: Collected, name: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from harness.report_page.rows import kind_of
 _BUDGETS: Final = {
     "max_steps": "Steps of the plan",
     "bucket_tokens": "Tokens",
-    "cost_micros": "Cost (millionths of the currency)",
+    "cost_micros": "Cost (millionths)",
     "wall_ms": "Time (ms)",
 }
 

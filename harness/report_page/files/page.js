@@ -186,7 +186,7 @@
     const ctx = detail.ctx || {}, spec = detail.spec;
     return facts([["Outcome", outcome(row)], ["Said", row.said], ["Decided at", row.at], ["Trace", row.trace],
       ["Decision", row.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
-      ["Safety mode", ctx.mode && `${ctx.mode}: ${said("more", ctx.mode)}`], ["Budget", budget(ctx.budget)],
+      ["Safety mode", ctx.mode], ["Budget", budget(ctx.budget)],
       ["Spent before", ctx.spent && listed([ctx.spent.steps && `${ctx.spent.steps} steps`, ctx.spent.tokens && `${ctx.spent.tokens} tokens`].filter(Boolean))],
       ["Approvals", ctx.approvals && listed(ctx.approvals.map((one) => `${one.id} by ${one.by}`))],
       ["Approvals used", listed(detail.used)], ["Ended early", detail.error]]);
@@ -229,6 +229,10 @@
     const [, seq] = /^#record-(-?\d+)$/.exec(location.hash) || [];
     const row = rows[place.get(seq)];
     const opens = Boolean(row && row.more);
+    if (opens && !byId(`detail-${seq}`)) {  // the list is there before all details are
+      addEventListener("DOMContentLoaded", route, {once: true});
+      return;
+    }
     for (const node of overviews) node.hidden = opens;
     opened.hidden = !opens;
     if (opens) {

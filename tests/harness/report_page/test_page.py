@@ -6,83 +6,29 @@ import json
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evals.plan import Proposal
-from evals.run import Run
 from harness.log import SqlDecisionLog
-from harness.record import CriticError
-from harness.wire import build
-from tests.harness.log.decisions import NOON, decision, filled, judged, proposal
+from tests.harness.log.decisions import decision, filled
+from tests.harness.report_page.hostile_log import TRAPS, log_with
 from tests.harness.report_page.pages import page_of, strings, text_of
-from tests.support.examples import HOSTILE
 from tests.support.guarding import ASKS, answers_to, call, desk, guard_of, yes
 
 pytest.importorskip("jinja2")
 
-_TRAPS = (
-    "</script><script>alert(1)</script>",
-    "<!--<script>",
-    "]]>",
-    "</main></textarea></title></style>",
-    "<img src=x onerror=alert(1)>",
-    "' onload='alert(1)",
-    '" autofocus onfocus="alert(1)',
-    "{{ 7 * 7 }}{% raw %}",
-    "&lt;script&gt;&#x202e;",
-    "\u2028\u2029\u202e\u2066\u200b\x00\x1b[2J\x7f",
-    "__proto__",
-    HOSTILE,
-)
-_TEXTS = st.lists(st.sampled_from(_TRAPS) | st.text(), max_size=3).map("".join)
-
-
-def _log_with(text: str, path: Path) -> Path:
-    """Make a log with this text wherever a record takes free text."""
-    wire: Any = proposal().wire()
-    steps = wire["plan"]["steps"]
-    for item in wire["compiled"]["manifests"]["evidence_manifest"]:
-        item |= {"snapshot": text, "subject": text, "content": {"order": "o-17", "more": text}}
-    steps[0]["args"]["note"] = {"key " + text: [text]}
-    steps.append({"kind": "reason", "summary": text})
-    proposed = build(Proposal, wire)
-    calls = [
-        {
-            "step": place,
-            "adapter_id": steps[place % 2]["adapter_id"],
-            "capability_id": steps[place % 2]["capability_id"],
-            "args": {"key " + text: text},
-            "status": "failed",
-            "output": {"key " + text: [text]},
-            "error": text,
-        }
-        for place in (0, 1, 7)
-    ]
-    facts = {"run_id": "run_1", "trace_id": "trace_1", "calls": calls, "intent": text}
-    outputs = {"receipt": text, "other": {"key " + text: text}}
-    run = build(Run, {**facts, "outputs": outputs, "proposal": proposed.wire()})
-    with SqlDecisionLog.open(path) as log:
-        log.append(judged(proposed, run, error=text or "x"))
-        log.append(judged(build(Proposal, {**wire, "compiled": _without_tools(wire)})))
-        log.append_error(CriticError(asked={"key " + text: text}, where=text, failed_at=NOON))
-    return path
-
-
-def _without_tools(wire: Any) -> Any:
-    return {"manifests": {**wire["compiled"]["manifests"], "tool_manifest": []}}
+_TEXTS = st.lists(st.sampled_from(TRAPS) | st.text(), max_size=3).map("".join)
 
 
 @settings(max_examples=25, deadline=None)
 @given(_TEXTS)
-@example("".join(_TRAPS))
+@example("".join(TRAPS))
 def test_no_text_of_a_record_is_markup_or_is_hidden(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        plain = page_of(_log_with("x", Path(folder) / "plain.db"))
-        page = page_of(_log_with(text, Path(folder) / "hostile.db"), name=text)
+        plain = page_of(log_with("x", Path(folder) / "plain.db"))
+        page = page_of(log_with(text, Path(folder) / "hostile.db"), name=text)
         raw = text_of(Path(folder) / "hostile.db", name=text)
     assert page.shape == plain.shape
     assert all(char.isprintable() or char == "\n" for char in raw)
@@ -135,7 +81,7 @@ def test_every_record_has_a_line_and_opens_as_it_was_recorded(tmp_path: Path) ->
 
 
 def test_what_was_sent_is_set_against_what_was_planned(tmp_path: Path) -> None:
-    page = page_of(_log_with("x", tmp_path / "audit.db"))
+    page = page_of(log_with("x", tmp_path / "audit.db"))
     detail = page.data("detail-1")
     sent = [one for step in detail["plan"]["steps"] for one in step.get("calls", ())]
     assert [json.loads(one["other_args"]) for one in sent] == [{"key x": "x"}] * 2
