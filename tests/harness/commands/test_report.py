@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from evals.plan import Proposal
+from harness.canonical import canonical_json
 from harness.log import SqlDecisionLog
-from harness.record import Begun
+from harness.record import Begun, sha256
+from harness.record.parts import reference
 from harness.report_page.writing import write_whole
+from harness.wire import build
 from tests.harness.console import Critic
-from tests.harness.log.decisions import NOON, filled, meddle, proposal, query
+from tests.harness.log.decisions import NOON, filled, judged, meddle, proposal, query
 from tests.harness.report_page.pages import Page
 
 pytest.importorskip("jinja2")
@@ -121,6 +125,24 @@ def test_a_gap_before_the_last_records_is_not_hidden(critic: Critic, log: Path) 
     assert (said.status, said.err) == (1, "critic: record 2 is missing\n")
     page = Page(log.with_name("audit.html").read_text(encoding="utf-8"))
     assert "record 2 is missing" in page.said
+
+
+def test_what_was_redacted_is_named_and_the_rest_is_shown(critic: Critic, tmp_path: Path) -> None:
+    log, long = tmp_path / "audit.db", canonical_json("secret" * 400)
+    wire = proposal().wire()
+    wire["compiled"]["manifests"]["evidence_manifest"][0]["subject"] = "secret" * 400
+    with SqlDecisionLog.open(log) as kept:
+        kept.append(judged(build(Proposal, wire)))
+    digest = sha256(long)
+    meddle(log, ("UPDATE inputs SET body = ? WHERE digest = ?", (reference(digest), digest)))
+    said = critic("report", log, "-o", tmp_path / "audit.html")
+    assert (said.status, said.err) == (1, "critic: record 1: redacted\n")
+    assert critic("log", "verify", log).status == 1
+    text = (tmp_path / "audit.html").read_text(encoding="utf-8")
+    assert "secret" not in text
+    detail = Page(text).data("detail-1")
+    assert detail["faults"] == ["compiled is redacted or damaged"]
+    assert len(detail["plan"]["steps"]) == 2
 
 
 @pytest.mark.parametrize("name", ["missing.db", "page.html", "."])
