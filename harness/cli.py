@@ -19,7 +19,7 @@ from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 from harness.commands.gate_arguments import add_gate
 from harness.commands.hook_arguments import add_hook
 from harness.commands.import_arguments import add_import
-from harness.commands.log_proof_arguments import add_log_proofs
+from harness.commands.log_arguments import add_log, add_replay
 from harness.commands.loop_arguments import add_loop, add_sessions
 from harness.commands.mcp_arguments import add_mcp
 from harness.commands.policy_arguments import add_init, add_policy
@@ -69,10 +69,10 @@ def build_parser() -> argparse.ArgumentParser:
     add_import(commands)
     add_mcp(commands)
     add_serve(commands)
-    _add_replay(commands)
+    add_replay(commands)
     add_what_if(commands)
     add_gate(commands)
-    _add_log(commands)
+    add_log(commands)
     add_report(commands)
     add_policy(commands)
     add_init(commands)
@@ -195,59 +195,6 @@ def _add_guard(commands: Commands) -> None:
         metavar="N",
         help="refuse lines of more bytes without reading them (default: 33554432, 32 MiB)",
     )
-
-
-def _add_replay(commands: Commands) -> None:
-    replay = add(commands, "replay", "derive every recorded verdict again and compare the bytes")
-    replay.add_argument("log", metavar="LOG")
-    replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
-    replay.add_argument("--format", choices=("text", "json"), default="text")
-    replay.add_argument(
-        "--jobs",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="the number of processes (default: 1); the answers are the same",
-    )
-    replay.add_argument(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="replay on the cluster of dask.distributed at tcp://HOST:PORT or tls://HOST:PORT",
-    )
-    replay.add_argument(
-        "--since",
-        metavar="SEQ:HASH",
-        help="believe the records up to this one, and replay those after it",
-    )
-    replay.add_argument(
-        "--resume",
-        metavar="FILE",
-        help="keep in FILE how far the replay has come, and go on from there if FILE exists",
-    )
-
-
-def _add_log(commands: Commands) -> None:
-    exits = (
-        "Exit status: 0 all ok; 1 records are missing, hashes or chain do not hold, or the tables "
-        "were changed; 2 the log or the command cannot be read."
-    )
-    log = add(commands, "log", "look at a decision log", exits)
-    actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = add(actions, "list", "one line per record, and one per gap", exits)
-    show = add(actions, "show", "one record in full, with its inputs", exits)
-    check = add(actions, "verify", "check hashes, chain and tables without judging again", exits)
-    check.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
-    upgrade = add(actions, "upgrade", "copy a log of an older format into the present one", exits)
-    upgrade.add_argument("log", metavar="OLD")
-    upgrade.add_argument("new", metavar="NEW", help="the copy, which must not exist")
-    roles = add(actions, "roles", "print the grants for who appends to a log in PostgreSQL", exits)
-    roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")
-    roles.add_argument("--auditor", default="critic_auditor", help="who reads (%(default)s)")
-    for action in (listing, show, check, roles):
-        action.add_argument("log", metavar="LOG")
-    show.add_argument("seq", type=int, metavar="SEQ")
-    listing.add_argument("--trace", metavar="ID", help="only its records: a session has one trace")
-    add_log_proofs(actions)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,6 +6,8 @@ The rules are those of `harness.log.sql`.
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any
 
 from harness.log.commits import Append, SharedCommits
 from harness.log.errors import (
@@ -30,7 +32,10 @@ from harness.record import (
     RawRecord,
     Sealed,
 )
-from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
+from harness.record.index_row import IndexRow, index_row
+from harness.record.parts import pieces_of
+from harness.replay.integrity import read_text_of
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 
 
 class LogAppender(LogReader):
@@ -51,13 +56,17 @@ class LogAppender(LogReader):
         self._schema: Hashable = None
         self._commits = SharedCommits(self._commit)
 
-    def copy(self, records: Sequence[RawRecord], inputs: Mapping[str, bytes]) -> None:
-        """Store records and inputs of another log as they are, in parts. For `upgrade_log`.
+    def copy(
+        self, records: Sequence[RawRecord], whole: Mapping[str, bytes] = MappingProxyType({})
+    ) -> None:
+        """Store whole records, and whole inputs, of another log, in parts. For `upgrade_log`.
+
+        The inputs that records name have to be stored before them.
 
         Raises:
             LogError: nothing was stored.
         """
-        self._write_apart(in_parts(records, inputs))
+        self._write_apart(in_parts(records, whole, self._parsed_input))
 
     def copy_stored(self, bodies: Mapping[str, bytes], claims: Mapping[str, int]) -> None:
         """Store bodies of inputs and parts as another log holds them, and claims.
@@ -73,12 +82,22 @@ class LogAppender(LogReader):
         Raises:
             LogError: nothing was stored.
         """
-        self._write_apart(Written(records, {}, {}))
+        self._write_apart(Written(records, {}, {}, [self._row_of(raw) for raw in records]))
+
+    def _row_of(self, raw: RawRecord) -> IndexRow:
+        document = read_text_of(raw, pieces_of([raw.body], self.stored), checked=False).value
+        named = document.get("inputs") or {}
+        ctx, plan = (self._parsed_input(named.get(name, "")) for name in ("ctx", "plan"))
+        return index_row(document, ctx, plan, raw.seq)
 
     def _write_apart(self, written: Written) -> None:
         self._require_open()
         with self._transaction() as connection:
             self._write(connection, written)
+
+    def _parsed_input(self, digest: str) -> Any:
+        data = self.input(digest)
+        return None if data is None else parse_json(data, len(data))
 
     async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
         import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
@@ -119,6 +138,8 @@ class LogAppender(LogReader):
         self._known.add(written.inputs)
 
     def _write(self, connection: Connection, written: Written) -> None:
+        if not self.has_index:
+            written = written._replace(columns=())
         if not write(connection, written):
             raise LogDamaged(
                 f"{self._store.where}: cannot append: the log does not hold what was appended to "
@@ -137,6 +158,7 @@ class LogAppender(LogReader):
         """Give the entries their places. An append that cannot have one is refused by itself."""
         before = head(connection)
         records: list[RawRecord] = []
+        index: list[IndexRow] = []
         inputs: dict[str, bytes] = {}
         claims: dict[str, int] = {}
         every = [entry for append in appends for entry in append.entries]
@@ -152,10 +174,12 @@ class LogAppender(LogReader):
             claims |= own
             append.placed = tuple(whole for whole, _ in entries)
             records += [stored for _, stored in entries]
+            rows = zip(append.entries, entries, strict=True)
+            index += [entry.drafted.row._replace(seq=stored.seq) for entry, (_, stored) in rows]
             before = Head(records[-1].seq, records[-1].hash)
             for entry in append.entries:
                 inputs |= {d: body for d, body in entry.stored.items() if d not in self._known}
-        return Written(records, inputs, claims)
+        return Written(records, inputs, claims, index)
 
     def _own_claims(self, append: Append, made: Mapping[str, int], before: Head) -> dict[str, int]:
         """Return the claims of an append, with the numbers of its records."""

@@ -3,7 +3,7 @@
 from harness.log.errors import LogDamaged, NotALog
 from harness.log.statements import insert_format, stored_formats
 from harness.log.store import KEEP_EVIDENCE, Connection, Store
-from harness.log.tables import FORMATS, LOG_FORMAT, OLD_FORMAT, tables_of
+from harness.log.tables import FORMATS, LOG_FORMAT, OLD_FORMAT, UNINDEXED_FORMAT, tables_of
 
 
 def initialise(store: Store) -> None:
@@ -37,10 +37,10 @@ def check_tables(store: Store, connection: Connection) -> int:
 
 def _format(store: Store, connection: Connection) -> int:
     formats = stored_formats(connection)
-    for known in (OLD_FORMAT, LOG_FORMAT):
+    for known in (OLD_FORMAT, UNINDEXED_FORMAT, LOG_FORMAT):
         if formats == [known]:
             return known
     raise NotALog(
         f"{store.where}: it is in a format that this version cannot read (it reads {OLD_FORMAT} "
-        f"and {LOG_FORMAT}): install the version of plan-critic that wrote it"
+        f"to {LOG_FORMAT}): install the version of plan-critic that wrote it"
     )

@@ -11,15 +11,25 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
+from harness.log.query import COLUMN_TYPES
 from harness.log.store import Connection
-from harness.log.tables import LOG_FORMAT, OLD_FORMAT, tables_of
+from harness.log.tables import INDEX, LOG_FORMAT, tables_of
 
 _TEXT: Final = 'text COLLATE "C" NOT NULL'  # in the order of its bytes, as the log reads it
+_INDEXED: Final[Mapping[str, str]] = {
+    "INTEGER NOT NULL": "bigint NOT NULL",
+    "BIGINT": "bigint",
+    "DOUBLE PRECISION": "double precision",
+    "TEXT": 'text COLLATE "C"',
+}
+"""The types of the columns of the index, as PostgreSQL itself writes them."""
+
 _COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "log_format": ("format bigint NOT NULL",),
     "inputs": (f"digest {_TEXT}", "body bytea NOT NULL"),
     "records": ("seq bigint NOT NULL", f"hash {_TEXT}", "body bytea NOT NULL"),
     "claims": (f"claim {_TEXT}", "seq bigint NOT NULL"),
+    INDEX: tuple(f"{name} {_INDEXED[kind]}" for name, kind in COLUMN_TYPES.items()),
 }
 _KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "log_format_key": ("log_format", "PRIMARY KEY (format)"),
@@ -27,17 +37,24 @@ _KEYS: Final[Mapping[str, tuple[str, str]]] = {
     "records_key": ("records", "PRIMARY KEY (seq)"),
     "records_hash_once": ("records", "UNIQUE (hash)"),
     "claims_key": ("claims", "PRIMARY KEY (claim)"),
+    f"{INDEX}_key": (INDEX, "PRIMARY KEY (seq)"),
 }
 
 _REFUSAL: Final = (
     "RAISE EXCEPTION 'the decision log is append-only' USING ERRCODE = 'restrict_violation';"
 )
+_IN_ORDER: Final[Mapping[str, str]] = {"records": "keep_order", INDEX: "keep_index_order"}
+"""The tables whose rows are numbered without a gap, and the function that sees to it."""
+
 _FUNCTIONS: Final[Mapping[str, str]] = {
     "refuse_change": f"BEGIN {_REFUSAL} END",
-    "keep_order": (
-        "BEGIN IF NEW.seq IS DISTINCT FROM (SELECT coalesce(max(seq), 0) + 1 FROM records) "  # noqa: S608 - our own words
-        f"THEN {_REFUSAL} END IF; RETURN NEW; END"
-    ),
+    **{
+        function: (
+            f"BEGIN IF NEW.seq IS DISTINCT FROM (SELECT coalesce(max(seq), 0) + 1 FROM {table}) "  # noqa: S608 - our own words
+            f"THEN {_REFUSAL} END IF; RETURN NEW; END"
+        )
+        for table, function in _IN_ORDER.items()
+    },
 }
 # As PostgreSQL itself writes them, so that they can be compared.
 _TRIGGERS: Final[Mapping[str, tuple[str, str]]] = {
@@ -49,10 +66,13 @@ _TRIGGERS: Final[Mapping[str, tuple[str, str]]] = {
         )
         for table in _COLUMNS
     },
-    "records_in_order": (
-        "records",
-        "BEFORE INSERT ON records FOR EACH ROW EXECUTE FUNCTION keep_order()",
-    ),
+    **{
+        f"{table}_in_order": (
+            table,
+            f"BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION {function}()",
+        )
+        for table, function in _IN_ORDER.items()
+    },
 }
 
 # Every object that can hide, change or refuse a row: (kind, name, table, definition).
@@ -202,9 +222,10 @@ def _expected(log_format: int) -> dict[_Defined, str]:
         found |= {_Defined("constraint", name, table): key, _Defined("index", name, table): index}
     for name, (table, rest) in _TRIGGERS.items():
         found[_Defined("trigger", name, table)] = f"CREATE TRIGGER {name} {rest}"
-    if log_format == OLD_FORMAT:
-        found = {one: text for one, text in found.items() if one.table in ("", *tables)}
-    return found | {_Defined("function", f"{f}()"): f"plpgsql {b}" for f, b in _FUNCTIONS.items()}
+    found = {one: text for one, text in found.items() if one.table in ("", *tables)}
+    unused = {function for table, function in _IN_ORDER.items() if table not in tables}
+    made = {name: body for name, body in _FUNCTIONS.items() if name not in unused}
+    return found | {_Defined("function", f"{f}()"): f"plpgsql {b}" for f, b in made.items()}
 
 
 def _key_of(table: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from harness.errors import escape_text
 from harness.log.errors import LogDamaged
+from harness.log.query import index_of, unrecorded
 from harness.log.statements import (
     CLAIM_ROWS,
     HASHES,
@@ -26,7 +27,7 @@ from harness.log.statements import (
     stored_inputs,
 )
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store
-from harness.log.tables import OLD_FORMAT
+from harness.log.tables import INDEX, OLD_FORMAT, tables_of
 from harness.record import DecisionRecord, Gap, Head, LogRecord, RawRecord, read_record
 from harness.record.parts import Whole, pieces_of, whole_of
 from harness.wire import InvalidInput
@@ -45,7 +46,7 @@ class LogReader:
 
     def head(self) -> Head:
         """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return head(connection)
 
     def gaps(self) -> Iterator[Gap]:
@@ -143,7 +144,7 @@ class LogReader:
         A whole input has its parts in their places; if one is missing or redacted, it is as stored.
         A stored body may have references to parts, which are stored in the same way.
         """
-        with self._reading() as connection:
+        with self.reading() as connection:
             bodies = stored_inputs(connection, digests)
         if form == "stored":
             return bodies
@@ -155,7 +156,7 @@ class LogReader:
 
     def digests(self) -> frozenset[str]:
         """Return the digests of all inputs and parts, unchecked: they may be any text."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return frozenset(stored_digests(connection))
 
     def bodies(self) -> Iterator[tuple[str, bytes]]:
@@ -171,7 +172,7 @@ class LogReader:
         """Return the number of the record that made each claim; leave out what none made."""
         if self._format == OLD_FORMAT:
             return {}
-        with self._reading() as connection:
+        with self.reading() as connection:
             return stored_claims(connection, claims)
 
     def all_claims(self) -> Iterator[tuple[str, int]]:
@@ -184,18 +185,43 @@ class LogReader:
                 return
             after = str(page[-1][0])
 
+    @property
+    def keeps_parts(self) -> bool:
+        """Return whether bodies may have references to parts. In the old format they are whole."""
+        return self._format != OLD_FORMAT
+
+    @property
+    def has_index(self) -> bool:
+        """Return whether the log has columns to search it by. A log of an older format has not."""
+        return INDEX in tables_of(self._format)
+
+    def index(self, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]] | None:
+        """Return the rows of the index for these records, unchecked; None without an index."""
+        if not self.has_index:
+            return None
+        with self.reading() as connection:
+            return index_of(connection, numbers)
+
+    def unrecorded(self, most: int) -> list[Any]:
+        """Return the numbers of rows of the index without a record: at most so many."""
+        if not self.has_index:
+            return []
+        with self.reading() as connection:
+            return unrecorded(connection, most)
+
     def named(self, hashes: Iterable[str]) -> Mapping[str, RawRecord]:
         """Return the records that are stored under those hashes, unchecked."""
-        with self._reading() as connection:
+        with self.reading() as connection:
             return {raw.hash: raw for raw in records_named(connection, hashes)}
 
     @contextmanager
-    def _reading(self) -> Iterator[Connection]:
+    def reading(self) -> Iterator[Connection]:
+        """Begin to read. No lock is held after it: read little at a time."""
         with self._store.errors("read"), self._store.transaction(self._mode) as connection:
             yield connection
 
     def _some(self, rows: Rows, after: int | str | None, most: int = _NUMBERS) -> Sequence[Any]:
-        with self._reading() as connection:
+        with self.reading() as connection:
             return _bounded(rows_after(connection, rows, after, most))
 
     def _rows(self, rows: Rows, after: int | None, most: int) -> Iterator[Any]:

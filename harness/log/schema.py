@@ -14,8 +14,9 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
+from harness.log.query import COLUMN_TYPES
 from harness.log.store import Connection
-from harness.log.tables import LOG_FORMAT, OLD_FORMAT, tables_of
+from harness.log.tables import INDEX, LOG_FORMAT, tables_of
 
 _APPLICATION_ID: Final = 0x43726974
 """The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
@@ -29,28 +30,38 @@ _TABLES: Final = {
     "body BLOB NOT NULL, PRIMARY KEY (seq), UNIQUE (hash))",
     "claims": "CREATE TABLE claims (claim VARCHAR(1000) NOT NULL, seq INTEGER NOT NULL, "
     "PRIMARY KEY (claim)) WITHOUT ROWID",
+    INDEX: f"CREATE TABLE {INDEX} ("
+    + ", ".join(f"{name} {kind}" for name, kind in COLUMN_TYPES.items())
+    + ", PRIMARY KEY (seq))",
 }
 
 # INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
-_GUARDED: Final = ("records", "inputs", "log_format", "claims")
+_GUARDED: Final = ("records", "inputs", "log_format", "claims", INDEX)
+_REFUSED: Final = "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
+_IN_ORDER: Final = {
+    "records": (
+        "in_order",
+        "NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM records) "
+        "OR EXISTS (SELECT 1 FROM records WHERE hash = NEW.hash)",
+    ),
+    "inputs": ("once", "EXISTS (SELECT 1 FROM inputs WHERE digest = NEW.digest)"),
+    "claims": ("once", "EXISTS (SELECT 1 FROM claims WHERE claim = NEW.claim)"),
+    INDEX: ("in_order", "NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM record_index)"),
+}
+"""What an insert must not do: the end of the name of a trigger, and its condition."""
+
 _TRIGGERS: Final = (
     *(
-        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} "
-        "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
+        (table, f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} {_REFUSED}")
         for table in _GUARDED
         for verb in ("UPDATE", "DELETE")
     ),
-    "CREATE TRIGGER records_in_order BEFORE INSERT ON records "
-    "WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM records) "
-    "OR EXISTS (SELECT 1 FROM records WHERE hash = NEW.hash) "
-    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
-    "CREATE TRIGGER inputs_once BEFORE INSERT ON inputs "
-    "WHEN EXISTS (SELECT 1 FROM inputs WHERE digest = NEW.digest) "
-    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
-    "CREATE TRIGGER claims_once BEFORE INSERT ON claims "
-    "WHEN EXISTS (SELECT 1 FROM claims WHERE claim = NEW.claim) "
-    "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END",
+    *(
+        (table, f"CREATE TRIGGER {table}_{name} BEFORE INSERT ON {table} WHEN {when} {_REFUSED}")
+        for table, (name, when) in _IN_ORDER.items()
+    ),
 )
+"""The triggers, each with its table."""
 
 _SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _APPLICATION: Final = "SELECT 'mark', application_id, '', '' FROM pragma_application_id"
@@ -86,8 +97,8 @@ def create_schema(connection: Connection, log_format: int = LOG_FORMAT) -> None:
     for table in tables_of(log_format):
         connection.execute(_TABLES[table])
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    for trigger in _TRIGGERS:
-        if log_format != OLD_FORMAT or "ON claims" not in trigger:
+    for table, trigger in _TRIGGERS:
+        if table in tables_of(log_format):
             connection.execute(trigger)
 
 

@@ -62,6 +62,11 @@ class SqlDecisionLog(LogAppender):
         return self._format == LOG_FORMAT
 
     @property
+    def where(self) -> str:
+        """Return where the log is, safe to print."""
+        return self._store.where
+
+    @property
     def problems(self) -> tuple[str, ...]:
         """Return how the tables differed from those of their format when the log was opened.
 

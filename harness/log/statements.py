@@ -73,19 +73,19 @@ def stored_digests(connection: Connection) -> Iterator[str]:
 
 def stored_inputs(connection: Connection, digests: Iterable[str]) -> dict[str, bytes]:
     """Return the bytes that are stored under those digests; leave out what is not stored."""
-    rows = _rows_with(connection, INPUTS.select, INPUTS.by, digests)
+    rows = rows_with(connection, INPUTS.select, INPUTS.by, digests)
     return {str(digest): bytes(body or b"") for digest, body in rows}
 
 
 def stored_claims(connection: Connection, claims: Iterable[str]) -> dict[str, int]:
     """Return the number of the record that made each claim; leave out what no record claimed."""
-    rows = _rows_with(connection, CLAIM_ROWS.select, CLAIM_ROWS.by, claims)
+    rows = rows_with(connection, CLAIM_ROWS.select, CLAIM_ROWS.by, claims)
     return {str(claim): seq for claim, seq in rows}
 
 
 def records_named(connection: Connection, hashes: Iterable[str]) -> list[RawRecord]:
     """Return the records that are stored under those hashes, unchecked."""
-    rows = _rows_with(connection, RECORDS.select, "hash", hashes)
+    rows = rows_with(connection, RECORDS.select, "hash", hashes)
     return [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in rows]
 
 
@@ -111,8 +111,8 @@ def insert_claims(connection: Connection, claims: Mapping[str, int]) -> None:
     connection.executemany(_INSERT_CLAIM, rows)
 
 
-def _rows_with(
-    connection: Connection, select: str, column: str, values: Iterable[str]
+def rows_with(
+    connection: Connection, select: str, column: str, values: Iterable[str | int]
 ) -> Iterator[Any]:
     """Yield the rows that have one of those values in a column."""
     distinct = iter(dict.fromkeys(values))

@@ -1,4 +1,4 @@
-"""Copy a log of the first format into the one that this version writes.
+"""Copy a log of an older format into the one that this version makes.
 
 Rule 1: the copy has the same records, hashes, inputs and head, compared byte for byte, before it
         gets its name. A copy that was interrupted has another name.
@@ -7,7 +7,7 @@ Rule 2: a log that is not as it was recorded is not copied: the copy would look 
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -15,7 +15,7 @@ from harness.errors import UsageError, escape_text
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import KEEP_EVIDENCE
-from harness.record import Head, RawRecord
+from harness.record import Head
 from harness.replay.engine import replay
 from harness.replay.result import ReplayResult
 
@@ -67,10 +67,15 @@ def _require_sound(path: Path, log: SqlDecisionLog, watch: Watch) -> None:
 
 
 def _copy(source: SqlDecisionLog, target: SqlDecisionLog) -> None:
-    for inputs in _batches(source.bodies()):
-        target.copy((), dict(inputs))
+    for bodies in _batches(source.bodies()):
+        if source.keeps_parts:
+            target.copy_stored(dict(bodies), {})
+        else:
+            target.copy((), dict(bodies))
     for records in _batches(source.raw()):
-        target.copy(records, {})
+        target.copy(records)
+    for claims in _batches(source.all_claims()):
+        target.copy_stored({}, dict(claims))
 
 
 def _batches(items: Iterator[_T]) -> Iterator[list[_T]]:
@@ -79,12 +84,14 @@ def _batches(items: Iterator[_T]) -> Iterator[list[_T]]:
 
 
 def _equal(source: SqlDecisionLog, target: SqlDecisionLog) -> bool:
-    """Return whether the copy holds the records and inputs of the source, and no other record."""
-    pairs: Iterator[tuple[RawRecord | None, RawRecord | None]]
-    pairs = zip_longest(source.raw(), target.raw())
-    return all(one is not None and one == other for one, other in pairs) and all(
-        target.input(digest) == body for digest, body in source.bodies()
+    """Return whether the copy holds what the source does, and no other record or claim."""
+    pairs: Iterator[tuple[object, object]]
+    pairs = chain(
+        zip_longest(source.raw(), target.raw()),
+        zip_longest(source.all_claims(), target.all_claims()),
+        ((source.input(digest), target.input(digest)) for digest, _ in source.bodies()),
     )
+    return all(one is not None and one == other for one, other in pairs)
 
 
 def _shown(path: Path) -> str:

@@ -5,11 +5,12 @@ Rule 1: what this process has seen stored is not asked for again. What it has no
 Rule 2: what was written is read back before the commit.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from harness.canonical import canonical_json
+from harness.log.query import insert_index, stored_index
 from harness.log.statements import (
     RECORDS,
     insert_claims,
@@ -23,6 +24,7 @@ from harness.log.store import Connection
 from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
 from harness.record.chain import sealed_members
 from harness.record.drafts import joined_object
+from harness.record.index_row import IndexRow, index_row
 from harness.record.parts import parted, pieces_of, whole_of
 from harness.wire import parse_json
 
@@ -82,6 +84,7 @@ class Written(NamedTuple):
     records: Sequence[RawRecord]
     inputs: Mapping[str, bytes]
     claims: Mapping[str, int]
+    columns: Sequence[IndexRow] = ()
 
 
 def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
@@ -94,15 +97,25 @@ def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     return whole, RawRecord(whole.seq, whole.hash, body)
 
 
-def in_parts(records: Sequence[RawRecord], inputs: Mapping[str, bytes]) -> Written:
-    """Return whole records and inputs as they are stored."""
+def in_parts(
+    records: Sequence[RawRecord],
+    inputs: Mapping[str, bytes],
+    stored_input: Callable[[str], Any],
+) -> Written:
+    """Return whole records and inputs as they are stored.
+
+    `stored_input` returns an input that is stored already, parsed, or None.
+    """
     stored: dict[str, bytes] = {}
     for digest, document in inputs.items():
         apart = parted(document)
         stored |= {**apart.pieces, digest: apart.body}
-    rows = []
+    rows, index = [], []
     for raw in records:
         document = parse_json(raw.body, len(raw.body))
+        named = document.get("inputs", {})
+        ctx, plan = (stored_input(named.get(name, "")) for name in ("ctx", "plan"))
+        index.append(index_row(document, ctx, plan, raw.seq))
         apart_members = {
             name: parted(canonical_json(document[name])) for name in _WITH_PARTS if name in document
         }
@@ -111,11 +124,11 @@ def in_parts(records: Sequence[RawRecord], inputs: Mapping[str, bytes]) -> Writt
             stored |= apart.pieces
             members[name] = apart.body
         rows.append(raw._replace(body=joined_object(members)))
-    return Written(rows, stored, {})
+    return Written(rows, stored, {}, index)
 
 
 def write(connection: Connection, written: Written) -> bool:
-    """Write records, inputs and claims. Return whether the log holds exactly that now.
+    """Write records, inputs, claims and the index. Return whether the log holds exactly that now.
 
     Inputs that are stored already are left, after a look at what is stored.
     """
@@ -124,10 +137,12 @@ def write(connection: Connection, written: Written) -> bool:
     insert_inputs(connection, new)
     insert_records(connection, written.records)
     insert_claims(connection, written.claims)
+    insert_index(connection, written.columns)
     return (
         _records_from(connection, written.records) == list(written.records)
         and stored_inputs(connection, new) == new
         and stored_claims(connection, written.claims) == written.claims
+        and _index_from(connection, written.columns) == list(written.columns)
         and all(_holds(connection, digest, stored[digest], written.inputs) for digest in stored)
     )
 
@@ -139,6 +154,13 @@ def _records_from(connection: Connection, written: Sequence[RawRecord]) -> list[
     # One more than there should be, so that what is there beside them shows.
     rows = rows_after(connection, RECORDS, written[0].seq - 1, len(written) + 1)
     return [RawRecord(*row) for row in rows]
+
+
+def _index_from(connection: Connection, written: Sequence[IndexRow]) -> list[tuple[Any, ...]]:
+    """Return what is stored in the index from the first number on."""
+    if not written:
+        return []
+    return stored_index(connection, written[0].seq, written[-1].seq + 1)
 
 
 def _holds(connection: Connection, digest: str, body: bytes, written: Mapping[str, bytes]) -> bool:

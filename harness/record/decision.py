@@ -31,6 +31,7 @@ from harness.record.drafts import (
     revalidated,
     sha256,
 )
+from harness.record.index_row import IndexRow, index_row
 from harness.rules import rules_digest
 
 INPUT_NAMES: Final = ("ctx", "compiled", "spec", "plan")
@@ -165,7 +166,17 @@ class Decision(Envelope):
         optional = {"error": self.error, "begun": self.begun, "claims": list(self.claims) or None}
         members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
         begun = () if self.begun is None else (begun_claim(self.begun),)
-        return RecordDraft(bodies, members, (*begun, *self.claims))
+        return RecordDraft(bodies, members, self._row(digests), (*begun, *self.claims))
+
+    def _row(self, digests: InputDigests) -> IndexRow:
+        record = {
+            "inputs": digests,
+            "report": self.report,
+            "run": self.run,
+            "attempts": self.attempts,
+            "error": self.error,
+        }
+        return index_row(record, self.proposal.ctx, self.proposal.plan)
 
     def detached(self, proposal: Proposal | None = None) -> Self:
         """Return a copy that shares nothing that can be changed, recorded as this decision is.

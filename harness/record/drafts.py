@@ -7,6 +7,7 @@ from typing import Annotated, Final, NamedTuple
 from pydantic import Field
 
 from evals.escaping import escape_name
+from harness.record.index_row import IndexRow
 from harness.wire import EnvelopeT, build
 
 GENESIS: Final = "0" * 64
@@ -39,6 +40,8 @@ class RecordDraft(NamedTuple):
     """The canonical bytes of the inputs, by digest."""
     members: Mapping[str, bytes]
     """The canonical bytes of each member of the record except seq, prev_hash and hash."""
+    row: IndexRow
+    """What a log searches the record by, without its number."""
     claims: tuple[str, ...] = ()
     """What the record claims: no other record of a log may claim one of them."""
 

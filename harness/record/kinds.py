@@ -36,6 +36,7 @@ from harness.record.drafts import (
     revalidated,
     sha256,
 )
+from harness.record.index_row import index_row
 
 Seq = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
 """The number of a record in its log."""
@@ -107,7 +108,10 @@ class Begun(_Entry):
         }
         if self.approvals:
             members["approvals"] = canonical_json([one.wire() for one in self.approvals])
-        return RecordDraft(bodies, members, tuple(one.claim for one in self.approvals))
+        record = {"kind": "begun", "inputs": digests, "begun_at": self.begun_at}
+        record |= {"trace_id": self.proposal.ctx.trace_id, "approvals": self.approvals}
+        row = index_row(record, self.proposal.ctx, self.proposal.plan)
+        return RecordDraft(bodies, members, row, tuple(one.claim for one in self.approvals))
 
 
 class CriticError(_Entry):
@@ -126,7 +130,8 @@ class CriticError(_Entry):
         wire = revalidated(self).wire()
         members = {name: canonical_json(value) for name, value in wire.items()}
         kind = {"kind": canonical_json("critic_error")}
-        return RecordDraft({}, {**members, **kind, **drafted_versions()})
+        row = index_row({**wire, "kind": "critic_error"}, None, None)
+        return RecordDraft({}, {**members, **kind, **drafted_versions()}, row)
 
 
 class BegunRecord(Envelope):

@@ -1,4 +1,4 @@
-"""Check a decision log as a whole: its tables, and inputs that no record names. Pure."""
+"""Check a decision log as a whole: its tables, its index, and what no record names. Pure."""
 
 from collections.abc import Collection, Iterator
 from itertools import islice
@@ -9,13 +9,14 @@ from evals.escaping import escape_name
 from harness.record import RawRecord
 from harness.record.parts import pieces_of, references
 from harness.replay.engine import PartedLog, RecordedLog
+from harness.replay.index_check import IndexCheck, IndexedLog
 from harness.replay.integrity import read_text_of
 
 _PAGE: Final = 32  # records whose parts are fetched together
 _NAMED: Final = 3  # digests that a note names
 
 
-class StoredLog(RecordedLog, PartedLog, Protocol):
+class StoredLog(RecordedLog, PartedLog, IndexedLog, Protocol):
     """A log with its tables, and all that is stored beside its records."""
 
     @property
@@ -44,8 +45,8 @@ class LogCheck(Envelope):
     """What is wrong with a log beside its records.
 
     `damage` says how the tables differ from those that this version makes (nothing is appended to
-    such a log), and which claims no record made. `notes` are worth a look and change nothing. True
-    in an `if` only without damage.
+    such a log), which claims no record made, and where the index differs from the records.
+    `notes` are worth a look and change nothing. True in an `if` only without damage.
     """
 
     damage: Annotated[tuple[str, ...], ARRAY] = ()
@@ -69,17 +70,19 @@ def check_log(log: StoredLog) -> LogCheck:
     """
     # First what may be unnamed: a decision appended meanwhile brings its record with it.
     unnamed, claims = set(log.digests()), dict(log.all_claims())
+    index = IndexCheck(log)
     rows = log.stored_records()
     while page := list(islice(rows, _PAGE)):
         pieces = pieces_of([raw.body for raw in page], log.stored)
-        for raw in page:
-            document = read_text_of(raw, pieces, checked=False)
-            unnamed.difference_update(document.digests.values(), references(raw.body))
+        documents = [read_text_of(raw, pieces, checked=False) for raw in page]
+        index.compare(documents)
+        for document in documents:
+            unnamed.difference_update(document.digests.values(), references(document.raw.body))
             for claim in document.claims:
                 claims.pop(claim, None)
     for digest, body in log.bodies():
         unnamed.difference_update(part for part in references(body) if part != digest)
-    damage = (*log.problems, *_listed("claim", "made", claims))
+    damage = (*log.problems, *_listed("claim", "made", claims), *index.damage())
     return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
 
 

@@ -90,12 +90,18 @@ def test_show_of_a_record_whose_input_was_damaged(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"{}"])
-@pytest.mark.parametrize("action", [("list",), ("show", "2")])
+@pytest.mark.parametrize("indexed", [True, False])
 def test_a_record_that_cannot_be_read_is_named(
-    critic: Critic, log: LogPlace, action: tuple[str, ...], body: bytes
+    critic: Critic, log: LogPlace, indexed: bool, body: bytes
 ) -> None:
     put_body(log, 2, body)
-    said = critic("log", action[0], log, *action[1:])
+    if not indexed:
+        meddle(log, ("DELETE FROM record_index", ()))
+    said = critic("log", "list", log)
+    assert said.status == (0 if indexed else 2)
+    assert critic("log", "verify", log).status == 1
+    if indexed:
+        said = critic("log", "show", log, "2")
     assert said.status == 2
     assert "record 2 cannot be read" in said.err
     assert "replay the log" in said.err
@@ -135,6 +141,9 @@ def test_verify_tells_of_an_altered_record(critic: Critic, log: LogPlace) -> Non
 def test_verify_tells_of_a_log_that_was_cut_short(critic: Critic, log: LogPlace) -> None:
     head = critic("log", "verify", log).lines[-1].removeprefix("head ")
     meddle(log, ("DELETE FROM records WHERE seq = 4", ()))
+    assert "the index has rows without a record: 4" in critic("log", "verify", log).out
+    assert critic("log", "list", log).status == 1
+    meddle(log, ("DELETE FROM record_index WHERE seq = 4", ()))
     assert critic("log", "verify", log).status == 0
     assert critic("log", "list", log).status == 0, "the end of a log has no gap"
     said = critic("log", "verify", log, "--head", head)

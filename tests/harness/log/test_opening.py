@@ -185,7 +185,7 @@ def test_another_format_is_named(place: LogPlace) -> None:
     filled(place, 1)
     meddle(place, ("UPDATE log_format SET format = 99", ()))
     with pytest.raises(
-        NotALog, match=r"a format that this version cannot read \(it reads 1 and 2\)"
+        NotALog, match=r"a format that this version cannot read \(it reads 1 to 3\)"
     ):
         SqlDecisionLog.open(place)
 

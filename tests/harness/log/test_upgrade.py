@@ -104,7 +104,7 @@ def test_the_command_copies_and_prints_the_head(critic: Critic, old: Path, tmp_p
 
 def test_a_newer_log_is_refused_in_one_line(critic: Critic, place: LogPlace) -> None:
     filled(place, 1).close()
-    meddle(place, ("UPDATE log_format SET format = 3", ()))
+    meddle(place, ("UPDATE log_format SET format = 4", ()))
     for command in (("log", "list"), ("log", "verify"), ("replay",)):
         said = critic(*command, place)
         assert said.status == 2

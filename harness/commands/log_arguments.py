@@ -1,0 +1,154 @@
+"""The parsers of `critic replay` and `critic log`. Nothing heavy is imported."""
+
+import argparse
+from typing import Final
+
+from harness.commands.arguments import Commands, add, positive
+from harness.commands.log_proof_arguments import add_log_proofs
+
+CI_FORMATS: Final = ("text", "json", "junit", "sarif", "github")
+"""What commands print that continuous integration runs."""
+
+STATUSES: Final = (
+    "completed",
+    "refused_by_critic",
+    "partial",
+    "begun",
+    "open",
+    "critic_error",
+)
+KINDS: Final = (
+    "missing_evidence",
+    "approval_mode_mismatch",
+    "violates_decision_spec",
+    "loop_guard",
+    "budget_exceeded",
+    "policy",
+    "safety",
+)
+CHECKS: Final = ("coverage", "surface", "approval", "evidence", "loop")
+MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
+
+_EXITS: Final = (
+    "Exit status: 0 all ok; 1 records are missing, hashes or chain do not hold, or the tables "
+    "were changed; 2 the log or the command cannot be read."
+)
+_LONGEST: Final = 1000
+
+
+def add_replay(commands: Commands) -> None:
+    """Add `critic replay`."""
+    replay = add(commands, "replay", "derive every recorded verdict again and compare the bytes")
+    replay.add_argument("log", metavar="LOG")
+    replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
+    add_ci_format(replay)
+    replay.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="the number of processes (default: 1); the answers are the same",
+    )
+    replay.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="replay on the cluster of dask.distributed at tcp://HOST:PORT or tls://HOST:PORT",
+    )
+    replay.add_argument(
+        "--since",
+        metavar="SEQ:HASH",
+        help="believe the records up to this one, and replay those after it",
+    )
+    replay.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep in FILE how far the replay has come, and go on from there if FILE exists",
+    )
+
+
+def add_ci_format(parser: argparse.ArgumentParser) -> None:
+    """Add `--format` for a command that continuous integration runs."""
+    parser.add_argument(
+        "--format",
+        choices=CI_FORMATS,
+        default="text",
+        help="text; one JSON object a line; JUnit XML; SARIF; or annotations for GitHub Actions "
+        "(default: text)",
+    )
+
+
+def add_log(commands: Commands) -> None:
+    """Add `critic log` with its actions."""
+    log = add(commands, "log", "search and check a decision log", _EXITS)
+    actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = add(actions, "list", "one line per record, and one per gap", _EXITS)
+    stats = add(actions, "stats", "refusals, scores, budgets, what was slow or costly", _EXITS)
+    show = add(actions, "show", "one record in full, with its inputs", _EXITS)
+    check = add(actions, "verify", "check hashes, chain and tables without judging again", _EXITS)
+    export = add(actions, "export", "write a log for other tools: Parquet, or OPA", _EXITS)
+    upgrade = add(actions, "upgrade", "copy a log of an older format into the present one", _EXITS)
+    upgrade.add_argument("log", metavar="OLD")
+    upgrade.add_argument("new", metavar="NEW", help="the copy, which must not exist")
+    roles = add(actions, "roles", "print the grants for who appends to a log in PostgreSQL", _EXITS)
+    roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")
+    roles.add_argument("--auditor", default="critic_auditor", help="who reads (%(default)s)")
+    for action in (listing, stats, show, check, export, roles):
+        action.add_argument("log", metavar="LOG")
+    for action in (listing, stats, export):
+        _add_filters(action)
+    for action in (listing, stats):
+        action.add_argument("--format", choices=("text", "json", "csv"), default="text")
+    check.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
+    add_ci_format(check)
+    show.add_argument("seq", type=int, metavar="SEQ")
+    show.add_argument(
+        "--format",
+        choices=("text", "json", "csv"),
+        help="text; the record as JSON; or its steps as CSV (default: text on a terminal, else "
+        "json)",
+    )
+    _add_export(export)
+    add_log_proofs(actions)
+
+
+def _add_export(export: argparse.ArgumentParser) -> None:
+    export.add_argument(
+        "--to",
+        choices=("parquet", "opa"),
+        required=True,
+        dest="form",
+        help="the columns as Parquet (needs plan-critic[parquet]); or decision-log events of the "
+        "Open Policy Agent, one JSON object a line",
+    )
+    export.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="must not exist; - for OPA: print"
+    )
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    some = parser.add_argument_group("filters", "Only records that pass all of them.")
+    some.add_argument("--status", choices=STATUSES, help="open is what began and was never ended")
+    some.add_argument("--kind", choices=KINDS, help="of a violation; or the evaluator that refused")
+    some.add_argument("--check", choices=CHECKS, help="a check that refused")
+    some.add_argument("--tool", metavar="NAME", help="in the plan: ADAPTER/CAPABILITY, or the last")
+    some.add_argument("--mode", choices=MODES, help="the safety mode")
+    some.add_argument("--trace", metavar="ID", help="a session has one trace")
+    some.add_argument("--session", metavar="ID")
+    some.add_argument("--since", metavar="TIME", help="RFC 3339 time or date, UTC")
+    some.add_argument("--until", metavar="TIME", help="before this time or date")
+    some.add_argument("--min-cost", type=_natural, metavar="MICROS", help="millionths, at least")
+    some.add_argument("--max-cost", type=_natural, metavar="MICROS", help="millionths, at most")
+    some.add_argument("--text", type=_text, help="in what the report or the error says")
+
+
+def _natural(text: str) -> int:
+    value = int(text)
+    if not 0 <= value < 2**53:
+        raise argparse.ArgumentTypeError("must be from 0 to 9007199254740991")
+    return value
+
+
+def _text(text: str) -> str:
+    if not 0 < len(text) <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"must have 1 to {_LONGEST} characters")
+    return text

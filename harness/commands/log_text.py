@@ -1,0 +1,252 @@
+"""A record as a person reads it: the plan with its tiers, what was refused, what ran, the scores.
+
+It reads plain JSON, as recorded, so that a record of any version is shown as far as it goes.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from evals.escaping import escape_line, escape_name
+from harness.commands.output import ascii_json
+
+_WIDEST: Final = 160
+"""Characters of a value that are shown."""
+
+_MARK: Final = ">>"
+"""What stands before the step that was refused."""
+
+_NO_TIER: Final = "not in the manifests"
+
+Json = Mapping[str, Any]
+
+
+class RecordShown(NamedTuple):
+    """A record with its inputs: what is not there, or is no JSON object, is an empty object."""
+
+    record: Json
+    inputs: Mapping[str, Json]
+    problems: Mapping[str, str]
+    """The inputs that cannot be shown, and why."""
+
+    @classmethod
+    def of(cls, document: Json) -> "RecordShown":
+        """Take a record with `input_bodies`, as `critic log show --format json` prints it."""
+        bodies = document.get("input_bodies", {})
+        names = ("ctx", "compiled", "spec", "plan") if "inputs" in document else ()
+        inputs = {name: _object(bodies.get(name)) for name in ("ctx", "compiled", "spec", "plan")}
+        problems = {name: "it is missing" for name in names if name not in bodies}
+        problems |= {name: body for name, body in bodies.items() if isinstance(body, str)}
+        return cls(document, inputs, problems)
+
+    @property
+    def report(self) -> Json:
+        """Return the report; empty for what is not a decision."""
+        return _object(self.record.get("report"))
+
+    @property
+    def verdict(self) -> Json:
+        """Return the verdict on the plan."""
+        return _object(self.report.get("verify"))
+
+    @property
+    def steps(self) -> list[Json]:
+        """Return the steps of the plan."""
+        return _objects(self.inputs["plan"].get("steps"))
+
+    @property
+    def calls(self) -> list[Json]:
+        """Return the calls that were made."""
+        return _objects(_object(self.record.get("run")).get("calls"))
+
+    def tier(self, step: Json) -> str:
+        """Return the mode of the tool of a step."""
+        if step.get("kind") != "tool":
+            return "no tool"
+        manifests = _object(self.inputs["compiled"].get("manifests"))
+        for tool in _objects(manifests.get("tool_manifest")):
+            if all(tool.get(name) == step.get(name) for name in ("adapter_id", "capability_id")):
+                return str(tool.get("approval_mode", _NO_TIER))
+        return _NO_TIER
+
+    def violations(self, step: int | None) -> list[Json]:
+        """Return the violations of a step, or of the plan as a whole."""
+        every = _objects(self.verdict.get("violations"))
+        return [one for one in every if one.get("offending_step") == step]
+
+
+def record_lines(shown: RecordShown, ended_by: int | None) -> Iterator[str]:
+    """Yield the lines of a record.
+
+    Args:
+        shown: the record.
+        ended_by: the number of the record that ends the execution which this one began.
+    """
+    record = shown.record
+    yield _head(shown, ended_by)
+    if record.get("kind") == "critic_error":
+        yield f"  where: {_line(record.get('where'))}"
+        yield f"  asked: {_value(record.get('asked'))}"
+    else:
+        yield from _about(shown)
+        yield from _plan(shown)
+        yield from _evidence(shown)
+        yield from _run(shown)
+        yield from _scores(shown.report)
+    yield from (f"  input {name}: {_line(why)}" for name, why in shown.problems.items())
+    yield f"  hash {_line(record.get('hash'))}, follows {_line(record.get('prev_hash'))}"
+    yield f"  ruleset {_line(record.get('ruleset_version'))}; check it with `critic replay`"
+
+
+def _head(shown: RecordShown, ended_by: int | None) -> str:
+    record, report = shown.record, shown.report
+    number = f"record {record.get('seq')}"
+    if record.get("kind") == "begun":
+        end = "open: it may have run" if ended_by is None else f"record {ended_by} ends it"
+        return f"{number}: an execution began, {end}, {_line(record.get('begun_at'))}"
+    if record.get("kind") == "critic_error":
+        return f"{number}: the critic failed and refused, {_line(record.get('failed_at'))}"
+    by = f" by {_line(report.get('refused_at'))}" if "refused_at" in report else ""
+    return f"{number}: {_line(report.get('status'))}{by}, {_line(report.get('decided_at'))}"
+
+
+def _about(shown: RecordShown) -> Iterator[str]:
+    ctx, report = shown.inputs["ctx"], shown.report
+    trace = shown.record.get("trace_id", report.get("trace_id"))
+    session = _object(ctx.get("session"))
+    turn = f", session {_name(session.get('id'))} turn {session.get('turn')}" if session else ""
+    yield f"  trace {_line(trace)}{turn}"
+    yield f"  safety mode {_line(ctx.get('safety_mode', 'unknown'))}, budget {_budget(ctx)}"
+    if "rationale" in report:
+        yield f"  why: {_line(report['rationale'])}"
+    if "error" in shown.record:
+        yield f"  error: {_line(shown.record['error'])}"
+    for index, attempt in enumerate(_objects(shown.record.get("attempts"))):
+        reasons = _object(attempt.get("verdict")).get("reasons", [])
+        yield f"  tried before ({index}): {_line('; '.join(map(str, reasons)))}"
+    for approval in _objects(ctx.get("approvals")):
+        by = f"{_name(approval.get('approval_id'))} by {_name(approval.get('approver'))}"
+        yield f"  approval {by} of plan {_name(approval.get('plan_digest'))}"
+
+
+def _budget(ctx: Json) -> str:
+    limits = _object(ctx.get("run_budget"))
+    return ", ".join(f"{name} {value}" for name, value in limits.items()) or "none declared"
+
+
+def _plan(shown: RecordShown) -> Iterator[str]:
+    yield f"  plan {_line(_object(shown.record.get('inputs')).get('plan'))}"
+    for violation in shown.violations(None):
+        yield f"  {_MARK} refused: {_violation(violation)}"
+    for index, step in enumerate(shown.steps):
+        violations = shown.violations(index)
+        mark = _MARK if violations else "  "
+        args = f" {_value(step.get('args'))}" if step.get("kind") == "tool" else ""
+        yield f"  {mark} step {index}: {_tool(step)}{args} ({_line(shown.tier(step))})"
+        if needs := step.get("requires_evidence"):
+            yield f"       needs {_value(needs)}"
+        if pinned := step.get("evidence_refs"):
+            yield f"       relies on {_value(pinned)}"
+        yield from (f"     {_MARK} refused: {_violation(one)}" for one in violations)
+    yield from (f"  caveat: {_line(one)}" for one in shown.verdict.get("caveats", ()))
+
+
+def _violation(violation: Json) -> str:
+    place = f" at {_line(violation['path'])}" if violation.get("path") else ""
+    cure = " (an approval would clear it)" if violation.get("approvable") else ""
+    return f"{_line(violation.get('kind'))}{place}: {_line(violation.get('reason'))}{cure}"
+
+
+def _evidence(shown: RecordShown) -> Iterator[str]:
+    manifests = _object(shown.inputs["compiled"].get("manifests"))
+    for item in _objects(manifests.get("evidence_manifest")):
+        facts = [f"{name} {_value(item[name])}" for name in _OF_ITEM if name in item]
+        about = f"; {', '.join(facts)}" if facts else ""
+        yield f"  evidence {_name(item.get('id'))}: {_name(item.get('classification'))}{about}"
+
+
+_OF_ITEM: Final = ("subject", "source", "expires_at", "content")
+
+
+def _run(shown: RecordShown) -> Iterator[str]:
+    run = _object(shown.record.get("run"))
+    if not run:
+        return
+    taken = [f"{name} {run[name]}" for name in ("wall_ms", "tokens", "cost_micros") if name in run]
+    yield f"  run {_name(run.get('run_id'))}: {', '.join([f'{len(shown.calls)} calls', *taken])}"
+    for index, step in enumerate(shown.steps):
+        if step.get("kind") == "tool":
+            yield f"     step {index}: {called(shown, index, step)}"
+    for call in shown.calls:
+        if not _is_index(call.get("step"), shown.steps):
+            yield f"  {_MARK} a call of no step: {_tool(call)} {_value(call.get('args'))}"
+
+
+def called(shown: RecordShown, index: int, step: Json) -> str:
+    """Return how a step was executed, against how it was planned."""
+    calls = [call for call in shown.calls if call.get("step") == index]
+    return "; ".join(_call(call, step) for call in calls) or "not called"
+
+
+def _call(call: Json, step: Json) -> str:
+    said = [_line(call.get("status"))]
+    if any(call.get(name) != step.get(name) for name in ("adapter_id", "capability_id")):
+        said.append(f"another tool than planned: {_tool(call)}")
+    planned, actual = _object(step.get("args")), _object(call.get("args"))
+    said += [
+        f"{_name(name)} planned {_value(planned.get(name))}, called with {_value(actual.get(name))}"
+        for name in sorted({*planned, *actual})
+        if planned.get(name) != actual.get(name)
+    ]
+    if len(said) == 1:
+        said.append("as planned")
+    said += [f"error {_line(call['error'])}"] if "error" in call else []
+    return ", ".join(said)
+
+
+def _scores(report: Json) -> Iterator[str]:
+    scores = _object(_object(_object(report.get("score")).get("scorecard")).get("scores"))
+    for name, verdict in scores.items():
+        scored = _object(verdict)
+        yield f"  score {_name(name)}: {_line(scored.get('status'))} {scored.get('score')}"
+        for finding in _objects(scored.get("findings")):
+            yield f"     {_line(finding.get('severity'))}: {_line(finding.get('message'))}"
+
+
+def step_cells(shown: RecordShown) -> Iterator[tuple[Any, ...]]:
+    """Yield a row for each step: its number, tool, tier, args, evidence, refusals, and call."""
+    for index, step in enumerate(shown.steps):
+        refused = "; ".join(str(one.get("reason")) for one in shown.violations(index))
+        args, evidence = (ascii_json(step.get(name)) for name in ("args", "evidence_refs"))
+        ran = called(shown, index, step) if "run" in shown.record else ""
+        yield index, _tool(step), shown.tier(step), args, evidence, refused, ran
+
+
+def _tool(step: Json) -> str:
+    if step.get("kind") == "reason":
+        return f"think: {_line(step.get('summary', ''))}"
+    return f"{_name(step.get('adapter_id'))}/{_name(step.get('capability_id'))}"
+
+
+def _value(value: Any) -> str:
+    text = escape_line(ascii_json(value))
+    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}... ({len(text)} characters)"
+
+
+def _line(value: Any) -> str:
+    return "-" if value is None else escape_line(str(value))
+
+
+def _name(value: Any) -> str:
+    return "-" if value is None else escape_name(str(value))
+
+
+def _object(value: Any) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _is_index(value: Any, items: list[Json]) -> bool:
+    return type(value) is int and 0 <= value < len(items)

@@ -1,0 +1,174 @@
+"""The statements that write, read and search the index of a decision log.
+
+The rules are those of `harness.log.statements`. A text is searched by `replace`, which databases
+agree on: LIKE minds upper and lower case in one of them and not in the other.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from evals.escaping import escape_line
+from harness.log.statements import rows_with
+from harness.log.store import Connection
+from harness.log.tables import INDEX
+from harness.record.index_row import EPOCH, MICROSECOND, IndexRow, name_column
+
+_KINDS: Final[Mapping[Any, str]] = {
+    int: "INTEGER NOT NULL",
+    int | None: "BIGINT",
+    float | None: "DOUBLE PRECISION",
+    str | None: "TEXT",
+}
+
+COLUMN_TYPES: Final = {name: _KINDS[kind] for name, kind in IndexRow.__annotations__.items()}
+"""The columns of the index with their types in SQL, in their order. `seq` is the key."""
+
+_COLUMNS: Final = ", ".join(COLUMN_TYPES)
+_VALUES: Final = ", ".join(f":{name}" for name in COLUMN_TYPES)
+_INSERT: Final = f"INSERT INTO {INDEX} ({_COLUMNS}) VALUES ({_VALUES})"  # noqa: S608
+_ROWS: Final = f"SELECT {_COLUMNS} FROM {INDEX}"  # noqa: S608
+_FROM_TO: Final = f"{_ROWS} WHERE seq BETWEEN :first AND :last ORDER BY seq"
+_EXTENTS: Final = {
+    table: f"SELECT count(*), min(seq), max(seq) FROM {table}"  # noqa: S608
+    for table in ("records", INDEX)
+}
+_UNRECORDED: Final = (
+    f"SELECT seq FROM {INDEX} WHERE NOT EXISTS "  # noqa: S608
+    f"(SELECT 1 FROM records WHERE records.seq = {INDEX}.seq) ORDER BY seq LIMIT :most"
+)
+_ENDED_BY: Final = (
+    "(SELECT claims.seq FROM claims, records WHERE records.seq = record_index.seq "
+    "AND claims.claim = 'begun ' || records.hash)"
+)
+_LISTED: Final = (
+    f"SELECT {_COLUMNS}, CASE WHEN status = 'begun' THEN {_ENDED_BY} END FROM {INDEX} "  # noqa: S608
+    "WHERE seq > :after AND seq <= :upto"
+)
+
+
+class Extent(NamedTuple):
+    """How many rows a table has, and the first and the last of their numbers; None without any."""
+
+    rows: int
+    first: int | None
+    last: int | None
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether the numbers are those from 1 on, without a gap."""
+        return self.rows == 0 or (self.first == 1 and self.last == self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which records are asked for. What is None or empty lets all of them through.
+
+    Attributes:
+        status: of the report; or `begun`, `critic_error`, or `open`: begun, and not ended.
+        kind: one of the kinds of its violations, or the evaluator that refused the run.
+        check: a check that refused.
+        tool: a tool that its plan names: ADAPTER/CAPABILITY, or the capability alone.
+        mode: the safety mode.
+        since, until: its time is at or after the one, and before the other.
+        least_cost, most_cost: what the run cost, in micros; what is not known is not within.
+        text: is in what the report says or in the error, in upper or lower case.
+    """
+
+    status: str | None = None
+    kind: str | None = None
+    check: str | None = None
+    tool: str | None = None
+    mode: str | None = None
+    trace: str | None = None
+    session: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    least_cost: int | None = None
+    most_cost: int | None = None
+    text: str | None = None
+
+    def condition(self) -> tuple[str, dict[str, Any]]:
+        """Return the condition in SQL, which begins with AND where there is one, with values."""
+        parts = [part for name, part in _CONDITIONS.items() if getattr(self, name) is not None]
+        if self.status == "open":
+            parts[parts.index(_CONDITIONS["status"])] = _OPEN
+        values = {f"f_{name}": getattr(self, name) for name in _PLAIN}
+        values |= {f"f_{name}": _micros(getattr(self, name)) for name in ("since", "until")}
+        values |= {"f_kind": f" {self.kind} ", "f_only_kind": self.kind}
+        values["f_check"] = f" {self.check} "
+        tool = name_column(self.tool or "")
+        values |= {"f_tool": f" {tool} ", "f_capability": f"/{tool} "}
+        values["f_text"] = escape_line(self.text or "").lower()
+        if self.session is not None:
+            values["f_session"] = name_column(self.session)
+        condition = "".join(f" AND {part}" for part in parts)
+        return condition, {name: one for name, one in values.items() if f":{name}" in condition}
+
+
+_PLAIN: Final = ("status", "mode", "trace", "session", "least_cost", "most_cost")
+_CONDITIONS: Final = {
+    "status": "status = :f_status",
+    "kind": "(replace(kinds, :f_kind, '') <> kinds OR kind = :f_only_kind)",
+    "check": "replace(checks, :f_check, '') <> checks",
+    "tool": "(replace(tools, :f_tool, '') <> tools OR replace(tools, :f_capability, '') <> tools)",
+    "mode": "mode = :f_mode",
+    "trace": "trace = :f_trace",
+    "session": "session = :f_session",
+    "since": "at_us >= :f_since",
+    "until": "at_us < :f_until",
+    "least_cost": "cost_micros >= :f_least_cost",
+    "most_cost": "cost_micros <= :f_most_cost",
+    "text": "(replace(lower(said), :f_text, '') <> lower(said) "
+    "OR replace(lower(error), :f_text, '') <> lower(error))",
+}
+_OPEN: Final = f"status = 'begun' AND NOT EXISTS {_ENDED_BY}"
+
+
+def insert_index(connection: Connection, rows: Iterable[IndexRow]) -> None:
+    """Insert the rows of records, in their order. Without rows, no index is needed."""
+    if values := [row._asdict() for row in rows]:
+        connection.executemany(_INSERT, values)
+
+
+def stored_index(connection: Connection, first: int, last: int) -> list[tuple[Any, ...]]:
+    """Return the rows of these records as they are stored, unchecked, in order."""
+    return [tuple(row) for row in connection.execute(_FROM_TO, {"first": first, "last": last})]
+
+
+def index_of(connection: Connection, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]]:
+    """Return the rows of these records as they are stored, unchecked, by their numbers."""
+    return {row[0]: tuple(row) for row in rows_with(connection, _ROWS, "seq", numbers)}
+
+
+def extent(connection: Connection, table: str) -> Extent:
+    """Return the extent of the table of the records or of the index."""
+    (row,) = connection.execute(_EXTENTS[table])
+    return Extent(*row)
+
+
+def unrecorded(connection: Connection, most: int) -> list[Any]:
+    """Return the numbers of rows of the index without a record: at most so many, in order."""
+    return [seq for (seq,) in connection.execute(_UNRECORDED, {"most": most})]
+
+
+def listed(
+    connection: Connection, filters: Filters, after: int, upto: int, most: int
+) -> list[tuple[Any, ...]]:
+    """Return rows of the index, each with the number of the record that ends what it began.
+
+    Args:
+        filters: which of them.
+        after: rows with higher numbers,
+        upto: and with no higher one than this.
+        most: how many at most.
+    """
+    condition, values = filters.condition()
+    bounds = {"after": after, "upto": upto, "most": most}
+    statement = f"{_LISTED}{condition} ORDER BY seq LIMIT :most"
+    return [tuple(row) for row in connection.execute(statement, {**bounds, **values})]
+
+
+def _micros(moment: datetime | None) -> int | None:
+    return None if moment is None else (moment - EPOCH) // MICROSECOND

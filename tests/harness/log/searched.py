@@ -1,0 +1,56 @@
+"""Logs to search: decisions of every kind, an execution that began, a failure, a session."""
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+from evals.run import Run
+from harness.log.schema import create_schema
+from harness.log.sql import SqlDecisionLog
+from harness.log.statements import insert_format
+from harness.log.tables import UNINDEXED_FORMAT
+from harness.record import Begun, CriticError
+from harness.wire import build
+from tests.harness.log.decisions import NOON, filled, judged, proposal, run_of
+from tests.harness.replay.session_logs import EVENTS
+from tests.support.guarding import answers_to, desk, guard_of
+
+
+def spending(number: int, **taken: int) -> Run:
+    """Return a run with a budget, and with what it took."""
+    value = proposal(number).wire()
+    value["ctx"] |= {"run_budget": {"max_steps": 9, "cost_micros": 500, "wall_ms": 1000}}
+    return run_of(build(type(proposal()), value), number, **taken)
+
+
+def varied(path: Path) -> SqlDecisionLog:
+    """Return a log with records of every kind."""
+    log = filled(path)
+    begun = log.begin(Begun(proposal=proposal(20), begun_at=NOON + timedelta(days=1)))
+    log.append(judged(proposal(20), run_of(proposal(20), 20), begun=begun.hash))
+    log.begin(Begun(proposal=proposal(21), begun_at=NOON + timedelta(days=2)))
+    failed = {"where": "guard: =cmd|' /C calc'!A0", "failed_at": NOON - timedelta(days=40_000)}
+    log.append_error(CriticError(asked={"a": 1}, **failed))
+    for number, cost in ((31, 400), (32, 900)):
+        run = spending(number, cost_micros=cost, wall_ms=cost * 2, tokens=7)
+        log.append(judged(run.proposal, run))
+    answers_to(guard_of(desk(), log=log), EVENTS)
+    return log
+
+
+def without_index(path: Path) -> SqlDecisionLog:
+    """Return a new log of the format before the index."""
+    with closing(sqlite3.connect(path)) as connection:
+        create_schema(connection, UNINDEXED_FORMAT)
+        insert_format(connection, UNINDEXED_FORMAT)
+        connection.commit()
+    return SqlDecisionLog.open(path)
+
+
+def copied(path: Path, source: SqlDecisionLog) -> SqlDecisionLog:
+    """Return a log of the format before the index that holds what another log does."""
+    log = without_index(path)
+    log.copy_stored(dict(source.bodies()), dict(source.all_claims()))
+    log.copy(list(source.raw()))
+    return log
