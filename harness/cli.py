@@ -19,7 +19,7 @@ from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
 from harness.commands.gate_arguments import add_gate
 from harness.commands.hook_arguments import add_hook
 from harness.commands.import_arguments import add_import
-from harness.commands.log_arguments import add_log, add_replay
+from harness.commands.log_arguments import add_ci_format, add_log, add_replay
 from harness.commands.loop_arguments import add_loop, add_sessions
 from harness.commands.mcp_arguments import add_mcp
 from harness.commands.policy_arguments import add_init, add_policy
@@ -189,6 +189,7 @@ def _add_guard(commands: Commands) -> None:
         action="store_true",
         help="print the turns as a person reads them: calls, tiers, origins of values, rulings",
     )
+    add_ci_format(guard, default=None, said="json; text is what --explain prints")
     guard.add_argument(
         "--max-bytes",
         type=positive,

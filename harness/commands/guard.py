@@ -2,18 +2,21 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from typing import Protocol
 
 from critic.session import SessionReport
 from harness.commands.documents import InputDocument, read_lines, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.guard_text import Explainer
+from harness.commands.log_arguments import CI_FORMATS
 from harness.commands.output import ascii_json
 from harness.commands.policy import load_policy
 from harness.errors import UsageError
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling
 from harness.log.sql import SqlDecisionLog
+from harness.record import Decision
 
 
 def run(args: argparse.Namespace) -> int:
@@ -21,8 +24,8 @@ def run(args: argparse.Namespace) -> int:
     if args.policy == "-" and "-" in (args.files or ["-"]):
         raise UsageError("standard input is either the policy or the events: name a file for one")
     policy, status = load_policy(args.policy).policy, EXIT_OK
+    printer = _printer(args)
     with ExitStack() as stack:
-        explainer = Explainer() if args.explain else None
         guard: Guard | None = None
         for document in _events(args):
             if document.line is None:
@@ -31,15 +34,69 @@ def run(args: argparse.Namespace) -> int:
                 continue
             if guard is None:  # opened for the first event only: without one, no empty log is left
                 log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
-                guard = Guard(policy, log=log, on_decision=explainer.note if explainer else None)
+                guard = Guard(policy, log=log, on_decision=printer.note)
             answer = _answer(guard, document, size_limit(args))
-            explained = explainer and explainer.text(document.data, answer, document.source)
-            text = _line(answer) if explained is None else explained
-            if text:
-                sys.stdout.write(text)
-                sys.stdout.flush()
+            printer.answer(document, answer)
             status = max(status, _status(answer))
+    printer.close()
     return status
+
+
+class _Printer(Protocol):
+    """Prints what events are answered with. `note` is shown each decision before."""
+
+    note: Callable[[Decision], None] | None
+
+    def answer(self, document: InputDocument, answer: Answer) -> None:
+        """Print the answer to the event in a document."""
+
+    def close(self) -> None:
+        """Print what had to wait for the last answer."""
+
+
+def _printer(args: argparse.Namespace) -> _Printer:
+    if args.explain and args.format not in (None, "text"):
+        raise UsageError("--explain prints text: leave out --format")
+    if args.explain or args.format == "text":
+        return _TextPrinter()
+    if args.format in CI_FORMATS:
+        from harness.commands.formats.turns import TurnReporter  # noqa: PLC0415 - rarely needed
+
+        return TurnReporter(args.format)
+    return _JsonPrinter()
+
+
+class _JsonPrinter:
+    """Prints each answer as one JSON object a line, at once."""
+
+    note: Callable[[Decision], None] | None = None
+
+    def answer(self, _document: InputDocument, answer: Answer) -> None:
+        if answer is not None:
+            _print(ascii_json(answer.wire()) + "\n")
+
+    def close(self) -> None:
+        pass
+
+
+class _TextPrinter:
+    """Prints each turn as a person reads it, at once."""
+
+    def __init__(self) -> None:
+        self._explainer = Explainer()
+        self.note: Callable[[Decision], None] | None = self._explainer.note
+
+    def answer(self, document: InputDocument, answer: Answer) -> None:
+        _print(self._explainer.text(document.data, answer, document.source))
+
+    def close(self) -> None:
+        pass
+
+
+def _print(text: str) -> None:
+    if text:
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 def _events(args: argparse.Namespace) -> Iterator[InputDocument]:
@@ -51,10 +108,6 @@ def _answer(guard: Guard, document: InputDocument, limit: int) -> Answer:
     if document.error is not None:
         return EventError(error=EventFault(path="", message=document.error))
     return guard.handle_line(document.data, limit)
-
-
-def _line(answer: Answer) -> str:
-    return "" if answer is None else ascii_json(answer.wire()) + "\n"
 
 
 def _status(answer: Answer) -> int:

@@ -8,20 +8,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from harness.commands.replay import (
-    count_of_records,
-    parse_head,
-    print_answers,
-    print_check,
-    with_progress,
-)
+from harness.commands.answers import answer_reporter, count_of_records, reported
+from harness.commands.log_filters import EXIT_NOT_SOUND
+from harness.commands.replay import parse_head, with_progress
 from harness.errors import UsageError
 from harness.log.places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.replay.log_check import check_log
-
-_EXIT_NOT_SOUND = 1
 
 Action: TypeAlias = Callable[[argparse.Namespace, SqlDecisionLog], int]
 
@@ -48,17 +42,18 @@ def run(args: argparse.Namespace) -> int:
 def verify_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Check hashes, chain, tables and index, and print the head."""
     head = log.head()
+    report = answer_reporter(args.format, args.log, "log verify")
     answers = replay(log, head=parse_head(args.head), judge=False)
-    counts = print_answers(with_progress(answers, head.seq), Counter(), as_json=False)
+    counts = reported(with_progress(answers, head.seq), Counter(), report)
     check = check_log(log)
-    print_check(check, as_json=False)
+    report.check(check)
     total = sum(counts.values())
     redacted = counts["redacted"]
     unbroken = counts["same"] + redacted == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
     result += f", {redacted} redacted" if redacted else ""
-    sys.stdout.write(f"{count_of_records(total)}: {result}\nhead {head.seq}:{head.hash}\n")
-    return 0 if counts["same"] == total and check else _EXIT_NOT_SOUND
+    report.close(f"{count_of_records(total)}: {result}", head)
+    return 0 if counts["same"] == total and check else EXIT_NOT_SOUND
 
 
 def _upgrade(args: argparse.Namespace) -> int:

@@ -6,8 +6,8 @@ from typing import Final
 from harness.commands.arguments import Commands, add, positive
 from harness.commands.log_proof_arguments import add_log_proofs
 
-CI_FORMATS: Final = ("text", "json", "junit", "sarif", "github")
-"""What commands print that continuous integration runs."""
+CI_FORMATS: Final = ("junit", "sarif", "github")
+"""What continuous integration reads."""
 
 STATUSES: Final = (
     "completed",
@@ -66,14 +66,16 @@ def add_replay(commands: Commands) -> None:
     )
 
 
-def add_ci_format(parser: argparse.ArgumentParser) -> None:
+def add_ci_format(
+    parser: argparse.ArgumentParser, default: str | None = "text", said: str = "text"
+) -> None:
     """Add `--format` for a command that continuous integration runs."""
     parser.add_argument(
         "--format",
-        choices=CI_FORMATS,
-        default="text",
+        choices=("text", "json", *CI_FORMATS),
+        default=default,
         help="text; one JSON object a line; JUnit XML; SARIF; or annotations for GitHub Actions "
-        "(default: text)",
+        f"(default: {said})",
     )
 
 

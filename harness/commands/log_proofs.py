@@ -9,8 +9,9 @@ from typing import Final, TextIO
 
 from evals.escaping import escape_line
 from harness.clock import SystemClock
+from harness.commands.answers import count_of_records
 from harness.commands.output import ascii_json
-from harness.commands.replay import count_of_records, with_progress
+from harness.commands.replay import with_progress
 from harness.errors import UsageError, escape_text
 from harness.log.checkpoint import (
     Checkpoint,

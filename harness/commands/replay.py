@@ -3,12 +3,12 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar, get_args
+from typing import TypeVar
 
-from harness.commands.output import ascii_json
+from harness.commands.answers import answer_reporter, reported, summary_of
 from harness.commands.replay_engines import engine_of, in_this_process
 from harness.commands.replay_state import ReplayState, check_state, keep_state, kept_state
 from harness.errors import UsageError
@@ -16,32 +16,27 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
 from harness.replay.engine import Replayer, expected_head, replay
 from harness.replay.integrity import START, Link, is_digest
-from harness.replay.log_check import LogCheck, check_log
-from harness.replay.result import ReplayResult, ReplayStatus
+from harness.replay.log_check import check_log
+from harness.replay.result import ReplayResult
 from harness.replay.stretches import answers_in, link_at, sessions_after
 
 _T = TypeVar("_T")
 
-_ALWAYS = frozenset({"same", "drift", "tampered", "incomplete"})
-"""The answers that are counted even where there are none."""
-
 
 def run(args: argparse.Namespace) -> int:
     """Return 0 if the tables are sound and every record is the same, else 1."""
-    as_json = args.format == "json"
+    if args.resume is not None and args.format in ("junit", "sarif"):
+        raise UsageError(f"--resume with {args.format}: what was replayed before would be missing")
     counts: Counter[str] = Counter()
+    report = answer_reporter(args.format, args.log, "replay")
     with SqlDecisionLog.open_for_reading(args.log) as log:
         answers = _answers(args, log, counts)
-        print_answers(with_progress(answers, log.head().seq, counts), counts, as_json=as_json)
+        reported(with_progress(answers, log.head().seq, counts), counts, report)
         check = check_log(log)
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
-    print_check(check, as_json=as_json)
-    if not as_json:
-        shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
-        numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
-        after = "" if args.since is None else f" after record {args.since.partition(':')[0]}"
-        sys.stdout.write(f"{count_of_records(sum(counts.values()))}{after}: {numbers}\n")
+    report.check(check)
+    report.close(summary_of(counts, args.since), None)
     return 0 if check and counts.keys() <= {"same"} else 1
 
 
@@ -137,37 +132,3 @@ def with_progress(
     tqdm.monitor_interval = 0  # no thread of its own: a process with threads is unsafe to copy
     begun = sum(counts.values())
     return iter(tqdm(answers, total=total, initial=begun, unit=" records", leave=False))
-
-
-def print_answers(
-    answers: Iterable[ReplayResult], counts: Counter[str], *, as_json: bool
-) -> Counter[str]:
-    """Print every answer as JSON, or those worth reading as text; count them by status."""
-    for answer in answers:
-        counts[answer.status] += 1
-        if as_json:
-            _print(ascii_json(answer.wire()))
-        elif not answer or answer.notes:
-            _print(answer.text())
-    return counts
-
-
-def _print(text: str) -> None:
-    """Print a line, above the progress bar if there is one."""
-    if "tqdm" in sys.modules:
-        sys.modules["tqdm"].tqdm.write(text, file=sys.stdout)
-    else:
-        sys.stdout.write(f"{text}\n")
-
-
-def count_of_records(number: int) -> str:
-    """Return the number of records in words: `1 record`, else `4 records`."""
-    return f"{number} record{'' if number == 1 else 's'}"
-
-
-def print_check(check: LogCheck, *, as_json: bool) -> None:
-    """Print what is wrong with the log as a whole, as one line of JSON or as text."""
-    if not check.damage and not check.notes:
-        return
-    text = ascii_json({"log": check.wire()}) if as_json else check.text()
-    sys.stdout.write(text + "\n")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from harness.commands.replay import count_of_records
+from harness.commands.answers import count_of_records
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.report_page.collecting import Collected, collect

@@ -3,11 +3,11 @@
 import argparse
 import sys
 
+from harness.commands.answers import answer_reporter
 from harness.commands.documents import size_limit
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.commands.output import ascii_json
 from harness.commands.policy import load_policy
-from harness.commands.replay import print_check
 from harness.commands.what_if_text import compared_text, compared_wire, matrix_lines, summary_line
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
             if _is_shown(one):
                 _print(ascii_json(compared_wire(one)) if as_json else compared_text(one))
         check = check_log(log)
-    print_check(check, as_json=as_json)
+    answer_reporter(args.format, args.log, "what-if").check(check)
     if as_json:
         _print(ascii_json({"what_if": matrix.wire()}))
     else:

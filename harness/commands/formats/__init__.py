@@ -1,4 +1,4 @@
-"""Formats of `critic verify` and `critic score`. Only the one that is asked for is imported."""
+"""Formats of what commands judge. Only the one that is asked for is imported."""
 
 import argparse
 from collections.abc import Iterator
@@ -6,12 +6,17 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from harness.commands.formats.judgement import Describe, Reporter
+from harness.commands.log_arguments import CI_FORMATS
 
 
 @contextmanager
 def reporter(args: argparse.Namespace, describe: Describe) -> Iterator[Reporter]:
     """Yield the reporter for `--format`, and close it when every document has been judged."""
-    module = args.format if args.format in ("junit", "sarif", "github") else "lines"
-    chosen: Reporter = import_module(f"harness.commands.formats.{module}").reporter(args, describe)
+    chosen: Reporter
+    if args.format in CI_FORMATS:
+        entries = import_module("harness.commands.formats.entries")
+        chosen = entries.entry_reporter(args.format, args.command)
+    else:
+        chosen = import_module("harness.commands.formats.lines").reporter(args, describe)
     yield chosen
     chosen.close()

@@ -1,55 +1,40 @@
 """Workflow commands of GitHub Actions: one annotation for each message."""
 
-import argparse
 import sys
 from typing import Final
 
 from evals.escaping import escape_line
-from harness.commands.documents import InputDocument
-from harness.commands.formats.judgement import (
-    Describe,
-    DocumentMessage,
-    Judged,
-    Level,
-    Reporter,
-    messages,
-    problems,
-)
-from harness.wire import InvalidInput
+from harness.commands.formats.entries import Entry, EntryReporter
+from harness.commands.formats.judgement import DocumentMessage, Level
 
 _COMMANDS: Final[dict[Level, str]] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def reporter(_args: argparse.Namespace, _describe: Describe) -> Reporter:
+def reporter(_command: str) -> "GithubReporter":
     """Return the reporter of this format."""
     return GithubReporter()
 
 
-class GithubReporter:
+class GithubReporter(EntryReporter):
     """Print `::error file=...,line=...,title=...::message` for each message."""
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
-        """Print the messages of a verdict."""
-        for message in messages(judged.verdict):
-            _print(document, message)
-
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
-        """Print the problems of a document."""
-        for problem in problems(error):
-            _print(document, problem)
+    def report(self, entry: Entry) -> None:
+        """Print the messages of an entry."""
+        for message in entry.messages:
+            _print(entry, message)
 
     def close(self) -> None:
         """Do nothing: everything is printed."""
 
 
-def _print(document: InputDocument, message: DocumentMessage) -> None:
-    properties = {"file": document.file, "line": str(document.line or 1), "title": message.rule}
+def _print(entry: Entry, message: DocumentMessage) -> None:
+    properties = {"file": entry.file, "line": str(entry.line or 1), "title": message.rule}
     listed = ",".join(
         f"{name}={_escape(escape_line(value), ':,')}" for name, value in properties.items()
     )
     place = f"{message.path}: " if message.path else ""
-    command = _COMMANDS[message.level]
-    sys.stdout.write(f"::{command} {listed}::{_escape(place + message.text)}\n")
+    command, text = _COMMANDS[message.level], escape_line(place + message.text)
+    sys.stdout.write(f"::{command} {listed}::{_escape(text)}\n")
 
 
 def _escape(text: str, more: str = "") -> str:

@@ -1,80 +1,69 @@
-"""JUnit XML: one test case for each document, for the test reports of CI systems."""
+"""JUnit XML: one test case for each entry, for the test reports of CI systems."""
 
-import argparse
+import shutil
 import sys
-from typing import Final
+import tempfile
+from collections import Counter
+from typing import IO
 from xml.etree import ElementTree
 
 from evals.escaping import escape_line
-from harness.commands.documents import InputDocument
-from harness.commands.formats.judgement import (
-    Describe,
-    DocumentMessage,
-    Judged,
-    Reporter,
-    messages,
-    problems,
-)
-from harness.wire import InvalidInput
+from harness.commands.formats.entries import Entry, EntryReporter, message_line
+from harness.commands.formats.judgement import DocumentMessage
 
 
-def reporter(args: argparse.Namespace, _describe: Describe) -> Reporter:
+def reporter(command: str) -> "JunitReporter":
     """Return the reporter of this format."""
-    return JunitReporter(args.command)
+    return JunitReporter(command)
 
 
-class JunitReporter:
-    """Collect test cases and print one test suite at the end.
+class JunitReporter(EntryReporter):
+    """Print one test suite at the end: until then its test cases wait in a temporary file.
 
-    A refused document is a failure, an invalid one an error, and caveats go to `system-out`.
+    What was refused is a failure, what is invalid an error, and the rest goes to `system-out`.
     """
 
     def __init__(self, command: str) -> None:
-        self._suite: Final = ElementTree.Element("testsuite", name=f"critic {command}")
-        self._counts = {"tests": 0, "failures": 0, "errors": 0}
+        self._command = command
+        self._counts = Counter[str]()
+        self._cases: IO[str] | None = None
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
-        """Add a test case that passes, or fails with every violation."""
-        case = self._case(document, f"{document.source} ({judged.trace_id})")
-        listed = [*messages(judged.verdict)]
-        if judged.verdict:
-            _add(case, "system-out", listed)
-            return
-        self._counts["failures"] += 1
-        _add(case, "failure", listed)
-
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
-        """Add a test case that could not be judged."""
-        self._counts["errors"] += 1
-        _add(self._case(document, document.source), "error", [*problems(error)])
+    def report(self, entry: Entry) -> None:
+        """Add a test case that passes, fails, or could not be judged."""
+        self._counts[entry.outcome] += 1
+        place = {"classname": escape_line(entry.file), "name": escape_line(entry.name)}
+        case = ElementTree.Element("testcase", place)
+        tag = "system-out" if entry.outcome == "pass" else entry.outcome
+        _add(case, tag, entry.messages)
+        ElementTree.indent(case, level=2)
+        if self._cases is None:
+            self._cases = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - see `close`
+        self._cases.write(f"    {ElementTree.tostring(case, encoding='unicode')}\n")
 
     def close(self) -> None:
         """Print the test suite."""
-        for name, count in self._counts.items():
-            self._suite.set(name, str(count))
-        root = ElementTree.Element("testsuites")
-        root.append(self._suite)
-        ElementTree.indent(root)
-        text = ElementTree.tostring(root, encoding="unicode")
-        sys.stdout.write(f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+        failures, errors = self._counts["failure"], self._counts["error"]
+        counts = f'tests="{self._counts.total()}" failures="{failures}" errors="{errors}"'
+        suite = f'<testsuite name="critic {self._command}" {counts}'
+        head = '<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>'
+        if self._cases is None:
+            sys.stdout.write(f"{head}\n  {suite} />\n</testsuites>\n")
+            return
+        sys.stdout.write(f"{head}\n  {suite}>\n")
+        with self._cases:
+            self._cases.seek(0)
+            shutil.copyfileobj(self._cases, sys.stdout)
+        sys.stdout.write("  </testsuite>\n</testsuites>\n")
 
-    def _case(self, document: InputDocument, name: str) -> ElementTree.Element:
-        self._counts["tests"] += 1
-        place = {"classname": escape_line(document.file), "name": escape_line(name)}
-        return ElementTree.SubElement(self._suite, "testcase", place)
 
-
-def _add(case: ElementTree.Element, tag: str, listed: list[DocumentMessage]) -> None:
+def _add(case: ElementTree.Element, tag: str, listed: tuple[DocumentMessage, ...]) -> None:
     if not listed:
+        if tag != "system-out":
+            ElementTree.SubElement(case, tag)
         return
     element = ElementTree.SubElement(case, tag)
     first = next((message for message in listed if message.level == "error"), listed[0])
     if tag != "system-out":
         element.set("type", first.rule)
         element.set("message", escape_line(first.text))
-    element.text = "\n".join(escape_line(_line(message)) for message in listed)
-
-
-def _line(message: DocumentMessage) -> str:
-    place = f" at {message.path}" if message.path else ""
-    return f"{message.level}: {message.rule}{place}: {message.text}"
+    element.text = "\n".join(map(message_line, listed))

@@ -1,44 +1,31 @@
 """SARIF 2.1.0: one result for each message, for code scanning dashboards."""
 
-import argparse
 import sys
 from importlib import metadata
 from typing import Any, Final
 from urllib.parse import quote
 
-from harness.commands.documents import InputDocument
-from harness.commands.formats.judgement import (
-    Describe,
-    DocumentMessage,
-    Judged,
-    Reporter,
-    messages,
-    problems,
-)
+from harness.commands.formats.entries import Entry, EntryReporter
+from harness.commands.formats.judgement import DocumentMessage
 from harness.commands.output import ascii_json
-from harness.wire import InvalidInput
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def reporter(_args: argparse.Namespace, _describe: Describe) -> Reporter:
+def reporter(_command: str) -> "SarifReporter":
     """Return the reporter of this format."""
     return SarifReporter()
 
 
-class SarifReporter:
+class SarifReporter(EntryReporter):
     """Collect results and print one SARIF log at the end."""
 
     def __init__(self) -> None:
         self._results: list[dict[str, Any]] = []
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
-        """Add the messages of a verdict."""
-        self._results += [_result(document, message) for message in messages(judged.verdict)]
-
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
-        """Add the problems of a document."""
-        self._results += [_result(document, problem) for problem in problems(error)]
+    def report(self, entry: Entry) -> None:
+        """Add the messages of an entry."""
+        self._results += [_result(entry, message) for message in entry.messages]
 
     def close(self) -> None:
         """Print the log."""
@@ -49,11 +36,11 @@ class SarifReporter:
         sys.stdout.write(ascii_json(log, indent=2) + "\n")
 
 
-def _result(document: InputDocument, message: DocumentMessage) -> dict[str, Any]:
+def _result(entry: Entry, message: DocumentMessage) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(document.file)},
-            "region": {"startLine": document.line or 1},
+            "artifactLocation": {"uri": quote(entry.file)},
+            "region": {"startLine": entry.line or 1},
         }
     }
     if message.path:
