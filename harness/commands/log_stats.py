@@ -45,7 +45,7 @@ def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:
         "records": found.records,
         "first": time_text(found.first_us),
         "last": time_text(found.last_us),
-        "missing": [{"first": gap.first, "last": gap.last} for gap in gaps],
+        "missing": [{**gap._asdict(), "said": gap.text()} for gap in gaps],
         "more_gaps": more,
         "statuses": dict(found.statuses),
         "refusals": {

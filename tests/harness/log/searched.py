@@ -30,8 +30,8 @@ def varied(path: Path) -> SqlDecisionLog:
     begun = log.begin(Begun(proposal=proposal(20), begun_at=NOON + timedelta(days=1)))
     log.append(judged(proposal(20), run_of(proposal(20), 20), begun=begun.hash))
     log.begin(Begun(proposal=proposal(21), begun_at=NOON + timedelta(days=2)))
-    failed = {"where": "guard: =cmd|' /C calc'!A0", "failed_at": NOON - timedelta(days=40_000)}
-    log.append_error(CriticError(asked={"a": 1}, **failed))
+    long_ago = NOON - timedelta(days=40_000)
+    log.append_error(CriticError(asked={"a": 1}, where="=cmd|' /C calc'!A0", failed_at=long_ago))
     for number, cost in ((31, 400), (32, 900)):
         run = spending(number, cost_micros=cost, wall_ms=cost * 2, tokens=7)
         log.append(judged(run.proposal, run))

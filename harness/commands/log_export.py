@@ -1,0 +1,170 @@
+"""`critic log export`: a log for other tools, as Parquet or as decision-log events of OPA.
+
+A file gets its name when it is whole: what is left of an export that was interrupted has another
+name. A missing record is a row, or an event, of its own.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, Final
+
+from harness.commands.log_filters import EXIT_NOT_SOUND, damage_texts, filters_of, time_text, warn
+from harness.commands.log_list import listed_wire
+from harness.commands.log_show import body_shown
+from harness.commands.output import ascii_json
+from harness.errors import UsageError, escape_text
+from harness.log.listing import Listed, Listing, open_listing
+from harness.log.query import Filters
+from harness.log.sql import SqlDecisionLog
+from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
+from harness.record.index_row import IndexRow
+
+PARQUET_FORMAT: Final = "1"
+"""The version of the columns, in the metadata of the file under `plan-critic.log`."""
+
+_ROWS: Final = 20_000  # rows of a group
+_TYPES: Final[dict[Any, str]] = {
+    int: "int64",
+    int | None: "int64",
+    float | None: "float64",
+    str | None: "string",
+}
+
+
+def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
+    """Write the records that are asked for. Return 1 if records are missing or it is damaged."""
+    filters, to_print = filters_of(args), args.output == "-"
+    if to_print and args.form == "parquet":
+        raise UsageError("--output -: Parquet is not for a terminal or a pipe: name a file")
+    with open_listing(log) as listing:
+        gaps = any(True for _ in listing.gaps())
+        if args.form == "parquet":
+            count = _write_parquet(Path(args.output), log, listing, filters)
+        elif to_print:
+            count = _write_events(sys.stdout, log, listing, filters)
+        else:
+            with _named_when_whole(Path(args.output)) as partial, partial.open("w") as out:
+                count = _write_events(out, log, listing, filters)
+        if not to_print:
+            records = f"{count} record{'' if count == 1 else 's'}"
+            sys.stdout.write(f"{records} written to {escape_text(args.output[-200:])}\n")
+            missing = [gap.text() for gap in islice(listing.gaps(), 100)]
+            sys.stdout.writelines(f"{text}\n" for text in missing)
+        return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if gaps else 0)
+
+
+@contextmanager
+def _named_when_whole(path: Path) -> Iterator[Path]:
+    partial = path.with_name(f"{path.name}.partial")
+    for one in (path, partial):
+        if os.path.lexists(one):
+            shown = escape_text(str(one)[-200:])
+            raise UsageError(f"{shown} exists: choose another name, or remove it")
+    yield partial
+    os.link(partial, path)  # unlike a rename, it never replaces a file
+    partial.unlink()
+
+
+def _write_parquet(path: Path, log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
+    try:
+        import pyarrow  # noqa: PLC0415 - large, and only for this
+        import pyarrow.parquet  # noqa: PLC0415
+    except ImportError:
+        raise UsageError("Parquet needs pyarrow: pip install 'plan-critic[parquet]'") from None
+    fields = {name: _TYPES[kind] for name, kind in IndexRow.__annotations__.items()}
+    head = log.head()
+    about = {
+        "plan-critic.log": PARQUET_FORMAT,
+        "plan-critic.head": f"{head.seq}:{head.hash}",
+    }
+    schema = pyarrow.schema(
+        [(name, getattr(pyarrow, kind)()) for name, kind in {**fields, "ended_by": "int64"}.items()]
+    ).with_metadata(about)
+    rows, count = listing.rows(filters), 0
+    with (
+        _named_when_whole(path) as partial,
+        pyarrow.parquet.ParquetWriter(partial, schema) as writer,
+    ):
+        while group := list(islice(rows, _ROWS)):
+            count += sum(isinstance(one, Listed) for one in group)
+            columns = zip(*map(_cells, group), strict=True)
+            arrays = [
+                pyarrow.array(column, type=field.type)
+                for column, field in zip(columns, schema, strict=True)
+            ]
+            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+    return count
+
+
+def _cells(one: Listed | Gap) -> tuple[Any, ...]:
+    if isinstance(one, Gap):
+        return (*IndexRow(one.first, "missing", None, said=one.text()), None)
+    return (*one.row, one.ended_by)
+
+
+def _write_events(out: IO[str], log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
+    records, count = log.entries(), 0
+    for one in listing.rows(filters):
+        if isinstance(one, Gap):
+            out.write(ascii_json(_missing(one)) + "\n")
+            continue
+        # Both are in order, and a search of a record by itself would read those after it.
+        record = next(record for record in records if record.seq == one.row.seq)
+        out.write(ascii_json(_event(one, record, log)) + "\n")
+        count += 1
+    return count
+
+
+def _missing(gap: Gap) -> dict[str, Any]:
+    error = {"code": "missing", "message": gap.text()}
+    return {**_common(), "decision_id": f"missing-{gap.first}-{gap.last}", "error": error}
+
+
+def _common() -> dict[str, Any]:
+    return {"labels": {"app": "plan-critic"}, "type": "openpolicyagent.org/decision_logs"}
+
+
+def _event(one: Listed, record: LogRecord, log: SqlDecisionLog) -> dict[str, Any]:
+    """Return a record as an event: what was asked, what was answered, and its place in the log."""
+    wire = record.wire()
+    event = {
+        **_common(),
+        "decision_id": record.hash,
+        "path": _path(record),
+        "timestamp": time_text(one.row.at_us),
+        "req_id": record.seq,
+        "custom": {"log": {"prev_hash": record.prev_hash, **listed_wire(one)}},
+    }
+    inputs, erased = _inputs(wire, log)
+    event |= {"input": inputs} if inputs else {}
+    event |= {"erased": erased} if erased else {}
+    if isinstance(record, DecisionRecord):
+        event["result"] = wire["report"]
+        event["custom"]["run"] = wire.get("run")
+    return event
+
+
+def _path(record: LogRecord) -> str:
+    if isinstance(record, DecisionRecord):
+        return "critic/verify" if record.run is None else "critic/score"
+    return "critic/begun" if isinstance(record, BegunRecord) else "critic/error"
+
+
+def _inputs(wire: dict[str, Any], log: SqlDecisionLog) -> tuple[dict[str, Any], list[str]]:
+    """Return the inputs of a record, and where some of them cannot be had any more."""
+    inputs: dict[str, Any] = {}
+    erased: list[str] = []
+    for name, digest in wire.get("inputs", {}).items():
+        whole = log.whole_input(digest)
+        if whole.data is None:
+            erased.append(f"/input/{name}")
+        else:
+            inputs[name] = body_shown(whole)
+    if "asked" in wire:
+        inputs["asked"] = wire["asked"]
+    return inputs, erased
