@@ -5,7 +5,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Protocol, get_args
 
-from harness.commands.formats.entries import Entry, EntryReporter, Outcome, entry_reporter
+from harness.commands.formats.entries import (
+    EntryOutcome,
+    EntryReporter,
+    JudgedEntry,
+    entry_reporter,
+)
 from harness.commands.formats.judgement import DocumentMessage
 from harness.commands.log_arguments import CI_FORMATS
 from harness.commands.output import ascii_json
@@ -103,14 +108,14 @@ class _EntryAnswers:
         said = [*answer.reasons, *(one.line() for one in answer.differences)]
         listed = [DocumentMessage("error", answer.status, text, place) for text in said]
         listed += [DocumentMessage("note", "note", text, place) for text in answer.notes]
-        outcome: Outcome = "pass" if answer else "failure"
-        self._reporter.report(Entry(self._file, place, outcome, tuple(listed)))
+        outcome: EntryOutcome = "pass" if answer else "failure"
+        self._reporter.report(JudgedEntry(self._file, place, outcome, tuple(listed)))
 
     def check(self, check: LogCheck) -> None:
         listed = [DocumentMessage("error", "damaged", text) for text in check.damage]
         listed += [DocumentMessage("note", "note", text) for text in check.notes]
-        outcome: Outcome = "pass" if check else "failure"
-        self._reporter.report(Entry(self._file, "the log as a whole", outcome, tuple(listed)))
+        outcome: EntryOutcome = "pass" if check else "failure"
+        self._reporter.report(JudgedEntry(self._file, "the log as a whole", outcome, tuple(listed)))
 
     def close(self, _summary: str, _head: Head | None) -> None:
         self._reporter.close()

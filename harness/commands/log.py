@@ -17,14 +17,14 @@ from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.replay.log_check import check_log
 
-Action: TypeAlias = Callable[[argparse.Namespace, SqlDecisionLog], int]
+_LogAction: TypeAlias = Callable[[argparse.Namespace, SqlDecisionLog], int]
 
 _ACTIONS: Final = {
     "list": ("log_list", "list_records"),
     "stats": ("log_stats", "show_statistics"),
     "show": ("log_show", "show_record"),
     "export": ("log_export", "export_log"),
-    "verify": ("log", "verify_log"),
+    "verify": ("log", "_verify"),
 }
 """The module and the function of each action. Only the one that is asked for is imported."""
 
@@ -34,12 +34,12 @@ def run(args: argparse.Namespace) -> int:
     if args.action in ("upgrade", "roles"):
         return _upgrade(args) if args.action == "upgrade" else _roles(args)
     module, name = _ACTIONS[args.action]
-    action: Action = getattr(import_module(f"harness.commands.{module}"), name)
+    action: _LogAction = getattr(import_module(f"harness.commands.{module}"), name)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         return action(args, log)
 
 
-def verify_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
+def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Check hashes, chain, tables and index, and print the head."""
     head = log.head()
     report = answer_reporter(args.format, args.log, "log verify")

@@ -9,7 +9,7 @@ from harness.commands.log_proof_arguments import add_log_proofs
 CI_FORMATS: Final = ("junit", "sarif", "github")
 """What continuous integration reads."""
 
-STATUSES: Final = (
+STATUS_NAMES: Final = (
     "completed",
     "refused_by_critic",
     "partial",
@@ -17,7 +17,7 @@ STATUSES: Final = (
     "open",
     "critic_error",
 )
-KINDS: Final = (
+KIND_NAMES: Final = (
     "missing_evidence",
     "approval_mode_mismatch",
     "violates_decision_spec",
@@ -26,8 +26,8 @@ KINDS: Final = (
     "policy",
     "safety",
 )
-CHECKS: Final = ("coverage", "surface", "approval", "evidence", "loop")
-MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
+CHECK_NAMES: Final = ("coverage", "surface", "approval", "evidence", "loop")
+MODE_NAMES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
 
 _EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing, hashes or chain do not hold, or the tables "
@@ -129,11 +129,11 @@ def _add_export(export: argparse.ArgumentParser) -> None:
 
 def _add_filters(parser: argparse.ArgumentParser) -> None:
     some = parser.add_argument_group("filters", "Only records that pass all of them.")
-    some.add_argument("--status", choices=STATUSES, help="open is what began and was never ended")
-    some.add_argument("--kind", choices=KINDS, help="of a violation; or the evaluator that refused")
-    some.add_argument("--check", choices=CHECKS, help="a check that refused")
+    some.add_argument("--status", choices=STATUS_NAMES, help="open: began, and never ended")
+    some.add_argument("--kind", choices=KIND_NAMES, help="of a violation, or the evaluator")
+    some.add_argument("--check", choices=CHECK_NAMES, help="a check that refused")
     some.add_argument("--tool", metavar="NAME", help="in the plan: ADAPTER/CAPABILITY, or the last")
-    some.add_argument("--mode", choices=MODES, help="the safety mode")
+    some.add_argument("--mode", choices=MODE_NAMES, help="the safety mode")
     some.add_argument("--trace", metavar="ID", help="a session has one trace")
     some.add_argument("--session", metavar="ID")
     some.add_argument("--since", metavar="TIME", help="RFC 3339 time or date, UTC")

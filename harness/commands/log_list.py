@@ -26,7 +26,7 @@ _SCORES: Final = frozenset(f"{what}_{one}" for one in SCORED for what in ("score
 _PLAIN: Final = tuple(
     name for name in IndexRow._fields if name not in {"seq", "status", "at_us", *_SCORES}
 )
-CSV_COLUMNS: Final = ("seq", "status", "at", *IndexRow._fields[3:], "ended_by")
+_CSV_COLUMNS: Final = ("seq", "status", "at", *IndexRow._fields[3:], "ended_by")
 """The columns of a listing as CSV."""
 
 
@@ -35,7 +35,7 @@ def list_records(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     filters, printed = filters_of(args), _PRINTERS[args.format]
     status = 0
     if args.format == "csv":
-        write_cells(CSV_COLUMNS)
+        write_cells(_CSV_COLUMNS)
     with open_listing(log) as listing:
         for one in listing.rows(filters):
             status = EXIT_NOT_SOUND if isinstance(one, Gap) else status
@@ -102,7 +102,7 @@ def _name(column: str) -> str:
 def _print_cells(one: Listed | Gap) -> None:
     if isinstance(one, Gap):
         texts = {"seq": one.first, "status": "missing", "said": one.text()}
-        write_cells(texts.get(name) for name in CSV_COLUMNS)
+        write_cells(texts.get(name) for name in _CSV_COLUMNS)
         return
     seq, status, at_us, *rest = one.row
     texts_only = (value.strip() if isinstance(value, str) else value for value in rest)

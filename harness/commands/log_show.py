@@ -17,7 +17,7 @@ from harness.record.drafts import begun_claim
 from harness.record.parts import Whole
 from harness.wire import InvalidInput, parse_json
 
-STEP_COLUMNS: Final = (
+_STEP_COLUMNS: Final = (
     "seq",
     "step",
     "tool",
@@ -50,7 +50,7 @@ def _shown(form: str, record: LogRecord, log: SqlDecisionLog) -> Iterator[str]:
     if form == "text":
         yield from (f"{line}\n" for line in record_lines(shown, _ended_by(record, log)))
         return
-    write_cells(STEP_COLUMNS)
+    write_cells(_STEP_COLUMNS)
     for cells in step_cells(shown):
         write_cells((record.seq, *cells))
 

@@ -19,7 +19,7 @@ from harness.commands.log_filters import (
 from harness.commands.output import ascii_json
 from harness.log.listing import open_listing
 from harness.log.sql import SqlDecisionLog
-from harness.log.statistics import Most, Statistics, statistics
+from harness.log.statistics import Most, Statistics, log_statistics
 from harness.record import Gap
 from harness.record.index_row import time_of
 
@@ -36,7 +36,7 @@ def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         gaps = listing.gaps()
         named = list(islice(gaps, _MOST_GAPS))
         more = sum(1 for _ in gaps)
-        _PRINTERS[args.format](statistics(listing, filters), named, more)
+        _PRINTERS[args.format](log_statistics(listing, filters), named, more)
         return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if named else 0)
 
 

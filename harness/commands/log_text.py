@@ -175,13 +175,13 @@ def _run(shown: RecordShown) -> Iterator[str]:
     yield f"  run {_name(run.get('run_id'))}: {', '.join([f'{len(shown.calls)} calls', *taken])}"
     for index, step in enumerate(shown.steps):
         if step.get("kind") == "tool":
-            yield f"     step {index}: {called(shown, index, step)}"
+            yield f"     step {index}: {how_called(shown, index, step)}"
     for call in shown.calls:
         if not _is_index(call.get("step"), shown.steps):
             yield f"  {_MARK} a call of no step: {_tool(call)} {_value(call.get('args'))}"
 
 
-def called(shown: RecordShown, index: int, step: Json) -> str:
+def how_called(shown: RecordShown, index: int, step: Json) -> str:
     """Return how a step was executed, against how it was planned."""
     calls = [call for call in shown.calls if call.get("step") == index]
     return "; ".join(_call(call, step) for call in calls) or "not called"
@@ -217,7 +217,7 @@ def step_cells(shown: RecordShown) -> Iterator[tuple[Any, ...]]:
     for index, step in enumerate(shown.steps):
         refused = "; ".join(str(one.get("reason")) for one in shown.violations(index))
         args, evidence = (ascii_json(step.get(name)) for name in ("args", "evidence_refs"))
-        ran = called(shown, index, step) if "run" in shown.record else ""
+        ran = how_called(shown, index, step) if "run" in shown.record else ""
         yield index, _tool(step), shown.tier(step), args, evidence, refused, ran
 
 

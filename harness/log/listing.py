@@ -19,7 +19,7 @@ from harness.log.query import (
     Filters,
     extent,
     insert_index,
-    listed,
+    listed_rows,
 )
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import Connection
@@ -107,7 +107,7 @@ class Listing:
             # Without gaps, a window has so many rows at most. With gaps, nobody waits for a lock.
             upto = min(after + _WINDOW, self._last) if self._whole else self._last
             with self._reading() as connection:
-                page = listed(connection, filters, after, upto, _WINDOW)
+                page = listed_rows(connection, filters, after, upto, _WINDOW)
             for *columns, ended_by in page:
                 yield Listed(self._checked(columns), ended_by)
             after = page[-1][0] if len(page) == _WINDOW else upto

@@ -153,7 +153,7 @@ def unrecorded(connection: Connection, most: int) -> list[Any]:
     return [seq for (seq,) in connection.execute(_UNRECORDED, {"most": most})]
 
 
-def listed(
+def listed_rows(
     connection: Connection, filters: Filters, after: int, upto: int, most: int
 ) -> list[tuple[Any, ...]]:
     """Return rows of the index, each with the number of the record that ends what it began.

@@ -100,7 +100,7 @@ class Most(NamedTuple):
     amount: int
 
 
-class Day(NamedTuple):
+class DayCount(NamedTuple):
     """The decisions of a day, and how many of them were refusals. Days are counted from 1970."""
 
     day: int
@@ -120,7 +120,7 @@ class Statistics(NamedTuple):
     last_us: int | None
     kinds: Mapping[str | None, int]
     tools: Mapping[str | None, int]
-    days: tuple[Day, ...]
+    days: tuple[DayCount, ...]
     scores: Mapping[str, Score]
     budgets: Mapping[str, Spending]
     slowest: tuple[Most, ...]
@@ -134,7 +134,7 @@ class Statistics(NamedTuple):
         return sum(self.statuses.values())
 
 
-def statistics(listing: Listing, filters: Filters) -> Statistics:
+def log_statistics(listing: Listing, filters: Filters) -> Statistics:
     """Count the records of a log that are asked for.
 
     Raises:
@@ -158,7 +158,7 @@ def statistics(listing: Listing, filters: Filters) -> Statistics:
         last_us=max(times, default=None),
         kinds=dict(asked(_GROUPS, "kind")),
         tools=dict(asked(_GROUPS, "tool")),
-        days=tuple(Day(*row) for row in reversed(asked(_DAYS))),
+        days=tuple(DayCount(*row) for row in reversed(asked(_DAYS))),
         scores=_scores(asked(_SCORES)[0]),
         budgets=_budgets(asked(_BUDGETS)[0]),
         slowest=tuple(Most(*row) for row in asked(_MOST, "wall_ms")),

@@ -18,17 +18,17 @@ from harness.commands.formats.judgement import (
 )
 from harness.wire import InvalidInput
 
-Outcome = Literal["pass", "failure", "error"]
+EntryOutcome = Literal["pass", "failure", "error"]
 """Of an entry: it is all right; it was refused, or is not as recorded; it could not be judged."""
 
 
-class Entry(NamedTuple):
+class JudgedEntry(NamedTuple):
     """One thing that was judged, where it stands, and what there is to say of it."""
 
     file: str
     """As given on the command line."""
     name: str
-    outcome: Outcome
+    outcome: EntryOutcome
     messages: tuple[DocumentMessage, ...] = ()
     line: int | None = None
     """The number of the line, from 1; None for a whole file."""
@@ -41,7 +41,7 @@ class EntryReporter(ABC):
     """
 
     @abstractmethod
-    def report(self, entry: Entry) -> None:
+    def report(self, entry: JudgedEntry) -> None:
         """Report an entry."""
 
     @abstractmethod
@@ -50,15 +50,15 @@ class EntryReporter(ABC):
 
     def judged(self, document: InputDocument, judged: Judged) -> None:
         """Report a verdict."""
-        outcome: Outcome = "pass" if judged.verdict else "failure"
+        outcome: EntryOutcome = "pass" if judged.verdict else "failure"
         name = f"{document.source} ({judged.trace_id})"
         listed = tuple(messages(judged.verdict))
-        self.report(Entry(document.file, name, outcome, listed, document.line))
+        self.report(JudgedEntry(document.file, name, outcome, listed, document.line))
 
     def invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Report a document that is not an envelope."""
         listed = tuple(problems(error))
-        self.report(Entry(document.file, document.source, "error", listed, document.line))
+        self.report(JudgedEntry(document.file, document.source, "error", listed, document.line))
 
 
 def entry_reporter(form: str, command: str) -> EntryReporter:

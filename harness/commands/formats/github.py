@@ -4,7 +4,7 @@ import sys
 from typing import Final
 
 from evals.escaping import escape_line
-from harness.commands.formats.entries import Entry, EntryReporter
+from harness.commands.formats.entries import EntryReporter, JudgedEntry
 from harness.commands.formats.judgement import DocumentMessage, Level
 
 _COMMANDS: Final[dict[Level, str]] = {"error": "error", "warning": "warning", "note": "notice"}
@@ -18,7 +18,7 @@ def reporter(_command: str) -> "GithubReporter":
 class GithubReporter(EntryReporter):
     """Print `::error file=...,line=...,title=...::message` for each message."""
 
-    def report(self, entry: Entry) -> None:
+    def report(self, entry: JudgedEntry) -> None:
         """Print the messages of an entry."""
         for message in entry.messages:
             _print(entry, message)
@@ -27,7 +27,7 @@ class GithubReporter(EntryReporter):
         """Do nothing: everything is printed."""
 
 
-def _print(entry: Entry, message: DocumentMessage) -> None:
+def _print(entry: JudgedEntry, message: DocumentMessage) -> None:
     properties = {"file": entry.file, "line": str(entry.line or 1), "title": message.rule}
     listed = ",".join(
         f"{name}={_escape(escape_line(value), ':,')}" for name, value in properties.items()

@@ -8,7 +8,7 @@ from typing import IO
 from xml.etree import ElementTree
 
 from evals.escaping import escape_line
-from harness.commands.formats.entries import Entry, EntryReporter, message_line
+from harness.commands.formats.entries import EntryReporter, JudgedEntry, message_line
 from harness.commands.formats.judgement import DocumentMessage
 
 
@@ -28,7 +28,7 @@ class JunitReporter(EntryReporter):
         self._counts = Counter[str]()
         self._cases: IO[str] | None = None
 
-    def report(self, entry: Entry) -> None:
+    def report(self, entry: JudgedEntry) -> None:
         """Add a test case that passes, fails, or could not be judged."""
         self._counts[entry.outcome] += 1
         place = {"classname": escape_line(entry.file), "name": escape_line(entry.name)}

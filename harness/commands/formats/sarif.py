@@ -5,7 +5,7 @@ from importlib import metadata
 from typing import Any, Final
 from urllib.parse import quote
 
-from harness.commands.formats.entries import Entry, EntryReporter
+from harness.commands.formats.entries import EntryReporter, JudgedEntry
 from harness.commands.formats.judgement import DocumentMessage
 from harness.commands.output import ascii_json
 
@@ -23,7 +23,7 @@ class SarifReporter(EntryReporter):
     def __init__(self) -> None:
         self._results: list[dict[str, Any]] = []
 
-    def report(self, entry: Entry) -> None:
+    def report(self, entry: JudgedEntry) -> None:
         """Add the messages of an entry."""
         self._results += [_result(entry, message) for message in entry.messages]
 
@@ -36,7 +36,7 @@ class SarifReporter(EntryReporter):
         sys.stdout.write(ascii_json(log, indent=2) + "\n")
 
 
-def _result(entry: Entry, message: DocumentMessage) -> dict[str, Any]:
+def _result(entry: JudgedEntry, message: DocumentMessage) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": {"uri": quote(entry.file)},

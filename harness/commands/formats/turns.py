@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from critic import Refused
 from critic.session import SessionReport
 from harness.commands.documents import InputDocument
-from harness.commands.formats.entries import Entry, Outcome, entry_reporter
+from harness.commands.formats.entries import EntryOutcome, JudgedEntry, entry_reporter
 from harness.commands.formats.judgement import DocumentMessage, Level
 from harness.guard import Answer, EventError, Ruling
 from harness.record import Decision
@@ -26,7 +26,7 @@ class TurnReporter:
             outcome, name, listed = _said(answer)
             where = f"{document.source}: {name}"
             self._reporter.report(
-                Entry(document.file, where, outcome, tuple(listed), document.line)
+                JudgedEntry(document.file, where, outcome, tuple(listed), document.line)
             )
 
     def close(self) -> None:
@@ -36,7 +36,7 @@ class TurnReporter:
 
 def _said(
     answer: Ruling | SessionReport | EventError,
-) -> tuple[Outcome, str, Iterator[DocumentMessage]]:
+) -> tuple[EntryOutcome, str, Iterator[DocumentMessage]]:
     match answer:
         case EventError():
             message = DocumentMessage(

@@ -15,12 +15,13 @@ import pytest
 from critic.reports import ReportStatus
 from critic.verdicts import Check, RefusalKind
 from evals.envelope import ApprovalMode
-from harness.commands.log_arguments import CHECKS, KINDS, MODES, STATUSES
+from harness.commands.log_arguments import CHECK_NAMES, KIND_NAMES, MODE_NAMES, STATUS_NAMES
 from tests.harness.console import Critic
 from tests.harness.log.decisions import meddle
 from tests.harness.log.searched import varied
 from tests.support.examples import is_safe
 
+REFUSALS = KIND_NAMES[:5]
 NOON = "2025-03-01T12:05:00Z"
 
 
@@ -42,12 +43,15 @@ def _time(row: dict[str, Any]) -> datetime:
 
 
 FILTERS: list[tuple[tuple[str, ...], Callable[[dict[str, Any]], bool]]] = [
-    *((("--status", one), lambda row, one=one: row["status"] == one) for one in STATUSES[:3]),
+    *((("--status", one), lambda row, one=one: row["status"] == one) for one in STATUS_NAMES[:3]),
     (("--status", "begun"), lambda row: row["status"] == "begun"),
     (("--status", "open"), lambda row: "open" in row),
     (("--status", "critic_error"), lambda row: row["status"] == "critic_error"),
-    *((("--kind", one), lambda row, one=one: one in row.get("kinds", ())) for one in KINDS[:5]),
-    *((("--check", one), lambda row, one=one: one in row.get("checks", ())) for one in CHECKS),
+    *(
+        (("--kind", one), lambda row, one=one: one in row.get("kinds", ()))
+        for one in KIND_NAMES[:5]
+    ),
+    *((("--check", one), lambda row, one=one: one in row.get("checks", ())) for one in CHECK_NAMES),
     (("--tool", "refund"), lambda row: "payments/refund" in row.get("tools", ())),
     (("--tool", "payments/refund"), lambda row: "payments/refund" in row.get("tools", ())),
     (("--tool", "fund"), lambda _row: False),
@@ -79,10 +83,10 @@ def test_filters_hold_together(critic: Critic, log: Path) -> None:
 
 
 def test_the_choices_are_those_of_the_critic() -> None:
-    assert STATUSES[:3] == get_args(ReportStatus)
-    assert KINDS[:5] == get_args(RefusalKind)
-    assert get_args(Check) == CHECKS
-    assert get_args(ApprovalMode) == MODES
+    assert STATUS_NAMES[:3] == get_args(ReportStatus)
+    assert get_args(RefusalKind) == REFUSALS
+    assert get_args(Check) == CHECK_NAMES
+    assert get_args(ApprovalMode) == MODE_NAMES
 
 
 @pytest.mark.parametrize(
