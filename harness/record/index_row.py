@@ -6,7 +6,6 @@ Rule 2: one function reads an entry before it is recorded (envelopes) and as it 
 Rule 3: texts are printable ASCII, so that every database keeps, compares and orders them alike.
 """
 
-import json
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
@@ -221,7 +220,17 @@ def name_column(text: str) -> str:
     """Return a name as a column keeps it: two names that differ stay different."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return text
-    return json.dumps(text)[1:-1].replace("\x7f", "\\u007f")
+    return "".join(map(_escaped, text))
+
+
+def _escaped(char: str) -> str:
+    """Return a character as a JSON text holds it in printable ASCII."""
+    if " " <= char <= "~" and char not in '"\\':
+        return char
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(
+        f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)
+    )
 
 
 def _name(value: Any) -> str | None:

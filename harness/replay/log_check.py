@@ -1,19 +1,44 @@
-"""Check a decision log as a whole: its tables, its index, and what no record names. Pure."""
+"""Check a decision log as a whole: its tables, its index, and what no record names. Pure.
 
-from collections.abc import Collection, Iterator
+The index is never the truth: a record is what it is, whatever the index says of it. Where they
+differ, the log is damaged.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Any, Final, Protocol
 
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from harness.record import RawRecord
+from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow, index_row
 from harness.record.parts import pieces_of, references
 from harness.replay.engine import PartedLog, RecordedLog
-from harness.replay.index_check import IndexCheck, IndexedLog
-from harness.replay.integrity import read_text_of
+from harness.replay.integrity import StoredDocument, read_text_of
+from harness.replay.page import Bodies, InputReader
 
 _PAGE: Final = 32  # records whose parts are fetched together
 _NAMED: Final = 3  # digests that a note names
+_SHOWN: Final = 3  # rows that are named
+
+_COLUMNS_OF: Final[Mapping[str, frozenset[str]]] = {"ctx": OF_CTX, "plan": OF_PLAN}
+"""The columns that need an input to be derived."""
+
+
+class IndexedLog(Protocol):
+    """A log that is searched by columns."""
+
+    def stored(self, digests: Iterable[str]) -> Mapping[str, bytes]:
+        """Return the bodies stored under these digests, which may name parts."""
+        ...
+
+    def index(self, numbers: Iterable[int]) -> Mapping[int, tuple[Any, ...]] | None:
+        """Return the rows of the index for these records, unchecked; None without an index."""
+        ...
+
+    def unrecorded(self, most: int) -> list[Any]:
+        """Return the numbers of rows of the index without a record: at most so many."""
+        ...
 
 
 class StoredLog(RecordedLog, PartedLog, IndexedLog, Protocol):
@@ -70,7 +95,7 @@ def check_log(log: StoredLog) -> LogCheck:
     """
     # First what may be unnamed: a decision appended meanwhile brings its record with it.
     unnamed, claims = set(log.digests()), dict(log.all_claims())
-    index = IndexCheck(log)
+    index = _IndexCheck(log)
     rows = log.stored_records()
     while page := list(islice(rows, _PAGE)):
         pieces = pieces_of([raw.body for raw in page], log.stored)
@@ -93,3 +118,67 @@ def _listed(noun: str, verb: str, names: Collection[str]) -> Iterator[str]:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     count = f"1 {noun}" if len(names) == 1 else f"{len(names)} {noun}s"
     yield f"{count} that no record {verb}: {shown}{more}"
+
+
+class _IndexCheck:
+    """Compares records with the index of their log, and keeps what differs."""
+
+    def __init__(self, log: IndexedLog) -> None:
+        """Take the log."""
+        self._log = log
+        self._bodies, self._inputs = Bodies(log.stored), InputReader()
+        self._named: list[str] = []
+        self._count = 0
+
+    def compare(self, documents: Iterable[StoredDocument]) -> None:
+        """Compare some records. One that cannot be read is not compared: replay reports it."""
+        readable = [one for one in documents if one.value and not (one.missing or one.redacted)]
+        rows = self._log.index([one.raw.seq for one in readable])
+        if rows is None:
+            return
+        self._bodies.make_room()
+        wanted = [one.digests[name] for one in readable for name in _of(one)]
+        fetched = self._bodies.fetch(wanted)
+        for document in readable:
+            if not fetched:
+                self._bodies.forget()
+                self._bodies.fetch([document.digests[name] for name in _of(document)])
+            differences = list(self._differences(document, rows.get(document.raw.seq)))
+            self._count += bool(differences)
+            if differences and len(self._named) < _SHOWN:
+                self._named.append(f"record {document.raw.seq}: {'; '.join(differences[:_SHOWN])}")
+
+    def damage(self) -> Iterator[str]:
+        """Yield a line for each of the first records that differ, and what else is wrong."""
+        yield from self._named
+        if (more := self._count - len(self._named)) > 0:
+            records = "1 more record" if more == 1 else f"{more} more records"
+            yield f"the index differs from {records}"
+        if numbers := self._log.unrecorded(_SHOWN + 1):
+            shown = ", ".join(escape_name(str(number)) for number in numbers[:_SHOWN])
+            others = " and others" if len(numbers) > _SHOWN else ""
+            yield f"the index has rows without a record: {shown}{others}"
+
+    def _differences(
+        self, document: StoredDocument, stored: tuple[Any, ...] | None
+    ) -> Iterator[str]:
+        if stored is None:
+            yield "the index has no row for it"
+            return
+        inputs, unknown = dict.fromkeys(_COLUMNS_OF), set[str]()
+        for name in _of(document):
+            read = self._inputs.read(name, document.digests[name], self._bodies, parsed=False)
+            inputs[name] = read.plain
+            unknown |= _COLUMNS_OF[name] if read.plain is None else set()
+        row = index_row(document.value, inputs["ctx"], inputs["plan"], document.raw.seq)
+        for name, own, kept in zip(IndexRow._fields, row, stored, strict=True):
+            if name not in unknown and (type(own), own) != (type(kept), kept):
+                yield f"the index says {name} {_shown(kept)}, the record {_shown(own)}"
+
+
+def _of(document: StoredDocument) -> Iterator[str]:
+    return (name for name in _COLUMNS_OF if name in document.digests)
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else escape_name(str(value))

@@ -1,0 +1,48 @@
+"""What a row of the index is derived from: anything, without raising."""
+
+import json
+from typing import Any
+
+import pytest
+
+from harness.record.index_row import IndexRow, index_row, name_column
+
+NAMES = [
+    "plain",
+    "",
+    'a"b',
+    "a\\b",
+    "\x00",
+    "\x7f",
+    "\x1b[31m",
+    "\u2028",
+    "\U0001f600",
+    "é",
+    "a" * 999,
+]
+
+
+def test_names_that_differ_stay_different_and_can_be_read_again() -> None:
+    columns = [name_column(name) for name in NAMES]
+    assert [json.loads(f'"{column}"') for column in columns] == NAMES
+    assert all(column.isascii() and (column.isprintable()) for column in columns)
+
+
+@pytest.mark.parametrize(
+    "value", [None, 1, "x", [], {}, [1], {"report": 1}, {"report": {"verify": []}}, {"kind": []}]
+)
+def test_a_row_of_anything_is_a_row(value: Any) -> None:
+    row = index_row(value, value, value, 7)
+    assert row.seq == 7
+    assert all(isinstance(one, kind) for one, kind in zip(row, _types(), strict=True))
+
+
+def test_hostile_members_are_no_columns() -> None:
+    report = {"verify": {"kind": 1, "violations": [{"kind": ["x"]}, 3]}, "decided_at": "soon"}
+    run = {"cost_micros": -1, "tokens": True, "wall_ms": 2**60, "calls": [{"tokens": 1.5}]}
+    row = index_row({"report": report, "run": run}, {"approvals": [1]}, {"steps": [1, None]})
+    assert row == IndexRow(0, None, None, steps=2)
+
+
+def _types() -> list[Any]:
+    return list(IndexRow.__annotations__.values())
