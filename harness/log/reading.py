@@ -4,8 +4,9 @@ Rule 1: a reader holds no lock between pages, so a slow reader cannot stop a wri
 Rule 2: a page is bounded in rows and in bytes, whatever the file holds.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Any, Final, Literal
 
@@ -153,6 +154,12 @@ class LogReader:
     def stored(self, digests: Iterable[str]) -> dict[str, bytes]:
         """Return the bodies stored under those digests; leave out what is not stored."""
         return self.inputs(digests, "stored")
+
+    @contextmanager
+    def fetching(self) -> Iterator[Callable[[Iterable[str]], dict[str, bytes]]]:
+        """Yield what `stored` does, in one transaction: use it for a page of records."""
+        with self.reading() as connection:
+            yield partial(stored_inputs, connection)
 
     def digests(self) -> frozenset[str]:
         """Return the digests of all inputs and parts, unchecked: they may be any text."""

@@ -103,7 +103,8 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
         seq: its number.
     """
     kind = _at(record, "kind")
-    common = {**_of_ctx(ctx), **_of_plan(plan), "plan": _name(_at(record, "inputs", "plan"))}
+    plan_digest = _at(_at(record, "inputs"), "plan")
+    common = {**_of_ctx(ctx), **_of_plan(plan), "plan": _name(plan_digest)}
     if kind == "begun":
         beginning = {"approvals": _length(_at(record, "approvals")) or 0}
         trace, moment = _name(_at(record, "trace_id")), _at(record, "begun_at")
@@ -117,7 +118,7 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
         **common,
         **_of_report(report, plan),
         **_of_run(_at(record, "run")),
-        "approvals": _approvals(ctx, _at(record, "inputs", "plan")),
+        "approvals": _approvals(ctx, plan_digest),
         "attempts": _length(_at(record, "attempts")) or 0,
         "error": _line(_at(record, "error")),
     }
@@ -128,7 +129,7 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
 def _of_ctx(ctx: Any) -> dict[str, Any]:
     budget = _at(ctx, "run_budget")
     return {
-        "session": _name(_at(ctx, "session", "id")),
+        "session": _name(_at(_at(ctx, "session"), "id")),
         "mode": _name(_at(ctx, "safety_mode")),
         "max_steps": _count(_at(budget, "max_steps")),
         "max_tokens": _count(_at(budget, "bucket_tokens")),
@@ -145,9 +146,10 @@ def _of_plan(plan: Any) -> dict[str, Any]:
 def _of_report(report: Any, plan: Any) -> dict[str, Any]:
     verdict = _at(report, "verify")
     violations = _elements(_at(verdict, "violations"))
-    kind, scores = _at(verdict, "kind"), _at(report, "score", "scorecard", "scores")
+    kind, scores = _at(verdict, "kind"), _at(_at(_at(report, "score"), "scorecard"), "scores")
+    of = {one: _at(scores, one) for one in SCORED}
     if _at(report, "refused_at") == "score":
-        kind = next((one for one in ("policy", "safety") if _failed(scores, one)), None)
+        kind = next((one for one in ("policy", "safety") if _at(of[one], "status") == "fail"), None)
     return {
         "trace": _name(_at(report, "trace_id")),
         "kind": _name(kind),
@@ -158,13 +160,9 @@ def _of_report(report: Any, plan: Any) -> dict[str, Any]:
             bool(violations) and all(_at(one, "approvable") is True for one in violations)
         ),
         "said": _line(_at(report, "rationale")),
-        **{f"score_{one}": _real(_at(scores, one, "score")) for one in SCORED},
-        **{f"status_{one}": _name(_at(scores, one, "status")) for one in SCORED},
+        **{f"score_{one}": _real(_at(score, "score")) for one, score in of.items()},
+        **{f"status_{one}": _name(_at(score, "status")) for one, score in of.items()},
     }
-
-
-def _failed(scores: Any, evaluator: str) -> bool:
-    return bool(_at(scores, evaluator, "status") == "fail")
 
 
 def _of_run(run: Any) -> dict[str, Any]:
@@ -173,8 +171,10 @@ def _of_run(run: Any) -> dict[str, Any]:
     columns = {}
     for name, of_call, together in _TAKEN:
         whole = _count(_at(run, name))
-        known = [one for call in calls if (one := _count(_at(call, of_call))) is not None]
-        columns[name] = _count(together(known)) if whole is None and known else whole
+        if whole is None:
+            known = [one for call in calls if (one := _count(_at(call, of_call))) is not None]
+            whole = _count(together(known)) if known else None
+        columns[name] = whole
     return columns
 
 
@@ -195,11 +195,11 @@ def _tool(step: Any) -> str | None:
     return f"{adapter}/{capability}" if adapter and capability else None
 
 
-def _at(value: Any, *names: str) -> Any:
-    """Return a member of members of an envelope or of parsed JSON; None where there is none."""
-    for name in names:
-        value = value.get(name) if type(value) is dict else getattr(value, name, None)
-    return value
+def _at(value: Any, name: str) -> Any:
+    """Return a member of an envelope or of parsed JSON; None where there is none."""
+    if type(value) is dict:
+        return value.get(name)
+    return None if value is None else getattr(value, name, None)
 
 
 def _elements(value: Any) -> list[Any] | tuple[Any, ...]:

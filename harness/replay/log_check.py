@@ -4,18 +4,21 @@ The index is never the truth: a record is what it is, whatever the index says of
 differ, the log is damaged.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from itertools import islice
-from typing import Annotated, Any, Final, Protocol
+from typing import Annotated, Any, Final, Protocol, TypeAlias
+
+import orjson
 
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
-from harness.record import RawRecord
+from harness.record import RawRecord, sha256
 from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow, index_row
-from harness.record.parts import pieces_of, references
+from harness.record.parts import pieces_of, references, whole_of
 from harness.replay.engine import PartedLog, RecordedLog
 from harness.replay.integrity import StoredDocument, read_text_of
-from harness.replay.page import Bodies, InputReader
+from harness.replay.page import Bodies
 
 _PAGE: Final = 32  # records whose parts are fetched together
 _NAMED: Final = 3  # digests that a note names
@@ -24,12 +27,15 @@ _SHOWN: Final = 3  # rows that are named
 _COLUMNS_OF: Final[Mapping[str, frozenset[str]]] = {"ctx": OF_CTX, "plan": OF_PLAN}
 """The columns that need an input to be derived."""
 
+Stored: TypeAlias = Callable[[Iterable[str]], Mapping[str, bytes]]
+"""Returns the bodies stored under digests, which may name parts; leaves out what is not stored."""
+
 
 class IndexedLog(Protocol):
     """A log that is searched by columns."""
 
-    def stored(self, digests: Iterable[str]) -> Mapping[str, bytes]:
-        """Return the bodies stored under these digests, which may name parts."""
+    def fetching(self) -> AbstractContextManager[Stored]:
+        """Yield what returns stored bodies, in one transaction: for a page of records."""
         ...
 
     def index(self, numbers: Iterable[int]) -> Mapping[int, tuple[Any, ...]] | None:
@@ -98,9 +104,10 @@ def check_log(log: StoredLog) -> LogCheck:
     index = _IndexCheck(log)
     rows = log.stored_records()
     while page := list(islice(rows, _PAGE)):
-        pieces = pieces_of([raw.body for raw in page], log.stored)
-        documents = [read_text_of(raw, pieces, checked=False) for raw in page]
-        index.compare(documents)
+        with log.fetching() as stored:
+            pieces = pieces_of([raw.body for raw in page], stored)
+            documents = [read_text_of(raw, pieces, checked=False) for raw in page]
+            index.compare(documents, stored)
         for document in documents:
             unnamed.difference_update(document.digests.values(), references(document.raw.body))
             for claim in document.claims:
@@ -126,23 +133,25 @@ class _IndexCheck:
     def __init__(self, log: IndexedLog) -> None:
         """Take the log."""
         self._log = log
-        self._bodies, self._inputs = Bodies(log.stored), InputReader()
+        self._bodies: Mapping[str, bytes] = {}
+        self._values: dict[str, Any] = {}
         self._named: list[str] = []
         self._count = 0
 
-    def compare(self, documents: Iterable[StoredDocument]) -> None:
+    def compare(self, documents: Iterable[StoredDocument], stored: Stored) -> None:
         """Compare some records. One that cannot be read is not compared: replay reports it."""
         readable = [one for one in documents if one.value and not (one.missing or one.redacted)]
         rows = self._log.index([one.raw.seq for one in readable])
         if rows is None:
             return
-        self._bodies.make_room()
-        wanted = [one.digests[name] for one in readable for name in _of(one)]
-        fetched = self._bodies.fetch(wanted)
+        self._values.clear()
+        self._bodies = bodies = Bodies(stored)
+        fetched = bodies.fetch(one.digests[name] for one in readable for name in _of(one))
         for document in readable:
             if not fetched:
-                self._bodies.forget()
-                self._bodies.fetch([document.digests[name] for name in _of(document)])
+                self._values.clear()
+                bodies.forget()
+                bodies.fetch(document.digests[name] for name in _of(document))
             differences = list(self._differences(document, rows.get(document.raw.seq)))
             self._count += bool(differences)
             if differences and len(self._named) < _SHOWN:
@@ -165,15 +174,32 @@ class _IndexCheck:
         if stored is None:
             yield "the index has no row for it"
             return
-        inputs, unknown = dict.fromkeys(_COLUMNS_OF), set[str]()
-        for name in _of(document):
-            read = self._inputs.read(name, document.digests[name], self._bodies, parsed=False)
-            inputs[name] = read.plain
-            unknown |= _COLUMNS_OF[name] if read.plain is None else set()
+        inputs = {name: self._value(document.digests.get(name, "")) for name in _COLUMNS_OF}
         row = index_row(document.value, inputs["ctx"], inputs["plan"], document.raw.seq)
+        if row == stored and [*map(type, row)] == [*map(type, stored)]:
+            return
+        gone = [name for name in _of(document) if inputs[name] is None]
+        unknown = frozenset[str]().union(*(_COLUMNS_OF[name] for name in gone))
         for name, own, kept in zip(IndexRow._fields, row, stored, strict=True):
             if name not in unknown and (type(own), own) != (type(kept), kept):
                 yield f"the index says {name} {_shown(kept)}, the record {_shown(own)}"
+
+    def _value(self, digest: str) -> Any:
+        """Return an input as plain JSON; None if it is not what was recorded."""
+        if digest not in self._values:
+            body = self._bodies.get(digest)
+            data = None if body is None else whole_of(body, self._bodies).data
+            sound = data is not None and sha256(data) == digest
+            self._values[digest] = _plain(data) if data is not None and sound else None
+        return self._values[digest]
+
+
+def _plain(data: bytes) -> Any:
+    """Return parsed JSON. The canonical bytes that were recorded need no strict parser."""
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return None
 
 
 def _of(document: StoredDocument) -> Iterator[str]:

@@ -7,7 +7,7 @@ Rule 2: an input that many records name is put together, checked and parsed once
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from evals.context import RunContext
 from evals.envelope import Envelope
@@ -18,7 +18,7 @@ from harness.canonical import canonical_bytes
 from harness.record import sha256
 from harness.record.parts import Whole, is_redacted, pieces_of, references, whole_of
 from harness.replay.integrity import StoredDocument
-from harness.wire import InvalidInput, parse, parse_json
+from harness.wire import InvalidInput, parse
 
 _MODELS: Final[dict[str, type[Envelope]]] = {
     "ctx": RunContext,
@@ -26,7 +26,6 @@ _MODELS: Final[dict[str, type[Envelope]]] = {
     "spec": DecisionSpec,
     "plan": Plan,
 }
-_INDEXED: Final = ("ctx", "plan")
 _MOST_BYTES: Final = 32 * 1024 * 1024  # of bodies, and of parsed inputs as well
 _AT_ONCE: Final = 16  # bodies that are asked for together: each may be as large as a document
 
@@ -40,8 +39,6 @@ class StoredInput(NamedTuple):
     redacted: str = ""
     unreadable: str = ""
     """What is stored is what was recorded, and this version cannot read it."""
-    plain: Any = None
-    """What is stored as plain JSON, of the inputs that the index of a log is made of."""
 
 
 class InputReader:
@@ -76,16 +73,8 @@ class InputReader:
             self._read.clear()
             self._held = 0
         self._held += len(data)
-        read = _parsed(key[0], data) if parsed else StoredInput()
-        self._read[key] = read._replace(plain=_plain(key[0], data))
+        self._read[key] = _parsed(key[0], data) if parsed else StoredInput()
         return self._read[key]
-
-
-def _plain(name: str, data: bytes) -> Any:
-    try:
-        return parse_json(data, len(data)) if name in _INDEXED else None
-    except InvalidInput:
-        return None
 
 
 def _parsed(name: str, data: bytes) -> StoredInput:
