@@ -31,7 +31,8 @@ _STATUSES: Final = (
 )
 _GROUPS: Final = (
     "SELECT {column}, count(*) AS many FROM {rows} AND " + _REFUSED + " "  # noqa: S608
-    "GROUP BY {column} ORDER BY many DESC, {column} LIMIT " + str(_MOST_GROUPS)
+    "GROUP BY {column} ORDER BY many DESC, {column} IS NOT NULL, {column} LIMIT "
+    + str(_MOST_GROUPS)
 )
 _DAYS: Final = (
     "SELECT " + _DAY_OF + " AS day, count(*), sum(CASE WHEN " + _REFUSED + " THEN 1 ELSE 0 END) "
@@ -53,7 +54,8 @@ _BUDGETS: Final = (
     + ", ".join(
         f"sum(CASE WHEN {one} IS NOT NULL AND max_{one} IS NOT NULL THEN 1 ELSE 0 END), "
         f"sum(CASE WHEN {one} > max_{one} THEN 1 ELSE 0 END), "
-        f"max(CASE WHEN max_{one} > 0 THEN {one} * 1.0 / max_{one} END), sum({one} * 1.0)"
+        f"max(CASE WHEN max_{one} > 0 THEN CAST({one} AS DOUBLE PRECISION) / max_{one} END), "
+        f"sum(CAST({one} AS DOUBLE PRECISION))"
         for one in _OF_BUDGET
     )
     + " FROM {rows} AND status <> 'begun'"

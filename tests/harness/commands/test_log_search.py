@@ -17,7 +17,7 @@ from critic.verdicts import Check, RefusalKind
 from evals.envelope import ApprovalMode
 from harness.commands.log_arguments import CHECK_NAMES, KIND_NAMES, MODE_NAMES, STATUS_NAMES
 from tests.harness.console import Critic
-from tests.harness.log.decisions import meddle
+from tests.harness.log.decisions import LogPlace, meddle
 from tests.harness.log.searched import varied
 from tests.support.examples import is_safe
 
@@ -26,13 +26,13 @@ NOON = "2025-03-01T12:05:00Z"
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Path:
+def log(place: LogPlace) -> LogPlace:
     """Return a log with records of every kind."""
-    varied(tmp_path / "log").close()
-    return tmp_path / "log"
+    varied(place).close()
+    return place
 
 
-def _rows(critic: Critic, log: Path, *filters: str) -> list[dict[str, Any]]:
+def _rows(critic: Critic, log: LogPlace, *filters: str) -> list[dict[str, Any]]:
     said = critic("log", "list", log, "--format", "json", *filters)
     assert (said.status, said.err) == (0, "")
     return [json.loads(line) for line in said.lines]
@@ -71,13 +71,13 @@ FILTERS: list[tuple[tuple[str, ...], Callable[[dict[str, Any]], bool]]] = [
 
 @pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=str)
 def test_a_filter_lets_through_what_it_says(
-    critic: Critic, log: Path, option: tuple[str, ...], wanted: Callable[[Any], bool]
+    critic: Critic, log: LogPlace, option: tuple[str, ...], wanted: Callable[[Any], bool]
 ) -> None:
     every = _rows(critic, log)
     assert _rows(critic, log, *option) == [row for row in every if wanted(row)]
 
 
-def test_filters_hold_together(critic: Critic, log: Path) -> None:
+def test_filters_hold_together(critic: Critic, log: LogPlace) -> None:
     (row,) = _rows(critic, log, "--status", "completed", "--min-cost", "1", "--max-cost", "450")
     assert row["cost_micros"] == 400
 
@@ -94,13 +94,13 @@ def test_the_choices_are_those_of_the_critic() -> None:
     [("--since", "yesterday"), ("--min-cost", "-1"), ("--text", ""), ("--status", "ok")],
 )
 def test_a_filter_that_cannot_be_is_refused(
-    critic: Critic, log: Path, option: tuple[str, str]
+    critic: Critic, log: LogPlace, option: tuple[str, str]
 ) -> None:
     said = critic("log", "list", log, *option)
     assert (said.status, said.out) == (2, "")
 
 
-def test_cells_are_no_formulas(critic: Critic, log: Path) -> None:
+def test_cells_are_no_formulas(critic: Critic, log: LogPlace) -> None:
     said = critic("log", "list", log, "--format", "csv")
     assert said.status == 0
     rows = list(csv.DictReader(io.StringIO(said.out)))
@@ -112,7 +112,7 @@ def test_cells_are_no_formulas(critic: Critic, log: Path) -> None:
     )
 
 
-def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: Path) -> None:
+def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: LogPlace) -> None:
     every = _rows(critic, log)
     said = critic("log", "stats", log, "--format", "json")
     assert (said.status, said.err) == (0, "")
@@ -159,7 +159,7 @@ def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: Path) -> N
     ids=" ".join,
 )
 def test_a_missing_record_is_said_by_all(
-    critic: Critic, log: Path, command: tuple[str, ...], tmp_path: Path
+    critic: Critic, log: LogPlace, command: tuple[str, ...], tmp_path: Path
 ) -> None:
     meddle(log, ("DELETE FROM records WHERE seq IN (2, 3)", ()))
     rest = [str(tmp_path / "out") if one == "FILE" else one for one in command[1:]]
@@ -169,7 +169,7 @@ def test_a_missing_record_is_said_by_all(
 
 
 def test_a_refused_record_is_shown_with_the_step_that_was_refused(
-    critic: Critic, log: Path
+    critic: Critic, log: LogPlace
 ) -> None:
     row = next(row for row in _rows(critic, log) if row.get("kind") == "missing_evidence")
     said = critic("log", "show", log, str(row["seq"]), "--format", "text")
@@ -183,7 +183,7 @@ def test_a_refused_record_is_shown_with_the_step_that_was_refused(
     assert any("refused: missing_evidence" in line for line in said.lines)
 
 
-def test_every_record_is_shown_as_text_and_as_cells(critic: Critic, log: Path) -> None:
+def test_every_record_is_shown_as_text_and_as_cells(critic: Critic, log: LogPlace) -> None:
     for row in _rows(critic, log):
         for form in ("text", "csv"):
             said = critic("log", "show", log, str(row["seq"]), "--format", form)
@@ -193,7 +193,7 @@ def test_every_record_is_shown_as_text_and_as_cells(critic: Critic, log: Path) -
     assert "as planned" in critic("log", "show", log, str(ran["seq"]), "--format", "text").out
 
 
-def test_an_export_holds_what_is_listed(critic: Critic, log: Path, tmp_path: Path) -> None:
+def test_an_export_holds_what_is_listed(critic: Critic, log: LogPlace, tmp_path: Path) -> None:
     every = _rows(critic, log)
     said = critic("log", "export", log, "--to", "parquet", "-o", tmp_path / "out.parquet")
     assert (said.status, said.err) == (0, "")

@@ -12,7 +12,7 @@ from harness.log.statements import insert_format
 from harness.log.tables import UNINDEXED_FORMAT
 from harness.record import Begun, CriticError
 from harness.wire import build
-from tests.harness.log.decisions import NOON, filled, judged, proposal, run_of
+from tests.harness.log.decisions import NOON, LogPlace, filled, judged, proposal, run_of
 from tests.harness.replay.session_logs import EVENTS
 from tests.support.guarding import answers_to, desk, guard_of
 
@@ -24,7 +24,7 @@ def spending(number: int, **taken: int) -> Run:
     return run_of(build(type(proposal()), value), number, **taken)
 
 
-def varied(path: Path) -> SqlDecisionLog:
+def varied(path: LogPlace) -> SqlDecisionLog:
     """Return a log with records of every kind."""
     log = filled(path)
     begun = log.begin(Begun(proposal=proposal(20), begun_at=NOON + timedelta(days=1)))

@@ -3,33 +3,36 @@
 import sqlite3
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from harness.log.listing import Listed, open_listing
-from harness.log.query import Filters
+from harness.log.places import is_url
+from harness.log.query import COLUMN_TYPES, Filters
 from harness.log.sql import SqlDecisionLog
 from harness.log.upgrade import upgrade_log
 from harness.record import Gap
 from harness.record.index_row import IndexRow
 from harness.replay import check_log, replay
 from tests.harness.console import Critic
-from tests.harness.log.decisions import decision, filled, meddle
+from tests.harness.log.decisions import LogPlace, decision, filled, meddle, query
 from tests.harness.log.searched import copied, varied, without_index
+from tests.support.postgres import PostgresServer
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(place: LogPlace) -> LogPlace:
     """Return a log with records of every kind."""
-    varied(tmp_path / "log").close()
-    return tmp_path / "log"
+    varied(place).close()
+    return place
 
 
-def _listed(path: Path, filters: Filters = Filters()) -> list[Listed | Gap]:  # noqa: B008
+def _listed(path: LogPlace, filters: Filters = Filters()) -> list[Listed | Gap]:  # noqa: B008
     with SqlDecisionLog.open_for_reading(path) as log, open_listing(log) as listing:
         return list(listing.rows(filters))
 
 
-def test_an_entry_and_its_stored_record_have_the_same_row(path: Path) -> None:
+def test_an_entry_and_its_stored_record_have_the_same_row(path: LogPlace) -> None:
     with SqlDecisionLog.open_for_reading(path) as log:
         assert check_log(log).text() == ""
         assert {one.row.status for one in _listed(path) if isinstance(one, Listed)} == {
@@ -42,8 +45,12 @@ def test_an_entry_and_its_stored_record_have_the_same_row(path: Path) -> None:
 
 
 @pytest.mark.parametrize("column", IndexRow._fields[1:])
-def test_every_changed_column_is_found(critic: Critic, path: Path, column: str) -> None:
-    meddle(path, (f"UPDATE record_index SET {column} = coalesce({column}, 0) || 'x'", ()))  # noqa: S608
+def test_every_changed_column_is_found(critic: Critic, path: LogPlace, column: str) -> None:
+    other = f"coalesce({column}, 0) || 'x'"
+    if is_url(path):
+        is_text = COLUMN_TYPES[column] == "TEXT"
+        other = f"coalesce({column}, '') || 'x'" if is_text else f"coalesce({column}, 0) + 1"
+    meddle(path, (f"UPDATE record_index SET {column} = {other}", ()))  # noqa: S608
     said = critic("log", "verify", path)
     assert said.status == 1
     assert f"the log is damaged: record 1: the index says {column} " in said.out
@@ -52,7 +59,7 @@ def test_every_changed_column_is_found(critic: Critic, path: Path, column: str) 
         assert all(one.status in ("same", "open") for one in replay(log)), "records are untouched"
 
 
-def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: Path) -> None:
+def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: LogPlace) -> None:
     whole = critic("log", "list", path)
     meddle(path, ("DELETE FROM record_index WHERE seq = 2", ()))
     assert "record 2: the index has no row for it" in critic("log", "verify", path).out
@@ -70,7 +77,7 @@ def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: Path) -> 
     assert "the index has rows without a record: 999" in said.out
 
 
-def test_a_log_without_an_index_answers_the_same(path: Path, tmp_path: Path) -> None:
+def test_a_log_without_an_index_answers_the_same(path: LogPlace, tmp_path: Path) -> None:
     with SqlDecisionLog.open_for_reading(path) as log, copied(tmp_path / "old", log) as old:
         assert not old.has_index
         assert old.head() == log.head()
@@ -96,7 +103,7 @@ def test_a_log_of_the_format_before_takes_appends_and_is_copied(tmp_path: Path) 
     assert len(_listed(tmp_path / "new")) == 3
 
 
-def test_claims_are_copied_with_their_records(path: Path, tmp_path: Path) -> None:
+def test_claims_are_copied_with_their_records(path: LogPlace, tmp_path: Path) -> None:
     with SqlDecisionLog.open_for_reading(path) as log:
         copied(tmp_path / "old", log).close()
         claims = dict(log.all_claims())
@@ -108,8 +115,22 @@ def test_claims_are_copied_with_their_records(path: Path, tmp_path: Path) -> Non
         assert dict(old.all_claims()) == claims != {}
 
 
-def test_the_index_takes_no_row_out_of_order_and_no_change(tmp_path: Path) -> None:
+def test_the_index_takes_no_row_out_of_order_and_no_change_in_postgresql(
+    postgres: PostgresServer,
+) -> None:
+    url = postgres.url()
+    filled(url, 2).close()
+    for statement in (
+        "INSERT INTO record_index (seq, asked, approvals, attempts) VALUES (4, 0, 0, 0)",
+        "UPDATE record_index SET status = 'completed'",
+        "DELETE FROM record_index",
+        "TRUNCATE record_index",
+    ):
+        with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
+            query(url, statement)
 
+
+def test_the_index_takes_no_row_out_of_order_and_no_change(tmp_path: Path) -> None:
     filled(tmp_path / "log", 2).close()
     for statement in (
         "INSERT OR REPLACE INTO record_index SELECT * FROM record_index WHERE seq = 1",
