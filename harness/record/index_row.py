@@ -25,6 +25,8 @@ _TAKEN: Final[tuple[tuple[str, str, Callable[[list[int]], int]], ...]] = (
     ("cost_micros", "cost_micros", sum),
 )
 """What a run took: the column, the member of a call, and what the calls took together."""
+_SCORE_OF: Final = {one: f"score_{one}" for one in SCORED}
+_STATUS_OF: Final = {one: f"status_{one}" for one in SCORED}
 _LONGEST: Final = 2000
 """Characters of a text that are kept: more than any line of this program has."""
 
@@ -153,15 +155,15 @@ def _of_report(report: Any, plan: Any) -> dict[str, Any]:
     return {
         "trace": _name(_at(report, "trace_id")),
         "kind": _name(kind),
-        "kinds": _names(_name(_at(one, "kind")) for one in violations),
-        "checks": _names(_name(_at(one, "check")) for one in violations),
+        "kinds": _names(_text(_at(one, "kind")) for one in violations),
+        "checks": _names(_text(_at(one, "check")) for one in violations),
         "tool": _step_tool(plan, _at(verdict, "offending_step")),
         "asked": int(
             bool(violations) and all(_at(one, "approvable") is True for one in violations)
         ),
         "said": _line(_at(report, "rationale")),
-        **{f"score_{one}": _real(_at(score, "score")) for one, score in of.items()},
-        **{f"status_{one}": _name(_at(score, "status")) for one, score in of.items()},
+        **{_SCORE_OF[one]: _real(_at(score, "score")) for one, score in of.items()},
+        **{_STATUS_OF[one]: _name(_at(score, "status")) for one, score in of.items()},
     }
 
 
@@ -187,11 +189,12 @@ def _approvals(ctx: Any, plan_digest: Any) -> int:
 
 def _step_tool(plan: Any, step: Any) -> str | None:
     steps = _elements(_at(plan, "steps"))
-    return _tool(steps[step]) if type(step) is int and 0 <= step < len(steps) else None
+    tool = _tool(steps[step]) if type(step) is int and 0 <= step < len(steps) else None
+    return name_column(tool) if tool else None
 
 
 def _tool(step: Any) -> str | None:
-    adapter, capability = _name(_at(step, "adapter_id")), _name(_at(step, "capability_id"))
+    adapter, capability = _text(_at(step, "adapter_id")), _text(_at(step, "capability_id"))
     return f"{adapter}/{capability}" if adapter and capability else None
 
 
@@ -212,8 +215,8 @@ def _length(value: Any) -> int | None:
 
 def _names(names: Iterable[str | None]) -> str | None:
     """Return different names in their order, between blanks."""
-    joined = " ".join(dict.fromkeys(name for name in names if name))
-    return f" {joined} " if joined else None
+    joined = " ".join(dict.fromkeys([name for name in names if name]))
+    return f" {name_column(joined)} " if joined else None
 
 
 def name_column(text: str) -> str:
@@ -231,6 +234,10 @@ def _escaped(char: str) -> str:
     return "".join(
         f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)
     )
+
+
+def _text(value: Any) -> str | None:
+    return value[:_LONGEST] if isinstance(value, str) else None
 
 
 def _name(value: Any) -> str | None:

@@ -104,7 +104,7 @@ def read_text_of(
         raw: the stored row.
         parts: stored bodies by digest: those that it names; more is fine.
         checked: whether to compare the bytes with their canonical form, and to hash them. Without,
-            only what the record names is right; there is no `own_hash`.
+            it is parsed as the canonical JSON that it should be, and there is no `own_hash`.
     """
     whole = whole_of(raw.body, parts)
     if whole.data is not None:
@@ -119,7 +119,7 @@ def read_text_of(
 
 def _parsed(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
     try:
-        value = parse_json(data)
+        value = parse_json(data) if checked else orjson.loads(data)
         if not isinstance(value, dict):
             return _unread(raw, "its body is not a JSON object")
         if not checked:

@@ -20,7 +20,7 @@ from harness.replay.engine import PartedLog, RecordedLog
 from harness.replay.integrity import StoredDocument, read_text_of
 from harness.replay.page import Bodies
 
-_PAGE: Final = 32  # records whose parts are fetched together
+_PAGE: Final = 64  # records whose parts are fetched together
 _NAMED: Final = 3  # digests that a note names
 _SHOWN: Final = 3  # rows that are named
 
