@@ -12,11 +12,11 @@ import pytest
 pytest.importorskip("distributed", reason="the cluster needs plan-critic[dask]")
 
 from harness.cluster import client as clustering
+from harness.cluster import worker
 from harness.cluster.client import ReplayCluster
 from harness.commands import replay as command
 from harness.log import SqlDecisionLog
 from harness.replay import parcels as packing
-from harness.cluster import worker
 from harness.replay.integrity import START
 from harness.replay.parcels import Parcel, parcels
 from tests.harness.cluster.clusters import Cluster, cluster
