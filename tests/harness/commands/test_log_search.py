@@ -69,7 +69,7 @@ FILTERS: list[tuple[tuple[str, ...], Callable[[dict[str, Any]], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=str)
+@pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=[" ".join(option) for option, _ in FILTERS])
 def test_a_filter_lets_through_what_it_says(
     critic: Critic, log: LogPlace, option: tuple[str, ...], wanted: Callable[[Any], bool]
 ) -> None:
