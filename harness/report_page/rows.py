@@ -31,7 +31,7 @@ def row_of(
         report = record.report
         row |= {"at": format_time(report.decided_at), "said": visible(report.rationale)}
         row |= {"trace": visible(report.trace_id), "key": visible(report.decision_key)}
-        row |= {"why": why} if (why := kind_of(report)) else {}
+        row |= {"why": why} if (why := refusal_kind(report)) else {}
     elif isinstance(record, BegunRecord):
         row |= {"at": format_time(record.begun_at), "trace": visible(record.trace_id)}
     else:
@@ -67,7 +67,7 @@ def outcome_of_row(record: LogRecord, checked: Checked | None) -> RowOutcome:
     return "refused" if status == "refused_by_critic" else status
 
 
-def kind_of(report: CriticReport) -> str | None:
+def refusal_kind(report: CriticReport) -> str | None:
     """Return the kind of a refusal, `score` for a run that failed, None for no refusal."""
     if isinstance(report.verify, Refused):
         return report.verify.kind

@@ -11,7 +11,7 @@ from evals.context import RunBudget
 from evals.plan import Plan
 from harness.record import DecisionRecord, RunFacts
 from harness.report_page.inputs import ShownInputs
-from harness.report_page.rows import kind_of
+from harness.report_page.rows import refusal_kind
 
 _BUDGETS: Final = {
     "max_steps": "Steps of the plan",
@@ -92,7 +92,7 @@ class Tallies:
         """Count a decision."""
         report = record.report
         self.decided.append(report.decided_at)
-        if kind := kind_of(report):
+        if kind := refusal_kind(report):
             self.refusals.append((report.decided_at, kind))
         if report.score is not None:
             self._score(report.score)

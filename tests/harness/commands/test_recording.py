@@ -259,11 +259,10 @@ def test_a_record_that_was_altered_is_reported_with_what_and_where(
     assert (said.status, said.err) == (1, "")
     assert said.lines[0] == "record 3: tampered"
     assert said.lines[-1] == "5 records: 4 same, 0 drift, 1 tampered, 0 incomplete"
-    statuses = [
-        answer["status"]
-        for answer in map(json.loads, critic("replay", log, "--format", "json").lines)
-    ]
+    *answers, check = map(json.loads, critic("replay", log, "--format", "json").lines)
+    statuses = [answer["status"] for answer in answers]
     assert statuses == ["same", "same", "tampered", "same", "same"]
+    assert "index" in check["log"]["damage"][0]
 
 
 def test_a_record_that_was_taken_out_is_missed(critic: Critic, log: Path) -> None:
@@ -286,6 +285,8 @@ def test_the_head_shows_that_the_end_was_cut_off(critic: Critic, log: Path) -> N
     shutil.copy(log, kept)
     meddle(log, ("DELETE FROM records WHERE seq > 3", ()))
     assert critic("replay", kept, "--head", head).status == 0
+    assert "the index has rows without a record: 4, 5" in critic("replay", log).out
+    meddle(log, ("DELETE FROM record_index WHERE seq > 3", ()))
     assert critic("replay", log).status == 0
     said = critic("replay", log, "--head", head)
     assert said.status == 1
