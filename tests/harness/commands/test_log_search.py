@@ -69,7 +69,10 @@ FILTERS: list[tuple[tuple[str, ...], Callable[[dict[str, Any]], bool]]] = [
 ]
 
 
-@pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=[" ".join(option) for option, _ in FILTERS])
+NAMES = [" ".join(option) for option, _ in FILTERS]
+
+
+@pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=NAMES)
 def test_a_filter_lets_through_what_it_says(
     critic: Critic, log: LogPlace, option: tuple[str, ...], wanted: Callable[[Any], bool]
 ) -> None:

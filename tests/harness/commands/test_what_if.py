@@ -89,8 +89,8 @@ def test_json_is_a_line_for_each_change_and_one_for_the_counts(
 def test_what_was_not_judged_is_said_and_exits_1_unless_it_is_allowed(
     critic: Critic, log: Path
 ) -> None:
-    both = ("records", "record_index")
-    meddle(log, *((f"DELETE FROM {table} WHERE seq = 3", ()) for table in both))
+    indexed = "DELETE FROM record_index WHERE seq = 3"
+    meddle(log, ("DELETE FROM records WHERE seq = 3", ()), (indexed, ()))
     command = "what-if", log, "--budget", "max_steps=12"
     said = critic(*command)
     assert said.status == 1
