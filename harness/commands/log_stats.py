@@ -116,7 +116,8 @@ def _lines(found: Statistics) -> Iterator[str]:
     yield from _table("refusals by kind", _named(found.kinds))
     yield from _table("refusals by tool", _named(found.tools))
     days = {_date(one.day): f"{one.refused} of {one.decided}" for one in found.days}
-    yield from _table("refusals by day", dict(list(days.items())[-_MOST_LINES:]))
+    last = f", the last {_MOST_LINES} of {len(days)} days" if len(days) > _MOST_LINES else ""
+    yield from _table(f"refusals by day{last}", dict(list(days.items())[-_MOST_LINES:]))
     yield from _table("scores", dict(_score_texts(found)))
     yield from _table("budgets", dict(_budget_texts(found)))
     slow = {f"record {one.seq}": f"{one.amount} ms, {one.trace}" for one in found.slowest}

@@ -22,7 +22,7 @@ OUTCOME_WORDS: Final[Mapping[str, str]] = MappingProxyType(
 REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "missing_evidence": "Evidence is missing",
-        "approval_mode_mismatch": "Approval is needed",
+        "approval_mode_mismatch": "Beyond its mode or approval",
         "violates_decision_spec": "Outside what the decision allows",
         "loop_guard": "Repeats itself",
         "budget_exceeded": "Over the budget",
