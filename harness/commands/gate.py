@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         min_runs=args.min_runs,
     )
     checks = gate_checks(before.runs, after.runs, bounds, before.unread + after.unread)
-    checks.append(refusal_check(before.verified, after.verified, bounds.verified_drop))
+    checks.append(refusal_check(before.judged, after.judged, bounds.verified_drop))
     status = overall_status(checks)
     quantiles = {"baseline": _quantiles(before), "candidate": _quantiles(after)}
     if args.format == "json":

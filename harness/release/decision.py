@@ -1,16 +1,18 @@
 """Decide whether a candidate may be released: pass, block or inconclusive. Pure.
 
-Rule 1: more failures of policy or safety than the baseline has, and a drop of a floor, block.
+Rule 1: a new failure of policy or safety, and a drop of a floor, block. A failure is new where the
+        baseline has the same case without it; failures of other cases are counted.
 Rule 2: what may become worse by some, may not surely become worse by more; and only what is surely
         within its bound passes.
-Rule 3: what is missing is inconclusive: too few runs, no measures, a record that cannot be read.
+Rule 3: where both have the same cases, each is compared with itself.
+Rule 4: what is missing is inconclusive: too few runs, no measures, a record that cannot be read.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
 from harness.release.statistics import BootstrapInterval, mean_drop, mean_rise
 
@@ -21,17 +23,44 @@ _HARD: Final = ("policy", "safety")
 _RISING: Final = {"latency": "wall_ms", "cost": "cost_micros"}
 
 
+class ReleaseCase(NamedTuple):
+    """What was decided: runs of the same case are compared with each other.
+
+    Attributes:
+        decision_key: the id of the spec.
+        trace_id: the trace.
+    """
+
+    decision_key: str
+    trace_id: str
+
+
+class _OfCase(Protocol):
+    @property
+    def case(self) -> ReleaseCase: ...
+
+
+_Compared = TypeVar("_Compared", bound=_OfCase)
+
+
+class JudgedCase(NamedTuple):
+    """One plan that was judged: 1.0 if it was verified, 0.0 if it was refused."""
+
+    case: ReleaseCase
+    verified: float
+
+
 class MeasuredRun(NamedTuple):
     """One run that was scored.
 
     Attributes:
-        decision_key: the id of the spec.
+        case: what was run.
         failed: the evaluators whose status is fail.
         scores: the score of each evaluator, from 0 to 1.
         measures: `wall_ms` and `cost_micros`, as far as they were measured.
     """
 
-    decision_key: str
+    case: ReleaseCase
     failed: frozenset[str]
     scores: Mapping[str, float]
     measures: Mapping[str, float]
@@ -94,16 +123,29 @@ def gate_checks(
     return checks
 
 
-def refusal_check(before: Sequence[float], after: Sequence[float], most: float) -> GateCheck:
-    """Return whether the share of verified plans drops by more than `most`.
-
-    Args:
-        before: 1.0 for each plan of the baseline that was verified, 0.0 for each that was refused.
-        after: the same of the candidate.
-    """
+def refusal_check(
+    before: Sequence[JudgedCase], after: Sequence[JudgedCase], most: float
+) -> GateCheck:
+    """Return whether the share of verified plans drops by more than `most`."""
     if not before or not after:
         return GateCheck("verified plans", "inconclusive", "no decisions")
-    return _bounded("verified plans", "drop", mean_drop(before, after), most)
+    interval = _compared(before, after, lambda one: one.verified, mean_drop)
+    return _bounded("verified plans", "drop", interval, most)
+
+
+def _compared(
+    before: Sequence[_Compared],
+    after: Sequence[_Compared],
+    value: Callable[[_Compared], float],
+    worse: Callable[..., BootstrapInterval],
+) -> BootstrapInterval:
+    """Return how much worse a value is, of each case against itself if both have the same cases."""
+    of_case = [{one.case: one for one in side} for side in (before, after)]
+    is_paired = of_case[0].keys() == of_case[1].keys() and all(
+        len(cases) == len(side) for cases, side in zip(of_case, (before, after), strict=True)
+    )
+    same = [of_case[1][one.case] for one in before] if is_paired else after
+    return worse([*map(value, before)], [*map(value, same)], is_paired=is_paired)
 
 
 def _enough(baseline: list[MeasuredRun], candidate: list[MeasuredRun], least: int) -> GateCheck:
@@ -115,14 +157,30 @@ def _enough(baseline: list[MeasuredRun], candidate: list[MeasuredRun], least: in
 
 def _failures(name: str, baseline: list[MeasuredRun], candidate: list[MeasuredRun]) -> GateCheck:
     before, after = (
-        Counter(run.decision_key for run in runs if name in run.failed)
-        for runs in (baseline, candidate)
+        Counter(run.case for run in runs if name in run.failed) for runs in (baseline, candidate)
     )
     said = f"{before.total()} failures before, {after.total()} after"
-    more = sorted(key for key, count in after.items() if count > before[key])
-    if more:
-        return GateCheck(f"{name} failures", "block", f"{said}: more in {', '.join(more)}")
+    if new := _new_failures(before, after, {run.case for run in baseline}):
+        return GateCheck(f"{name} failures", "block", f"{said}: new in {', '.join(new)}")
     return GateCheck(f"{name} failures", "pass", said)
+
+
+def _new_failures(
+    before: Counter[ReleaseCase], after: Counter[ReleaseCase], known: set[ReleaseCase]
+) -> list[str]:
+    """Return the specs of new failures, each with the first case where it is known."""
+    new = dict[str, str]()
+    for case, count in after.items():
+        if case in known and count > before[case]:
+            new.setdefault(case.decision_key, f"{case.decision_key} ({case.trace_id})")
+    totals = [Counter[str](), Counter[str]()]
+    for total, failures in zip(totals, (before, after), strict=True):
+        for case, count in failures.items():
+            total[case.decision_key] += count
+    for key, count in totals[1].items():
+        if count > totals[0][key]:
+            new.setdefault(key, key)
+    return [new[key] for key in sorted(new)]
 
 
 def _scores(name: str, runs: list[MeasuredRun]) -> list[float]:
@@ -139,23 +197,24 @@ def _floor(name: str, baseline: list[MeasuredRun], candidate: list[MeasuredRun])
 
 
 def _utility(baseline: list[MeasuredRun], candidate: list[MeasuredRun], most: float) -> GateCheck:
-    before, after = _scores("utility", baseline), _scores("utility", candidate)
+    before, after = (
+        [run for run in runs if "utility" in run.scores] for runs in (baseline, candidate)
+    )
     if not before or not after:
         return GateCheck("utility", "inconclusive", "no scores")
-    return _bounded("utility", "drop", mean_drop(before, after), most)
+    interval = _compared(before, after, lambda run: run.scores["utility"], mean_drop)
+    return _bounded("utility", "drop", interval, most)
 
 
 def _rise(
     name: str, baseline: list[MeasuredRun], candidate: list[MeasuredRun], most: float
 ) -> GateCheck:
     measure = _RISING[name]
-    before, after = (
-        [run.measures[measure] for run in runs if measure in run.measures]
-        for runs in (baseline, candidate)
-    )
-    if not before or not after or (len(before), len(after)) != (len(baseline), len(candidate)):
+    both = baseline + candidate
+    if not baseline or not candidate or any(measure not in run.measures for run in both):
         return GateCheck(name, "inconclusive", f"not every run has {measure}")
-    return _bounded(name, "rise", mean_rise(before, after), most)
+    interval = _compared(baseline, candidate, lambda run: run.measures[measure], mean_rise)
+    return _bounded(name, "rise", interval, most)
 
 
 def _bounded(name: str, worse: str, interval: BootstrapInterval, most: float) -> GateCheck:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from critic import CriticReport
 from harness.canonical import canonical_bytes
 from harness.record import BegunRecord, DecisionRecord, Gap
-from harness.release.decision import MeasuredRun
+from harness.release.decision import JudgedCase, MeasuredRun, ReleaseCase
 from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs, derive
 
@@ -19,12 +19,12 @@ class ReleaseSample(NamedTuple):
 
     Attributes:
         runs: those that were scored.
-        verified: for each decision 1.0 if its plan was verified, else 0.0.
+        judged: every plan, and whether it was verified.
         unread: how many records could not be read.
     """
 
     runs: list[MeasuredRun]
-    verified: list[float]
+    judged: list[JudgedCase]
     unread: int
 
 
@@ -34,7 +34,7 @@ def release_sample(log: RecordedLog) -> ReleaseSample:
     Raises:
         harness.log.errors.LogError: the log cannot be read any further.
     """
-    runs, verified, unread = list[MeasuredRun](), list[float](), 0
+    runs, judged, unread = list[MeasuredRun](), list[JudgedCase](), 0
     for recorded in Replayer(log, None, judge=True).recorded(log.raw()):
         if isinstance(recorded, Gap):
             unread += recorded.last - recorded.first + 1
@@ -45,9 +45,9 @@ def release_sample(log: RecordedLog) -> ReleaseSample:
         if report is None or not isinstance(recorded.record, DecisionRecord):
             unread += 1
             continue
-        verified.append(float(report.verify.ok))
+        judged.append(JudgedCase(_case_of(report), float(report.verify.ok)))
         runs += _run_of(recorded.record, report)
-    return ReleaseSample(runs, verified, unread)
+    return ReleaseSample(runs, judged, unread)
 
 
 def _report_of(recorded: RecordedInputs) -> CriticReport | None:
@@ -70,9 +70,13 @@ def _run_of(record: DecisionRecord, report: CriticReport) -> list[MeasuredRun]:
     facts = {"wall_ms": record.run.wall_ms, "cost_micros": record.run.cost_micros}
     return [
         MeasuredRun(
-            report.decision_key,
+            _case_of(report),
             frozenset(name for name, verdict in scores.items() if verdict.status == "fail"),
             {name: verdict.score for name, verdict in scores.items()},
             {name: float(value) for name, value in facts.items() if value is not None},
         )
     ]
+
+
+def _case_of(report: CriticReport) -> ReleaseCase:
+    return ReleaseCase(report.decision_key, report.trace_id)

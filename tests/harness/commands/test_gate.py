@@ -53,7 +53,7 @@ def test_a_call_that_was_not_planned_blocks(critic: Critic, baseline: Path, tmp_
     other = log_of(tmp_path / "other.db", calls=[call])
     said = critic("gate", baseline, other)
     assert (said.status, said.lines[-1]) == (1, "block")
-    failed = "block         policy failures  0 failures before, 5 after: more in refund"
+    failed = "block         policy failures  0 failures before, 5 after: new in refund (trace_1)"
     assert failed in said.lines
 
 

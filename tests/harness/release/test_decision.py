@@ -1,5 +1,6 @@
 """Laws of the release gate: what never blocks, what never passes."""
 
+from random import Random
 from typing import Any
 
 import pytest
@@ -9,9 +10,12 @@ from hypothesis import strategies as st
 from harness.release.decision import (
     GateBounds,
     GateStatus,
+    JudgedCase,
     MeasuredRun,
+    ReleaseCase,
     gate_checks,
     overall_status,
+    refusal_check,
 )
 from harness.release.statistics import mean_drop, mean_rise, quantile
 
@@ -25,12 +29,14 @@ def runs(draw: st.DrawFn) -> MeasuredRun:
     failed = draw(st.frozensets(st.sampled_from(("policy", "safety"))))
     scores = {name: 0.0 if name in failed else draw(SHARES) for name in NAMES}
     measures = {"wall_ms": draw(AMOUNTS), "cost_micros": draw(AMOUNTS)}
-    return MeasuredRun(draw(st.sampled_from("ab")), failed, scores, measures)
+    case = ReleaseCase(draw(st.sampled_from("ab")), draw(st.sampled_from("123")))
+    return MeasuredRun(case, failed, scores, measures)
 
 
 SAMPLES: Any = st.lists(runs(), min_size=1, max_size=12)
 BOUNDS = GateBounds(min_runs=4)
-EVEN = MeasuredRun("a", frozenset(), dict.fromkeys(NAMES, 1.0), {"wall_ms": 5.0, "cost_micros": 1})
+CASE = ReleaseCase("a", "1")
+EVEN = MeasuredRun(CASE, frozenset(), dict.fromkeys(NAMES, 1.0), {"wall_ms": 5.0, "cost_micros": 1})
 
 
 def status(baseline: list[MeasuredRun], candidate: list[MeasuredRun], **more: Any) -> GateStatus:
@@ -43,14 +49,52 @@ def test_a_candidate_that_equals_the_baseline_never_blocks(sample: list[Measured
     assert status(sample, sample) != "block"
 
 
+def cases_of(sample: list[MeasuredRun]) -> list[MeasuredRun]:
+    """Return the runs, each of a case of its own."""
+    return [
+        run._replace(case=ReleaseCase(run.case.decision_key, f"{place}"))
+        for place, run in enumerate(sample)
+    ]
+
+
+@given(SAMPLES, st.randoms())
+@settings(max_examples=30, deadline=None)
+def test_the_same_cases_with_the_same_results_pass_in_any_order(
+    sample: list[MeasuredRun], random: Random
+) -> None:
+    cases = cases_of(sample)
+    assert status(cases, random.sample(cases, len(cases))) == (
+        "pass" if len(cases) >= BOUNDS.min_runs else "inconclusive"
+    )
+    judged = [JudgedCase(run.case, run.scores["utility"]) for run in cases]
+    assert refusal_check(judged, random.sample(judged, len(judged)), 0.0).status == "pass"
+
+
+@given(SAMPLES, st.data(), st.sampled_from(("policy", "safety")))
+@settings(max_examples=30, deadline=None)
+def test_a_failure_is_new_where_its_case_did_not_fail_before(
+    sample: list[MeasuredRun], data: st.DataObject, name: str
+) -> None:
+    cases = cases_of([*sample, EVEN])
+    failing = cases[-1]._replace(failed=frozenset({name}))
+    at = data.draw(st.integers(0, len(cases) - 2))
+    repaired = cases[at]._replace(failed=frozenset())
+    candidate = [*cases[:at], repaired, *cases[at + 1 : -1], failing]
+    (check,) = [
+        one for one in gate_checks(cases, candidate, BOUNDS) if one.name == f"{name} failures"
+    ]
+    assert check.status == "block"
+    assert f"a ({len(cases) - 1})" in check.said
+
+
 @given(SAMPLES, SAMPLES, st.sampled_from(("policy", "safety")), st.sampled_from("ab"))
 @settings(max_examples=30, deadline=None)
 def test_one_more_failure_than_the_baseline_always_blocks(
     baseline: list[MeasuredRun], candidate: list[MeasuredRun], name: str, key: str
 ) -> None:
     scores = {**EVEN.scores, name: 0.0}
-    failure = MeasuredRun(key, frozenset({name}), scores, EVEN.measures)
-    already = sum(1 for run in baseline if name in run.failed and run.decision_key == key)
+    failure = MeasuredRun(ReleaseCase(key, "9"), frozenset({name}), scores, EVEN.measures)
+    already = sum(1 for run in baseline if name in run.failed and run.case.decision_key == key)
     assert status(baseline, [*candidate, *[failure] * (already + 1)]) == "block"
 
 
@@ -122,3 +166,5 @@ def test_a_quantile_of_nothing_is_an_error() -> None:
             quantile(values, percent)
     with pytest.raises(ValueError, match="values of both"):
         mean_drop([], [1.0])
+    with pytest.raises(ValueError, match="as many values"):
+        mean_drop([1.0], [1.0, 2.0], is_paired=True)
