@@ -11,30 +11,11 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NoReturn
 
-from harness.commands.arguments import EXITS, Commands, add, formatter, positive
+from harness.commands.arguments import EXITS, formatter
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_INVALID
-from harness.commands.gate_arguments import add_gate
-from harness.commands.hook_arguments import add_hook
-from harness.commands.import_arguments import add_import
-from harness.commands.log_arguments import add_ci_format, add_log, add_replay
-from harness.commands.loop_arguments import add_loop, add_sessions
-from harness.commands.mcp_arguments import add_mcp
-from harness.commands.policy_arguments import add_init, add_policy
-from harness.commands.report_arguments import add_report
-from harness.commands.serve_arguments import add_serve
-from harness.commands.what_if_arguments import add_what_if
-
-_MODULES = {
-    "import": "import_",
-    "loop": "code_loop",
-    "mcp": "mcp_pins",
-    "mcp-proxy": "mcp_proxy",
-    "what-if": "what_if",
-}
-"""The modules of commands that are not named as their command."""
+from harness.commands.table import COMMANDS
 
 
 class _Parser(argparse.ArgumentParser):
@@ -49,8 +30,13 @@ class _Parser(argparse.ArgumentParser):
         super().error(_printable(message))
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of `critic` with all its commands."""
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Build the parser of `critic`.
+
+    Args:
+        command: the one whose arguments are read; the others have their names alone. All have
+            their arguments if none is named.
+    """
     parser: argparse.ArgumentParser = _Parser(
         prog="critic",
         description="The Critic between a Planner and an Executor: verify plans before they run, "
@@ -60,93 +46,13 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    _add_demo(commands)
-    _add_verify(commands)
-    _add_judge(commands, "score", "judge finished runs", "Run")
-    _add_run(commands)
-    _add_guard(commands)
-    add_hook(commands)
-    add_import(commands)
-    add_mcp(commands)
-    add_serve(commands)
-    add_replay(commands)
-    add_what_if(commands)
-    add_gate(commands)
-    add_log(commands)
-    add_report(commands)
-    add_policy(commands)
-    add_init(commands)
-    add_loop(commands)
-    add_sessions(commands)
-    schema = add(commands, "schema", "print the JSON Schemas of the envelopes")
-    schema.add_argument("name", nargs="?", help="one envelope, such as Plan (default: all)")
-    add(commands, "doctor", "check this installation and report what to fix")
+    for name, (summary, arguments, _) in COMMANDS.items():
+        if command in (None, name):
+            module = import_module(f"harness.commands.{arguments}")
+            getattr(module, f"add_{name.replace('-', '_')}")(commands)
+        else:
+            commands.add_parser(name, help=summary, add_help=False)
     return parser
-
-
-def _add_demo(commands: Commands) -> None:
-    demo = add(commands, "demo", "two refunds refused, one run, all recorded and replayed")
-    demo.add_argument(
-        "--log", default="audit.db", help="decision log to write (default: %(default)s)"
-    )
-
-
-def _add_inputs(parser: argparse.ArgumentParser, envelope: str) -> None:
-    parser.add_argument(
-        "files", nargs="+", metavar="FILE", help=f"{envelope} as JSON; - is standard input"
-    )
-    parser.add_argument(
-        "--lines", action="store_true", help="read JSON Lines (the default for files named .jsonl)"
-    )
-    parser.add_argument(
-        "--max-bytes",
-        type=positive,
-        metavar="N",
-        help="refuse documents of more bytes without reading them (default: 33554432, 32 MiB)",
-    )
-
-
-def _add_judge(
-    commands: Commands,
-    name: str,
-    summary: str,
-    envelope: str,
-) -> argparse.ArgumentParser:
-    judge = add(commands, name, summary)
-    _add_inputs(judge, envelope)
-    _add_policy_option(judge)
-    judge.add_argument(
-        "--format",
-        choices=("text", "json", "junit", "sarif", "github"),
-        help="text; one JSON verdict a line with file, line and trace_id; JUnit XML; SARIF; or "
-        "annotations for GitHub Actions (default: json for JSON Lines, else text)",
-    )
-    return judge
-
-
-def _add_policy_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--policy",
-        metavar="FILE",
-        help="the policy that says what the documents leave out: compiled, spec, safety mode, "
-        "budget",
-    )
-
-
-def _add_verify(commands: Commands) -> None:
-    verify = _add_judge(commands, "verify", "judge plans before they run", "Proposal or Plan")
-    verify.add_argument("--advise", action="store_true", help="say how to fix each refused plan")
-    parts = verify.add_argument_group(
-        "parts",
-        "Give all three, or --against, or --policy and --context, to judge Plans and not "
-        "Proposals. They are read once.",
-    )
-    parts.add_argument(
-        "--against", metavar="FILE", help="all three as one object: ctx, compiled and spec"
-    )
-    parts.add_argument("--context", metavar="FILE", help="the RunContext")
-    parts.add_argument("--compiled", metavar="FILE", help="the CompiledContext: tools, evidence")
-    parts.add_argument("--spec", metavar="FILE", help="the DecisionSpec")
 
 
 class _Version(argparse.Action):
@@ -161,47 +67,10 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _add_run(commands: Commands) -> None:
-    run = add(commands, "run", "take recorded runs through the whole pipeline into a log")
-    _add_inputs(run, "Run (a Proposal with its transcript), or Proposal (a dry run),")
-    _add_policy_option(run)
-    run.add_argument("--log", required=True, help="decision log to append to, made if missing")
-    run.add_argument("--decided-at", metavar="TIME", help="RFC 3339 time to record (default: now)")
-
-
-def _add_guard(commands: Commands) -> None:
-    exits = "Exit status: 0 all ok; 1 something was refused; 2 an event or the command is invalid."
-    guard = add(
-        commands, "guard", "guard agents that act call by call: events in, rulings out", exits
-    )
-    guard.add_argument(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="session events, one JSON object a line; - is standard input (the default)",
-    )
-    guard.add_argument(
-        "--policy", required=True, metavar="FILE", help="what sessions are judged by"
-    )
-    guard.add_argument("--log", help="decision log to append each ruling to, made if missing")
-    guard.add_argument(
-        "--explain",
-        action="store_true",
-        help="print the turns as a person reads them: calls, tiers, origins of values, rulings",
-    )
-    add_ci_format(guard, default=None, said="json; text is what --explain prints")
-    guard.add_argument(
-        "--max-bytes",
-        type=positive,
-        metavar="N",
-        help="refuse lines of more bytes without reading them (default: 33554432, 32 MiB)",
-    )
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return the exit status. A traceback never reaches the user."""
     if sys.stderr is None:  # it was closed before we started
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until we end
+        sys.stderr = io.open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, UP020 - until we end
     if sys.stdout is None:  # before anything runs or is recorded that nobody could read about
         return _ended_by("standard output is closed: send it to a file, a pipe or /dev/null")
     # A terminal that cannot show a character gets its escape, not an error.
@@ -220,11 +89,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        args = build_parser().parse_args(argv)
+        given = sys.argv[1:] if argv is None else argv
+        args = build_parser(given[0] if given else "").parse_args(given)
     except SystemExit:  # it has printed what was asked for
         sys.stdout.flush()
         raise
-    module = _loaded(_MODULES.get(args.command, args.command), stays=argv is None)
+    name = getattr(args, "module", COMMANDS[args.command].module)
+    module = _loaded(name, stays=argv is None)
     status: int = module.run(args)
     sys.stdout.flush()
     return status

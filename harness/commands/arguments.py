@@ -4,6 +4,8 @@ import argparse
 import os
 from typing import Final, TypeAlias
 
+from harness.commands.table import COMMANDS
+
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 EXITS: Final = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
@@ -19,6 +21,11 @@ def add(
     return commands.add_parser(
         name, help=summary, description=summary, epilog=exits, formatter_class=formatter
     )
+
+
+def add_command(commands: Commands, name: str, exits: str = EXITS) -> argparse.ArgumentParser:
+    """Add a command of `COMMANDS`, and say under its help what the exit statuses mean."""
+    return add(commands, name, COMMANDS[name].summary, exits)
 
 
 def formatter(prog: str) -> argparse.HelpFormatter:

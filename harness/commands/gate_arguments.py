@@ -4,7 +4,7 @@ import argparse
 from math import isfinite
 from typing import Final
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add_command, positive
 
 _FLOORS: Final = ("policy", "safety", "utility", "latency", "cost")
 _EXITS: Final = (
@@ -15,8 +15,7 @@ _EXITS: Final = (
 
 def add_gate(commands: Commands) -> None:
     """Add `critic gate`."""
-    summary = "compare the runs of two logs: pass, block or inconclusive"
-    parser = add(commands, "gate", summary, _EXITS)
+    parser = add_command(commands, "gate", _EXITS)
     parser.add_argument("baseline", metavar="BASELINE", help="the log of what is released now")
     parser.add_argument("candidate", metavar="CANDIDATE", help="the log of what may be released")
     parser.add_argument(

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add
+from harness.commands.arguments import Commands, add, add_command
 
 AGENTS: Final = {
     "claude-code": "Claude Code",
@@ -21,8 +21,7 @@ _INSTALL_EXITS: Final = "Exit status: 0 installed; 2 nothing was written."
 
 def add_hook(commands: Commands) -> None:
     """Add `critic hook AGENT` and `critic hook install AGENT`."""
-    summary = "judge the calls of a command-line agent, as its hook"
-    hook = add(commands, "hook", summary, _EXITS)
+    hook = add_command(commands, "hook", _EXITS)
     actions = hook.add_subparsers(dest="action", metavar="AGENT", required=True)
     for name, title in AGENTS.items():
         _add_agent(actions, name, title)

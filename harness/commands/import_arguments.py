@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add_command, positive
 
 _FORMATS: Final = (
     "openai",
@@ -22,8 +22,7 @@ _EXITS: Final = (
 
 def add_import(commands: Commands) -> None:
     """Add `critic import`."""
-    summary = "turn a recorded run of an agent into session events, for `critic guard`"
-    imported = add(commands, "import", summary, _EXITS)
+    imported = add_command(commands, "import", _EXITS)
     imported.add_argument("file", metavar="FILE", help="the record; - is standard input")
     imported.add_argument(
         "--from",

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add, add_command, positive
 from harness.commands.log_proof_arguments import add_log_proofs
 
 CI_FORMATS: Final = ("junit", "sarif", "github")
@@ -38,7 +38,7 @@ _LONGEST: Final = 1000
 
 def add_replay(commands: Commands) -> None:
     """Add `critic replay`."""
-    replay = add(commands, "replay", "derive every recorded verdict again and compare the bytes")
+    replay = add_command(commands, "replay")
     replay.add_argument("log", metavar="LOG")
     replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
     add_ci_format(replay)
@@ -81,7 +81,7 @@ def add_ci_format(
 
 def add_log(commands: Commands) -> None:
     """Add `critic log` with its actions."""
-    log = add(commands, "log", "search and check a decision log", _EXITS)
+    log = add_command(commands, "log", _EXITS)
     actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add(actions, "list", "one line per record, and one per gap", _EXITS)
     stats = add(actions, "stats", "refusals, scores, budgets, what was slow or costly", _EXITS)

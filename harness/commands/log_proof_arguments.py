@@ -41,7 +41,7 @@ def add_log_proofs(actions: Commands) -> None:
 
 def _add(actions: Commands, name: str, summary: str) -> argparse.ArgumentParser:
     action = add(actions, name, summary, _EXITS)
-    action.set_defaults(command="log_proofs")
+    action.set_defaults(module="log_proofs")  # not that of `log`
     return action
 
 

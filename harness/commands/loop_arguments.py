@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add
+from harness.commands.arguments import Commands, add, add_command
 
 LOOP_EXITS: Final = (
     "Exit status: 0 success; 1 a limit of iterations or time was reached; 2 an error; "
@@ -13,8 +13,7 @@ LOOP_EXITS: Final = (
 
 def add_loop(commands: Commands) -> None:
     """Add `critic loop` to the command line."""
-    summary = "let an actor change code until a critic finds the task done"
-    loop = add(commands, "loop", summary, LOOP_EXITS)
+    loop = add_command(commands, "loop", LOOP_EXITS)
     loop.add_argument("task", metavar="TASK", nargs="?", help="the task; - reads standard input")
     loop.add_argument("--resume", metavar="ID", help="go on with an unfinished session")
     _add_loop_agents(loop)
@@ -98,7 +97,7 @@ def _add_loop_gate(loop: argparse.ArgumentParser) -> None:
 
 def add_sessions(commands: Commands) -> None:
     """Add `critic sessions` and its actions to the command line."""
-    sessions = add(commands, "sessions", "look at the sessions of `critic loop`")
+    sessions = add_command(commands, "sessions")
     actions = sessions.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add(actions, "list", "list the sessions, one per line, newest first")
     show = add(actions, "show", "show one session with its iterations")

@@ -2,13 +2,13 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add
+from harness.commands.arguments import Commands, add, add_command
 
 
-def add_mcp(commands: Commands) -> None:
-    """Add `critic mcp-proxy` and `critic mcp pins`."""
+def add_mcp_proxy(commands: Commands) -> None:
+    """Add `critic mcp-proxy`."""
     exits = "Exit status: 0 the client ended it; 2 it cannot start, or the server ended by itself."
-    proxy = add(commands, "mcp-proxy", "guard the tools of an MCP server", exits)
+    proxy = add_command(commands, "mcp-proxy", exits)
     proxy.add_argument(
         "server",
         nargs="+",
@@ -36,7 +36,6 @@ def add_mcp(commands: Commands) -> None:
         default=8471,
         help="for a URL: the port to serve on (default: %(default)s); 0 is any that is free",
     )
-    _add_mcp_pins(commands)
 
 
 def _add_session(proxy: argparse.ArgumentParser) -> None:
@@ -63,8 +62,9 @@ def _add_session(proxy: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_mcp_pins(commands: Commands) -> None:
-    mcp = add(commands, "mcp", "look after MCP servers")
+def add_mcp(commands: Commands) -> None:
+    """Add `critic mcp pins`."""
+    mcp = add_command(commands, "mcp")
     actions = mcp.add_subparsers(dest="area", metavar="AREA", required=True)
     exits = "Exit status: 0 nothing waits to be accepted; 1 a change waits; 2 it cannot be read."
     pins = add(actions, "pins", "what tools said of themselves when they were accepted", exits)

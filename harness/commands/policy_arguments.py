@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add, add_command, positive
 
 _CHECK_EXITS: Final = (
     "Exit status: 0 nothing to say; 1 the lint has findings; 2 a file is not a policy."
@@ -20,7 +20,7 @@ _TEST_EXITS: Final = (
 
 def add_policy(commands: Commands) -> None:
     """Add `critic policy check`, `critic policy diff` and `critic policy test`."""
-    policy = add(commands, "policy", "check, compare and test a policy file")
+    policy = add_command(commands, "policy")
     actions = policy.add_subparsers(dest="action", metavar="ACTION", required=True)
     check = add(actions, "check", "explain every mistake, and what is ineffective", _CHECK_EXITS)
     check.add_argument(
@@ -47,7 +47,7 @@ def add_policy(commands: Commands) -> None:
 def add_init(commands: Commands) -> None:
     """Add `critic init`."""
     exits = "Exit status: 0 written; 2 the file is there already, or the tools cannot be read."
-    init = add(commands, "init", "write a policy file to begin with", exits)
+    init = add_command(commands, "init", exits)
     init.add_argument(
         "file",
         metavar="FILE",

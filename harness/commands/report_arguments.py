@@ -1,6 +1,6 @@
 """The parser of `critic report`. Nothing heavy is imported, for `critic --help`."""
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add_command, positive
 
 _EXITS = (
     "Exit status: 0 the log is sound; 1 records are missing, hashes or chain do not hold, or the "
@@ -11,7 +11,7 @@ _EXITS = (
 
 def add_report(commands: Commands) -> None:
     """Add the command."""
-    report = add(commands, "report", "write a decision log as one page of HTML", _EXITS)
+    report = add_command(commands, "report", _EXITS)
     report.add_argument("log", metavar="LOG")
     report.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="the page; replaced if it exists"

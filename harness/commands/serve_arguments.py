@@ -2,13 +2,13 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add_command, positive
 
 
 def add_serve(commands: Commands) -> None:
     """Add `critic serve`."""
     exits = "Exit status: 0 stopped by SIGTERM; 2 cannot start; 130 interrupted."
-    serve = add(commands, "serve", "answer over HTTP: verdicts, sessions, AuthZEN, OPA", exits)
+    serve = add_command(commands, "serve", exits)
     serve.add_argument(
         "--policy",
         metavar="FILE",

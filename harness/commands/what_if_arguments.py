@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add_command, positive
 
 _MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
 _LIMITS: Final = ("max_steps", "bucket_tokens", "wall_ms", "cost_micros")
@@ -16,8 +16,7 @@ _EXITS: Final = (
 
 def add_what_if(commands: Commands) -> None:
     """Add `critic what-if`."""
-    summary = "judge every recorded plan again under another policy, mode or budget"
-    parser = add(commands, "what-if", summary, _EXITS)
+    parser = add_command(commands, "what-if", _EXITS)
     parser.add_argument("log", metavar="LOG")
     parser.add_argument("--policy", metavar="FILE", help="the policy to judge by; - is stdin")
     parser.add_argument("--safety-mode", choices=_MODES, help="the safety mode to judge by")

@@ -1,36 +1,25 @@
 """The frame around all commands: arguments, exit statuses, and failures of any kind."""
 
 import importlib
+import io
 import os
 import signal
 import subprocess
 import sys
+from argparse import ArgumentParser
+from contextlib import redirect_stdout
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.cli import build_parser
+from harness.commands.table import COMMANDS
 from tests.harness.console import Critic, spawn
 from tests.support.examples import HOSTILE, PLAN_A, PLAN_B, is_safe
 from tests.support.paths import ROOT
 
-COMMANDS = (
-    *(
-        "demo",
-        "verify",
-        "score",
-        "run",
-        "replay",
-        "what-if",
-        "log",
-        "policy",
-        "init",
-        "schema",
-        "doctor",
-    ),
-    "serve",
-)
 EXITS = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 HEAVY = {
     *("pydantic", "pydantic_core", "sqlite3", "orjson", "jiter", "jsonschema_rs", "tqdm"),
@@ -54,8 +43,24 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
 def test_help_names_every_command_and_every_status(critic: Critic) -> None:
     said = critic("--help")
     assert (said.status, said.err) == (0, "")
-    assert all(f"    {command} " in said.out for command in COMMANDS)
+    assert all(f"    {command}" in said.out for command in COMMANDS)
     assert EXITS in " ".join(said.out.split())
+
+
+def test_the_parser_of_one_command_reads_it_as_the_parser_of_all_does() -> None:
+    whole = build_parser()
+    assert build_parser("no such command").format_help() == whole.format_help()
+    for command in COMMANDS:
+        one = build_parser(command)
+        assert one.format_help() == whole.format_help()
+        assert helped(one, command) == helped(whole, command)
+
+
+def helped(parser: ArgumentParser, command: str) -> str:
+    out = io.StringIO()
+    with redirect_stdout(out), pytest.raises(SystemExit):
+        parser.parse_args([command, "--help"])
+    return out.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -23,9 +23,10 @@ SHARED: Final = {
 }
 """The names that several modules define, and why."""
 
-# Modules whose names are for users, classes that pytest prints, and hooks that it calls.
+# Modules whose names are for users, classes that pytest prints, hooks that it calls, and parsers
+# that are asked for by the name of their command.
 USED_FROM_OUTSIDE: Final = re.compile(
-    r"harness/testing/(_pytest/|plugin)|.*/pytest_plugin\.py|.*/cli"
+    r"harness/testing/(_pytest/|plugin)|.*/pytest_plugin\.py|.*/cli|.*/commands/\w+_arguments"
 )
 
 

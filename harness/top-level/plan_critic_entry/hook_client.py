@@ -103,7 +103,7 @@ def options_of(words: list[str]) -> Options | None:
 def request_of(agent: str, options: Options, policy: bytes, event: bytes) -> bytes:
     """Return the request: words that each end with a zero byte, an empty one, policy and event."""
     settings = [f"{name}={value}" for name, value in options if name != "--socket"]
-    known = [f"agent={agent}", f"folder={os.getcwd()}", f"policy_bytes={len(policy)}"]  # noqa: PTH109
+    known = [f"agent={agent}", f"folder={os.getcwd()}", f"policy_bytes={len(policy)}"]
     head = b"".join(os.fsencode(word) + b"\0" for word in (*known, *settings))
     body = head + b"\0" + policy + event
     lines = (
@@ -137,9 +137,9 @@ def answer_of(response: bytes) -> ServiceAnswer:
 
 def _content(path: str) -> bytes:
     """Return the bytes of a policy. Of a pipe there is only one reader: it is left alone."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # noqa: PTH116 - pathlib takes as long as Python
+    if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError("not a regular file")
-    with open(path, "rb") as file:  # noqa: PTH123
+    with open(path, "rb") as file:
         return file.read(MOST_BYTES + 1)
 
 
