@@ -10,12 +10,19 @@ from typing import Final, TextIO
 from evals.escaping import escape_line
 from harness.clock import SystemClock
 from harness.commands.answers import count_of_records
+from harness.commands.note_files import (
+    LARGEST_NOTE,
+    bytes_of,
+    note_of,
+    public_keys,
+    shown_path,
+    signed_checkpoint,
+)
 from harness.commands.output import ascii_json
 from harness.commands.replay import with_progress
 from harness.errors import UsageError, escape_text
 from harness.log.checkpoint import (
     Checkpoint,
-    SignedCheckpoint,
     named,
     parse_checkpoint,
     read_checkpoint,
@@ -23,9 +30,9 @@ from harness.log.checkpoint import (
     sign_checkpoint,
 )
 from harness.log.comparison import NOTHING, Departure, LogComparison, compare_log
-from harness.log.keys import PublicKey, new_key, read_private_key, read_public_key
+from harness.log.keys import PublicKey, new_key, read_private_key
 from harness.log.merkle import is_consistent
-from harness.log.notes import InvalidCheckpoint, SignedNote, is_key_name, read_note
+from harness.log.notes import InvalidCheckpoint, SignedNote, is_key_name
 from harness.log.proofs import (
     ProofFile,
     inclusion_error,
@@ -41,7 +48,6 @@ from harness.replay.engine import Replayer
 
 _NOT_PROVED: Final = 1
 _LARGEST: Final = 64 * 1024 * 1024  # bytes of a proof: the largest record in base64
-_NOTE: Final = 1024 * 1024  # bytes of a checkpoint with its signatures
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _key(args: argparse.Namespace) -> int:
     public = new_key(Path(args.new))
-    sys.stdout.write(f"{_shown(args.new)}: the private key, for its owner alone\n")
-    sys.stdout.write(f"{_shown(public)}: the public key, for everybody who checks\n")
+    sys.stdout.write(f"{shown_path(args.new)}: the private key, for its owner alone\n")
+    sys.stdout.write(f"{shown_path(public)}: the public key, for everybody who checks\n")
     return 0
 
 
@@ -69,9 +75,9 @@ def _checkpoint(args: argparse.Namespace) -> int:
     earlier = NOTHING
     if args.since is not None:
         own = PublicKey(key.where, key.public)
-        earlier = _signed(args.since, [own]).checkpoint
+        earlier = signed_checkpoint(args.since, [own]).checkpoint
         if args.origin is not None:
-            require_origin(earlier, args.origin, _shown(args.since))
+            require_origin(earlier, args.origin, shown_path(args.since))
     with SqlDecisionLog.open_for_reading(args.log) as log:
         compared = _compared(log, earlier)
         if _report(compared, log, to=sys.stderr):
@@ -86,7 +92,7 @@ def _checkpoint(args: argparse.Namespace) -> int:
 def _prove(args: argparse.Namespace) -> int:
     if (args.record is None) == (args.since is None):
         raise UsageError("prove takes the number of a RECORD, or --since with an older checkpoint")
-    note = None if args.checkpoint is None else _note(args.checkpoint)
+    note = None if args.checkpoint is None else note_of(args.checkpoint)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         if args.since is not None:
             proof = _extension(args, log, note)
@@ -101,7 +107,7 @@ def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
     if not documents or documents[0].raw.seq != args.record:
         raise UsageError(f"no such record: {args.record}: the last one is {log.head().seq}")
     if note is not None:
-        checkpoint = parse_checkpoint(note.text, _shown(args.checkpoint))
+        checkpoint = parse_checkpoint(note.text, shown_path(args.checkpoint))
     else:
         compared = _compared(log, NOTHING)
         checkpoint = named(Checkpoint("", compared.size, compared.root, compared.first))
@@ -111,9 +117,9 @@ def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
 def _extension(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote | None) -> ProofFile:
     if note is None:
         raise UsageError("a proof of growth leads to a signed checkpoint: give --checkpoint")
-    old = parse_checkpoint(_note(args.since).text, _shown(args.since))
-    new = parse_checkpoint(note.text, _shown(args.checkpoint))
-    require_origin(new, old.origin, _shown(args.checkpoint))
+    old = parse_checkpoint(note_of(args.since).text, shown_path(args.since))
+    new = parse_checkpoint(note.text, shown_path(args.checkpoint))
+    require_origin(new, old.origin, shown_path(args.checkpoint))
     return prove_extension(lambda: _hashes(log), old, new, note)
 
 
@@ -126,10 +132,10 @@ def _hashes(log: SqlDecisionLog) -> Iterator[str]:
 
 
 def _check(args: argparse.Namespace) -> int:
-    keys = [read_public_key(Path(one)) for one in args.public_key]
-    signed = _signed(args.checkpoint, keys)
+    keys = public_keys(args.public_key)
+    signed = signed_checkpoint(args.checkpoint, keys)
     if args.origin is not None:
-        require_origin(signed.checkpoint, args.origin, _shown(args.checkpoint))
+        require_origin(signed.checkpoint, args.origin, shown_path(args.checkpoint))
     data = b"" if "://" in args.target else _start_of(args.target)
     if is_proof(data):
         return _check_proof(args, signed.checkpoint, keys)
@@ -159,8 +165,8 @@ def _print_comparison(
 
 
 def _check_proof(args: argparse.Namespace, checkpoint: Checkpoint, keys: list[PublicKey]) -> int:
-    where = _shown(args.target)
-    proof = read_proof(_bytes(args.target, _LARGEST), where)
+    where = shown_path(args.target)
+    proof = read_proof(bytes_of(args.target, _LARGEST), where)
     if proof.record:
         if problem := leads_elsewhere(proof, checkpoint, where):
             raise InvalidCheckpoint(problem)
@@ -199,8 +205,8 @@ def _witness(args: argparse.Namespace) -> int:
     if not is_key_name(args.name):
         raise UsageError(f"{escape_text(args.name)}: a name has no spaces and no plus")
     key = read_private_key(Path(args.key))
-    keys = [read_public_key(Path(one)) for one in args.public_key]
-    where, data = _shown(args.checkpoint), _bytes(args.checkpoint, _NOTE)
+    keys = public_keys(args.public_key)
+    where, data = shown_path(args.checkpoint), bytes_of(args.checkpoint, LARGEST_NOTE)
     proof = read_proof(data, where) if is_proof(data) else None
     given = read_checkpoint(data if proof is None else proof.note.encode(), where, keys)
     cosigner = Cosigner(key, args.name, Path(args.seen), first=args.first)
@@ -254,26 +260,6 @@ def _as_json(departures: Sequence[Departure], **more: object) -> str:
     return ascii_json({"ok": not found, "departures": found, **more}) + "\n"
 
 
-def _signed(path: str, keys: list[PublicKey]) -> SignedCheckpoint:
-    return read_checkpoint(_bytes(path, _NOTE), _shown(path), keys)
-
-
-def _note(path: str) -> SignedNote:
-    return read_note(_bytes(path, _NOTE), _shown(path))
-
-
 def _start_of(path: str) -> bytes:
     with Path(path).open("rb") as file:
         return file.read(64)
-
-
-def _bytes(path: str, most: int) -> bytes:
-    with Path(path).open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise InvalidCheckpoint(f"{_shown(path)}: it has over {most} bytes")
-    return data
-
-
-def _shown(path: object) -> str:
-    return escape_text(str(path)[-200:])
