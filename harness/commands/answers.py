@@ -52,11 +52,11 @@ def reported(
     return counts
 
 
-def summary_of(counts: Counter[str], since: str | None = None) -> str:
-    """Return how many records there are after `since`, SEQ:HASH, and how many of each answer."""
+def summary_of(counts: Counter[str], since: int | None = None) -> str:
+    """Return how many records there are after record `since`, and how many of each answer."""
     shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
     numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
-    after = "" if since is None else f" after record {since.partition(':')[0]}"
+    after = "" if since is None else f" after record {since}"
     return f"{count_of_records(sum(counts.values()))}{after}: {numbers}"
 
 

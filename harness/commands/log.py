@@ -10,7 +10,8 @@ from typing import Final, TypeAlias
 
 from harness.commands.answers import answer_reporter, count_of_records, reported
 from harness.commands.log_filters import EXIT_NOT_SOUND
-from harness.commands.replay import parse_head, with_progress
+from harness.commands.replay import with_progress
+from harness.commands.replay_since import parse_head
 from harness.errors import UsageError
 from harness.log.places import is_url
 from harness.log.sql import SqlDecisionLog

@@ -56,8 +56,15 @@ def add_replay(commands: Commands) -> None:
     )
     replay.add_argument(
         "--since",
-        metavar="SEQ:HASH",
-        help="believe the records up to this one, and replay those after it",
+        metavar="SEQ:HASH|CHECKPOINT",
+        help="believe the records up to this one, or those of this signed checkpoint, and replay "
+        "those after it",
+    )
+    replay.add_argument(
+        "--public-key",
+        action="append",
+        metavar="FILE",
+        help="the key of who signed the checkpoint; if there are several, each must have",
     )
     replay.add_argument(
         "--resume",

@@ -8,15 +8,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from harness.commands.answers import answer_reporter, reported, summary_of
+from harness.commands.answers import AnswerReporter, answer_reporter, reported, summary_of
 from harness.commands.replay_engines import engine_of, in_this_process
+from harness.commands.replay_since import parse_head, record_since, require_later
 from harness.commands.replay_state import ReplayState, check_state, keep_state, kept_state
 from harness.errors import UsageError
+from harness.log.comparison import Departure
 from harness.log.sql import SqlDecisionLog
-from harness.record import GENESIS
+from harness.record import Head
 from harness.replay.engine import Replayer, expected_head, replay
-from harness.replay.integrity import START, Link, is_digest
-from harness.replay.log_check import check_log
+from harness.replay.integrity import START, Link
+from harness.replay.log_check import LogCheck, check_log
 from harness.replay.result import ReplayResult
 from harness.replay.stretches import answers_in, link_at, sessions_after
 
@@ -30,21 +32,31 @@ def run(args: argparse.Namespace) -> int:
     counts: Counter[str] = Counter()
     report = answer_reporter(args.format, args.log, "replay")
     with SqlDecisionLog.open_for_reading(args.log) as log:
-        answers = _answers(args, log, counts)
+        since = record_since(args, log)
+        if isinstance(since, Departure):
+            return _not_as_signed(report, since)
+        answers = _answers(args, log, counts, since)
         reported(with_progress(answers, log.head().seq, counts), counts, report)
         check = check_log(log)
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     report.check(check)
-    report.close(summary_of(counts, args.since), None)
+    report.close(summary_of(counts, None if since is None else since.seq), None)
     return 0 if check and counts.keys() <= {"same"} else 1
 
 
+def _not_as_signed(report: AnswerReporter, departure: Departure) -> int:
+    report.check(LogCheck(damage=(f"{departure.kind}: {departure.text}",)))
+    report.close("nothing was replayed: `critic log check` says more of it", None)
+    return 1
+
+
 def _answers(
-    args: argparse.Namespace, log: SqlDecisionLog, counts: Counter[str]
+    args: argparse.Namespace, log: SqlDecisionLog, counts: Counter[str], since: Head | None
 ) -> Iterator[ReplayResult]:
     """Return the answers. `counts` holds those that were given; a resumed replay adds its own."""
-    head, since = parse_head(args.head), parse_head(args.since, "--since")
+    head = parse_head(args.head)
+    require_later(head, since)
     engine = engine_of(args)
     if engine is in_this_process and args.resume is None and since is None:
         return replay(log, head=head, judge=True)
@@ -52,11 +64,12 @@ def _answers(
     replayer = Replayer(log, expected, judge=True)
     before = _begin(args, log, replayer, since, counts)
     after = before.seq if before.seq > 0 else None
+    named = _spelled(since)
 
     def save(link: Link) -> None:
         if args.resume is not None:
             sys.stdout.flush()
-            keep_state(Path(args.resume), ReplayState.of(link, counts, args.head, args.since))
+            keep_state(Path(args.resume), ReplayState.of(link, counts, args.head, named))
 
     batches = engine(args, log, replayer, before, expected)
     return answers_in(batches, before, expected, save, sessions_after(log, replayer, after))
@@ -66,7 +79,7 @@ def _begin(
     args: argparse.Namespace,
     log: SqlDecisionLog,
     replayer: Replayer,
-    since: tuple[int, str] | None,
+    since: Head | None,
     counts: Counter[str],
 ) -> Link:
     """Return the link to the first record that is replayed, and add what was counted before it.
@@ -76,9 +89,9 @@ def _begin(
     """
     state = None
     if args.resume is not None:
-        state = kept_state(Path(args.resume), args.head, args.since)
+        state = kept_state(Path(args.resume), args.head, _spelled(since))
     if state is None:
-        return START if since is None else _link_since(log, replayer, *since)
+        return START if since is None else _link_since(log, replayer, since)
     if state.seq == START.seq:
         return START
     link = link_at(log, replayer, state.seq)
@@ -87,35 +100,23 @@ def _begin(
     return link
 
 
-def _link_since(log: SqlDecisionLog, replayer: Replayer, seq: int, own_hash: str) -> Link:
+def _spelled(since: Head | None) -> str | None:
+    return None if since is None else f"{since.seq}:{since.hash}"
+
+
+def _link_since(log: SqlDecisionLog, replayer: Replayer, since: Head) -> Link:
     """Return the link after a record that was checked before, if the log holds it as it was.
 
     Raises:
         UsageError: it does not.
     """
-    link = START if seq == START.seq else link_at(log, replayer, seq)
-    if link.seq != seq or link.hashes != {own_hash}:
+    link = START if since.seq == START.seq else link_at(log, replayer, since.seq)
+    if link.seq != since.seq or link.hashes != {since.hash}:
         raise UsageError(
-            f"--since: the log does not hold record {seq} with that hash: it was changed, or is "
-            "another log: replay it without --since"
+            f"--since: the log does not hold record {since.seq} with that hash: it was changed, or "
+            "is another log: replay it without --since"
         )
     return link
-
-
-def parse_head(text: str | None, option: str = "--head") -> tuple[int, str] | None:
-    """Parse the head that an option names as SEQ:HASH.
-
-    Raises:
-        UsageError: `text` does not have that form.
-    """
-    if text is None:
-        return None
-    seq, _, digest = text.partition(":")
-    # Sixteen digits hold every number that a record may have.
-    number = int(seq) if seq.isdecimal() and len(seq) <= 16 else -1
-    if number < 0 or not is_digest(digest) or (number == 0 and digest != GENESIS):
-        raise UsageError(f"{option}: write it as `critic log verify` prints it, SEQ:HASH")
-    return number, digest
 
 
 def with_progress(

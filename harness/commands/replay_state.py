@@ -16,8 +16,8 @@ Digests = Annotated[tuple[str, ...], ARRAY]
 class ReplayState(Envelope):
     """The last record that was replayed, and how many answers of each status there were.
 
-    `hashes` are those that the next record may name. `head` and `since` are those that were given,
-    as written.
+    `hashes` are those that the next record may name. `head` is the one that was given, as written;
+    `since` is SEQ:HASH of the record that was.
     """
 
     seq: Count

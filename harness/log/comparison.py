@@ -7,7 +7,7 @@ Rule 3: what a record names by digest is compared with the digest, as long as it
 Rule 4: of a redacted record the hash is proved, and nothing that is left of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, Literal, NamedTuple
@@ -114,6 +114,51 @@ def compare_log(
     return result
 
 
+def compare_hashes(hashes: Iterable[tuple[int, str]], checkpoint: Checkpoint) -> str | Departure:
+    """Return the hash of the last record of a checkpoint that is of at least one.
+
+    Only numbers and hashes are compared: `compare_log` finds what became of a record as well.
+
+    Args:
+        hashes: the numbers of the stored records and their hashes, in their order. No more are
+            read than the checkpoint is of.
+        checkpoint: what was signed of the log.
+
+    Returns:
+        The hash, or how the log differs.
+    """
+    tree, first, last = Frontier(), "", ""
+    for seq, own_hash in islice(hashes, checkpoint.size):
+        if seq <= tree.size:
+            return Departure("spliced", f"record {seq}: its number does not follow {tree.size}")
+        if seq > tree.size + 1:
+            return Departure("removed", Gap(tree.size + 1, seq - 1).text())
+        if not is_digest(own_hash):
+            return Departure("altered", f"record {seq}: {_no_hash(own_hash)}")
+        tree.append(leaf_of(own_hash))
+        first, last = first or own_hash, own_hash
+        if checkpoint.first and checkpoint.first != first:
+            return _exchanged(first, checkpoint)
+    if tree.size < checkpoint.size:
+        return _truncated(tree.size, checkpoint)
+    return last if tree.root() == checkpoint.root else _forked(checkpoint)
+
+
+def _exchanged(first: str, signed: Checkpoint) -> Departure:
+    text = f"record 1 is {first[:12]}..., the checkpoint is of {signed.first[:12]}..."
+    return Departure("exchanged", f"it is another log: {text}")
+
+
+def _truncated(size: int, signed: Checkpoint) -> Departure:
+    text = f"the checkpoint is of {signed.size} records, the log holds {size}"
+    return Departure("truncated", text)
+
+
+def _forked(signed: Checkpoint) -> Departure:
+    text = f"the first {signed.size} records do not lead to the root of the checkpoint"
+    return Departure("forked", f"{text}: others were signed in their place")
+
+
 class _Inputs:
     """Compares what records name with its digests, in bounded memory."""
 
@@ -197,14 +242,11 @@ class _Walk:
         sound = not result.found("altered", "removed", "reordered", "spliced")
         result.size, result.root, result.first = self._tree.size, self._tree.root(), self._first
         if signed.first and self._first and sound and signed.first != self._first:
-            text = f"record 1 is {self._first[:12]}..., the checkpoint is of {signed.first[:12]}..."
-            result.add("exchanged", f"it is another log: {text}")
+            result.add(*_exchanged(self._first, signed))
         elif result.size < signed.size:
-            text = f"the checkpoint is of {signed.size} records, the log holds {result.size}"
-            result.add("truncated", text)
+            result.add(*_truncated(result.size, signed))
         elif sound and self._root != signed.root:
-            text = f"the first {signed.size} records do not lead to the root of the checkpoint"
-            result.add("forked", f"{text}: others were signed in their place")
+            result.add(*_forked(signed))
         return result
 
 
@@ -212,13 +254,17 @@ def _alterations(document: StoredDocument) -> Iterator[str]:
     """Yield how the bytes of a record contradict its hash."""
     raw, told = document.raw, document.value.get("hash")
     if not is_digest(raw.hash):
-        yield f"it is stored under {escape_name(raw.hash[:80])}, which is not a hash"
+        yield _no_hash(raw.hash)
     if document.error:
         yield document.error
     elif document.own_hash and not raw.hash == told == document.own_hash:
         yield f"its content has hash {document.own_hash[:12]}..., it claims another"
     elif document.redacted and told != raw.hash:
         yield "what is left of it claims another hash than it is stored under"
+
+
+def _no_hash(stored: str) -> str:
+    return f"it is stored under {escape_name(stored[:80])}, which is not a hash"
 
 
 class _Moved:
