@@ -33,10 +33,10 @@ from harness.record.drafts import (
     begun_claim,
     joined_object,
     one_line,
-    revalidated,
     sha256,
 )
 from harness.record.index_row import index_row
+from harness.wire import build
 
 Seq = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
 """The number of a record in its log."""
@@ -114,20 +114,26 @@ class Begun(_Entry):
         return RecordDraft(bodies, members, row, tuple(one.claim for one in self.approvals))
 
 
-class CriticError(_Entry):
-    """A critic that failed inside, and so refused. `asked` is what it was asked, as JSON.
-
-    `where` says where it failed: it is escaped and cut unless it is one safe line of at most 300
-    characters.
-    """
+class _Failure(Envelope):
+    """The fields of a critic's failure."""
 
     asked: PresentJson
     where: Annotated[str, AfterValidator(one_line)]
     failed_at: Time
     trace_id: Annotated[Identifier | None, OPTIONAL] = None
 
+
+class CriticError(_Failure, _Entry):
+    """A critic that failed inside, and so refused. `asked` is what it was asked, as JSON.
+
+    `where` says where it failed: it is escaped and cut unless it is one safe line of at most 300
+    characters.
+    """
+
     def _drafted(self, _held: HeldInputs | None) -> RecordDraft:
-        wire = revalidated(self).wire()
+        # Frozen is shallow: `asked` may have been changed in place. A copy of this class itself
+        # would be drafted too, and so on.
+        wire = build(_Failure, self.model_dump(exclude_none=True)).wire()
         members = {name: canonical_json(value) for name, value in wire.items()}
         kind = {"kind": canonical_json("critic_error")}
         row = index_row({**wire, "kind": "critic_error"}, None, None)
