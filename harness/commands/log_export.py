@@ -5,10 +5,7 @@ name. A missing record is a row, or an event, of its own.
 """
 
 import argparse
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
@@ -23,6 +20,7 @@ from harness.log.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
 from harness.record.index_row import IndexRow
+from harness.whole_files import new_file
 
 PARQUET_FORMAT: Final = "1"
 """The version of the columns, in the metadata of the file under `plan-critic.log`."""
@@ -48,7 +46,7 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         elif to_print:
             count = _write_events(sys.stdout, log, listing, filters)
         else:
-            with _named_when_whole(Path(args.output)) as partial, partial.open("w") as out:
+            with new_file(Path(args.output)) as partial, partial.open("w") as out:
                 count = _write_events(out, log, listing, filters)
         if not to_print:
             records = f"{count} record{'' if count == 1 else 's'}"
@@ -56,18 +54,6 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
             missing = [gap.text() for gap in islice(listing.gaps(), 100)]
             sys.stdout.writelines(f"{text}\n" for text in missing)
         return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if gaps else 0)
-
-
-@contextmanager
-def _named_when_whole(path: Path) -> Iterator[Path]:
-    partial = path.with_name(f"{path.name}.partial")
-    for one in (path, partial):
-        if os.path.lexists(one):
-            shown = escape_text(str(one)[-200:])
-            raise UsageError(f"{shown} exists: choose another name, or remove it")
-    yield partial
-    os.link(partial, path)  # unlike a rename, it never replaces a file
-    partial.unlink()
 
 
 def _write_parquet(path: Path, log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
@@ -87,7 +73,7 @@ def _write_parquet(path: Path, log: SqlDecisionLog, listing: Listing, filters: F
     ).with_metadata(about)
     rows, count = listing.rows(filters), 0
     with (
-        _named_when_whole(path) as partial,
+        new_file(path) as partial,
         pyarrow.parquet.ParquetWriter(partial, schema) as writer,
     ):
         while group := list(islice(rows, _ROWS)):

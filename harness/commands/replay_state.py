@@ -3,12 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
 from harness.errors import UsageError, escape_text
 from harness.replay.integrity import Link
+from harness.whole_files import write_whole
 from harness.wire import InvalidInput, parse
+
+_LARGEST: Final = 64 * 1024  # bytes of a state
 
 Digests = Annotated[tuple[str, ...], ARRAY]
 
@@ -46,12 +49,15 @@ def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState |
     Raises:
         UsageError: the file is not a state, or one of a replay with another `--head` or `--since`.
     """
-    try:
-        state = parse(ReplayState, path.read_bytes())
-    except FileNotFoundError:
+    if not path.exists():
         return None
+    try:
+        state = parse(ReplayState, _bytes(path))
     except InvalidInput as error:
-        raise _unusable(path, f"not the state of a replay: {error}") from None
+        shown = escape_text(str(path))
+        raise UsageError(
+            f"--resume {shown}: not the state of a replay ({error}): name another file"
+        ) from None
     if state.head != head:
         raise _unusable(path, "it is of a replay with another --head")
     if state.since != since:
@@ -61,9 +67,14 @@ def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState |
 
 def keep_state(path: Path, state: ReplayState) -> None:
     """Keep the state: the file holds the one before or this one, never a part."""
-    beside = path.with_name(f"{path.name}.new")
-    beside.write_text(state.model_dump_json(), "utf-8")
-    beside.replace(path)
+    write_whole(path, [state.model_dump_json()], synced=False)
+
+
+def _bytes(path: Path) -> bytes:
+    if not path.is_file():  # a device may never end
+        raise InvalidInput("", "not a file")
+    with path.open("rb") as file:
+        return file.read(_LARGEST)
 
 
 def check_state(path: Path, state: ReplayState, link: Link) -> None:

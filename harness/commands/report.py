@@ -10,7 +10,7 @@ from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.report_page.collecting import Collected, collect
 from harness.report_page.page import rendered
-from harness.report_page.writing import write_whole
+from harness.whole_files import write_whole
 
 _EXIT_NOT_SOUND = 1
 _MOST_BYTES: Final = 64 * 1024 * 1024  # of details: more would take browsers long to open

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from harness.errors import HarnessError, UsageError, escape_text
 from harness.log.notes import COSIGNATURE, ED25519, from_base64, is_key_name, key_id
+from harness.whole_files import errors_naming, file_beside
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -77,7 +78,7 @@ def new_key(path: Path) -> Path:
         UsageError: one of the files exists.
         OSError: a file cannot be written.
     """
-    beside = path.with_name(f"{path.name}.pub")
+    beside = file_beside(path, ".pub")
     for one in (path, beside):
         if os.path.lexists(one):
             raise UsageError(f"{_shown(one)} exists: choose another name, or remove it")
@@ -88,7 +89,11 @@ def new_key(path: Path) -> Path:
         form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo
     )
     _write(path, private, 0o600)
-    _write(beside, public, 0o644)
+    try:
+        _write(beside, public, 0o644)
+    except BaseException:
+        path.unlink(missing_ok=True)  # a key whose public half nobody has proves nothing
+        raise
     return beside
 
 
@@ -170,10 +175,14 @@ def _private_bytes(path: Path) -> bytes:
 
 def _write(path: Path, data: bytes, mode: int) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(descriptor)
+    try:
+        with errors_naming(path), os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def _library() -> Any:

@@ -7,7 +7,6 @@ Rule 2: a value is taken out where the log keeps it apart: alone if it is large,
 Rule 3: a log that is not as it was recorded is not copied: the copy would look sound.
 """
 
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
+from harness.log.copying import new_log
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import KEEP_EVIDENCE
@@ -98,22 +98,16 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
         UsageError: `new` exists, or there is no such value.
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
-    partial = new.with_name(f"{new.name}.partial")
-    for path in (new, partial):
-        if os.path.lexists(path):
-            raise UsageError(f"{_shown(path)} exists: choose another name, or remove it")
-    _require_sound(log)
-    places = [_place_of(log, value) for value in wanted]
-    taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
-    rows = {place.seq: place for place in places if place.seq}
-    dropped, kept = _below(log, taken, rows)
-    with SqlDecisionLog.open(partial) as target:
+    with new_log(new) as target:
+        _require_sound(log)
+        places = [_place_of(log, value) for value in wanted]
+        taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
+        rows = {place.seq: place for place in places if place.seq}
+        dropped, kept = _below(log, taken, rows)
         _copy(log, target, _Cut(taken, dropped, rows))
         if target.head() != log.head():
             raise LogDamaged(f"{_shown(new)}: the copy has another head: try again")
         found = tuple(_left(target, places))
-    os.link(partial, new)  # unlike a rename, it never replaces a file
-    partial.unlink()
     return Redaction(taken, kept, found)
 
 

@@ -1,17 +1,17 @@
 """Copy a log of an older format into the one that this version makes.
 
 Rule 1: the copy has the same records, hashes, inputs and head, compared byte for byte, before it
-        gets its name. A copy that was interrupted has another name.
+        gets its name.
 Rule 2: a log that is not as it was recorded is not copied: the copy would look sound.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Final, TypeVar
 
 from harness.errors import UsageError, escape_text
+from harness.log.copying import new_log
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import KEEP_EVIDENCE
@@ -31,27 +31,21 @@ _T = TypeVar("_T")
 def upgrade_log(old: Path, new: Path, watch: Watch = lambda answers, _total: answers) -> Head:
     """Copy the log `old` to `new`, which must not exist, and return the head of both.
 
-    `old` is not changed. What is left of a copy that was interrupted is `new` with `.partial`.
+    `old` is not changed. What a process leaves that is killed is `new` with `.partial`.
 
     Raises:
         UsageError: `new` exists, or `old` is of the present format already.
         LogError: `old` cannot be read or is not as it was recorded, or `new` cannot be written.
     """
-    partial = new.with_name(f"{new.name}.partial")
-    for path in (new, partial):
-        if os.path.lexists(path):
-            raise UsageError(f"{_shown(path)} exists: choose another name, or remove it")
     with SqlDecisionLog.open_for_reading(old) as source:
         if source.is_current:
             raise UsageError(f"{_shown(old)} is of the present format already: use it as it is")
-        _require_sound(old, source, watch)
-        with SqlDecisionLog.open(partial) as target:
+        with new_log(new) as target:
+            _require_sound(old, source, watch)
             _copy(source, target)
             head = target.head()
             if head != source.head() or not _equal(source, target):
                 raise LogDamaged(f"{_shown(new)}: the copy differs from {_shown(old)}: try again")
-    os.link(partial, new)  # unlike a rename, it never replaces a file
-    partial.unlink()
     return head
 
 

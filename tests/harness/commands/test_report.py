@@ -11,7 +11,7 @@ from harness.canonical import canonical_json
 from harness.log import SqlDecisionLog
 from harness.record import Begun, sha256
 from harness.record.parts import reference
-from harness.report_page.writing import write_whole
+from harness.whole_files import write_whole
 from harness.wire import build
 from tests.harness.console import Critic
 from tests.harness.log.decisions import NOON, filled, judged, meddle, proposal, query
