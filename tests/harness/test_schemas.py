@@ -19,36 +19,37 @@ from harness.wire import InvalidInput, build, parse_json
 from tests.support.paths import FIXTURES
 
 INPUTS = {"verify": "Proposal", "score": "Run", "consolidate": "ConsolidateInput"}
+SCHEMAS = schemas()
 VERDICTS = {"verify": "VerifyVerdict", "score": "ScoreVerdict", "consolidate": "CriticReport"}
 
 
 @cache
 def validator(name: str) -> Draft202012Validator:
-    return Draft202012Validator(schemas()[name], validate_formats=True)
+    return Draft202012Validator(SCHEMAS[name], validate_formats=True)
 
 
-@pytest.mark.parametrize("name", sorted(schemas()))
+@pytest.mark.parametrize("name", sorted(SCHEMAS))
 def test_schema_is_current_and_a_schema(name: str) -> None:
-    schema = schemas()[name]
+    schema = SCHEMAS[name]
     assert (FIXTURES / "schemas" / f"{name}.json").read_bytes() == render_schemas(schema)
     assert meta.is_valid(schema)
     assert (schema["$schema"], schema["title"]) == (DIALECT, name)
 
 
 def test_no_schema_file_is_left_over() -> None:
-    assert {path.stem for path in (FIXTURES / "schemas").iterdir()} == set(schemas())
+    assert {path.stem for path in (FIXTURES / "schemas").iterdir()} == set(SCHEMAS)
 
 
 def test_every_public_envelope_has_a_schema() -> None:
     public = {name for name in critic.__all__ if _is_envelope(getattr(critic, name))}
-    assert public <= set(schemas())
+    assert public <= set(SCHEMAS)
 
 
 def _is_envelope(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Envelope)
 
 
-@pytest.mark.parametrize("schema", schemas().values(), ids=schemas())
+@pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
 def test_only_standard_keywords_and_no_null(schema: Schema) -> None:
     for part in subschemas(schema):
         assert not {"discriminator", "$id", "nullable"} & set(part)
@@ -192,7 +193,7 @@ def has_constants(schema: Schema, value: Any) -> bool:
     ("model", "value"), documents(), ids=lambda part: getattr(part, "__name__", "")
 )
 def test_what_the_schema_refuses_the_wire_refuses_too(model: type[Envelope], value: Any) -> None:
-    schema, name = schemas()[model.__name__], model.__name__
+    schema, name = SCHEMAS[model.__name__], model.__name__
     build(model, value)
     assert validator(name).is_valid(value)
     wrongs = list(spoiled(schema, schema, value))
