@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.effort import register_profiles
 from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.wheel import built_wheel
 
-# No test is timed: a machine that is busy with other work fails none.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# `--hypothesis-profile=full` draws all; see decision 0058.
+register_profiles()
+settings.load_profile("quarter")
 
 # A shell's background job ignores SIGINT, and one under nohup SIGHUP; so would every process that a
 # test starts and then interrupts. A handler that does nothing is not passed on.

@@ -15,6 +15,7 @@ from critic import Proposal, RefusalKind, verify_proposal
 from critic.checks import CHECKS, approval
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
+from tests.support.effort import examples
 from tests.support.generate.drawing import chance
 from tests.support.generate.strategies import proposals, seeded_proposal
 from tests.support.model.facts import Json
@@ -123,7 +124,7 @@ def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
         assert met[found] > 100, found
 
 
-@settings(ONE_FAILURE, max_examples=400)
+@settings(ONE_FAILURE, max_examples=examples(400))
 @given(st.text(TEXT_ALPHABET, max_size=10), st.text(TEXT_ALPHABET, max_size=4), st.data())
 @example("24,500", "500", None)
 def test_text_backs_the_same_values(text: str, value: str, data: st.DataObject | None) -> None:

@@ -24,12 +24,13 @@ from critic import (
 from evals.envelope import Envelope
 from evals.timestamps import parse_time
 from harness.wire import build
+from tests.support.effort import examples
 from tests.support.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
 from tests.support.generate.strategies import PATIENT, runs
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
 
-LAW = settings(PATIENT, max_examples=60)
+LAW = settings(PATIENT, max_examples=examples(60))
 NOON = parse_time("2026-05-09T12:00:00Z")
 VERIFIED = Verified(reasons=("r",))
 FIRST = Violation(check="evidence", kind="missing_evidence", reason="first", offending_step=1)

@@ -21,6 +21,7 @@ from critic import (
 )
 from evals.canonical import canonical_bytes
 from harness.wire import build
+from tests.support.effort import examples
 from tests.support.examples import (
     good_proposal,
     good_run,
@@ -31,7 +32,7 @@ from tests.support.generate.strategies import PATIENT, proposals
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
 
-LAW = settings(PATIENT, max_examples=60)
+LAW = settings(PATIENT, max_examples=examples(60))
 FIRST = Violation(check="evidence", kind="missing_evidence", reason="first", offending_step=1)
 SECOND = Violation(check="loop", kind="loop_guard", reason="second", path="/steps")
 VERDICTS: TypeAdapter[Verified | Refused] = TypeAdapter(VerifyVerdict)

@@ -13,9 +13,10 @@ from evals.capability import ToolCapability
 from evals.evidence import EvidenceReview, UnbackedArgument
 from evals.manifest import EvidenceItem
 from tests.support import json_values
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 
-LAW = settings(PATIENT, max_examples=250)
+LAW = settings(PATIENT, max_examples=examples(250))
 
 
 def unbacked_arguments(

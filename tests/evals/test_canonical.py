@@ -16,12 +16,13 @@ from evals.canonical import canonical_bytes, canonical_json
 from harness import canonical
 from harness.wire import parse, parse_json
 from tests.support import json_values
+from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
 from tests.support.generate.strategies import PATIENT, proposals, runs
 from tests.support.judging import judge_proposal
 
-LAW = settings(PATIENT, max_examples=300)
-WHOLE = settings(PATIENT, max_examples=60)
+LAW = settings(PATIENT, max_examples=examples(300))
+WHOLE = settings(PATIENT, max_examples=examples(60))
 
 
 @LAW

@@ -11,6 +11,7 @@ from evals import score_run
 from evals.retries import MOST_RETRIES
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
+from tests.support.effort import examples
 from tests.support.generate.strategies import runs, seeded_run
 from tests.support.model.confinement import leaks
 from tests.support.model.facts import Json
@@ -45,7 +46,7 @@ SCORE = Statements(
 )
 
 
-@settings(ONE_FAILURE, max_examples=500)
+@settings(ONE_FAILURE, max_examples=examples(500))
 @given(runs())
 def test_engine_and_model_agree(run: Run) -> None:
     SCORE.require_agreement(run)

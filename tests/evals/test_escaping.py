@@ -5,10 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.escaping import escape_line, escape_name, pointer
+from tests.support.effort import examples
 from tests.support.examples import HOSTILE
 from tests.support.generate.strategies import PATIENT
 
-LAW = settings(PATIENT, max_examples=300)
+LAW = settings(PATIENT, max_examples=examples(300))
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates among them
 short = st.text(st.characters(codec=None) | st.sampled_from("\\u0<x"), max_size=40)
 

@@ -24,10 +24,11 @@ from evals.evidence import (
 from evals.needs import Need, needs_of
 from evals.schemas import compile_schema
 from harness.wire import build
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
 
-LAW = settings(PATIENT, max_examples=400)
+LAW = settings(PATIENT, max_examples=examples(400))
 TOOL: Json = {"adapter_id": "a", "capability_id": "c", "approval_mode": "read_only"}
 ABSENT = object()
 

@@ -14,11 +14,12 @@ from critic import EvidenceItem, Run, ToolCall, ToolCapability, ToolStep
 from evals.envelope import Envelope
 from evals.json_value import MAX_DEPTH, SAFE_INTEGER, detached
 from tests.support import json_values
+from tests.support.effort import examples
 from tests.support.examples import good_run, refused_at
 from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
 
-LAW = settings(PATIENT, max_examples=300)
+LAW = settings(PATIENT, max_examples=examples(300))
 
 
 class LyingText(str):

@@ -10,6 +10,7 @@ from critic import EvaluatorVerdict, Run
 from evals import cost, latency
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_SESSION_TOKENS
 from tests.support.agreement import ONE_FAILURE
+from tests.support.effort import examples
 from tests.support.model.facts import Json
 
 PAIR: Json = {"adapter_id": "a", "capability_id": "b"}
@@ -42,7 +43,7 @@ def found(verdict: EvaluatorVerdict) -> list[tuple[str, str]]:
     return [(one.severity, one.message) for one in verdict.findings]
 
 
-@settings(ONE_FAILURE, max_examples=300)
+@settings(ONE_FAILURE, max_examples=examples(300))
 @given(SMALL, st.lists(SMALL), st.none() | SMALL)
 def test_no_run_is_shorter_than_its_longest_call(
     wall: int, durations: list[int], budget: int | None

@@ -10,9 +10,10 @@ from pydantic import ValidationError
 from evals.capability import Binding
 from evals.pointers import Places, is_pointer, segments, value_at, values_at
 from tests.support import json_values
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 
-LAW = settings(PATIENT, max_examples=300)
+LAW = settings(PATIENT, max_examples=examples(300))
 DOCUMENT = {
     "": 0,
     "a/b": 1,

@@ -10,6 +10,7 @@ from critic import Run
 from evals.policy import evaluate
 from evals.retries import MOST_RETRIES
 from tests.support.agreement import ONE_FAILURE
+from tests.support.effort import examples
 from tests.support.model.facts import Json
 
 PAIR: Json = {"adapter_id": "a", "capability_id": "b"}
@@ -46,7 +47,7 @@ def violating(calls: list[Json], steps: list[Json]) -> list[int]:
 STEPS_OF_CALLS = st.lists(st.integers(0, 2), min_size=1, max_size=40)
 
 
-@settings(ONE_FAILURE, max_examples=200)
+@settings(ONE_FAILURE, max_examples=examples(200))
 @given(STEPS_OF_CALLS, st.data())
 def test_the_nth_call_of_a_step_is_attempt_n_and_there_are_eleven_at_most(
     order: list[int], data: st.DataObject

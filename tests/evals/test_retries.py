@@ -12,6 +12,7 @@ from critic import Run, ToolCall
 from evals import safety
 from evals.retries import MOST_RETRIES, RepeatedCalls
 from tests.support.agreement import ONE_FAILURE
+from tests.support.effort import examples
 from tests.support.generate.strategies import runs
 from tests.support.model.facts import Json
 
@@ -32,7 +33,7 @@ def tried_too_often(run: Run) -> bool:
     return any(count > 1 + MOST_RETRIES for count in Counter(one[0] for one in sent).values())
 
 
-@settings(ONE_FAILURE, max_examples=300)
+@settings(ONE_FAILURE, max_examples=examples(300))
 @given(runs())
 def test_calls_that_are_judged_once_are_judged_as_each_is_by_itself(run: Run) -> None:
     assume(not tried_too_often(run))

@@ -23,11 +23,12 @@ from critic import (
     ToolStep,
 )
 from evals.envelope import Envelope
+from tests.support.effort import examples
 from tests.support.examples import good_run, refused_at
 from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
 
-LAW = settings(PATIENT, max_examples=300)
+LAW = settings(PATIENT, max_examples=examples(300))
 FIRST = re.compile("[A-Za-z0-9_]")
 LATER = re.compile("[A-Za-z0-9_.:/#@+=~-]*")
 TOOL = {"capability_id": "b"}

@@ -16,6 +16,7 @@ from evals.schema_effect import KNOWN_FORMATS
 from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
 from evals.schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.paths import ROOT
 
@@ -430,7 +431,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(PATIENT, max_examples=400)
+@settings(PATIENT, max_examples=examples(400))
 @given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
 def test_the_outline_finds_what_the_schema_finds(a: Any, b: Any, whole: Any, value: Any) -> None:
     anchored = {**b, "$anchor": "b"} if isinstance(b, dict) else {"$anchor": "b", "allOf": [b]}

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from critic import EvaluatorVerdict, Run
 from evals import utility
 from tests.support.agreement import ONE_FAILURE
+from tests.support.effort import examples
 from tests.support.model.facts import Json
 
 PAIR: Json = {"adapter_id": "a", "capability_id": "b"}
@@ -58,7 +59,7 @@ def found(verdict: EvaluatorVerdict) -> list[tuple[str, str]]:
 PLANS = st.lists(st.sampled_from((TOOL, REASON)), max_size=6)
 
 
-@settings(ONE_FAILURE, max_examples=200)
+@settings(ONE_FAILURE, max_examples=examples(200))
 @given(PLANS, st.sets(st.integers(0, 7)), st.sets(st.sampled_from(NAMES)), st.booleans())
 def test_each_tool_step_that_was_never_called_is_an_error(
     steps: list[Json], called: set[int], produced: set[str], required: bool

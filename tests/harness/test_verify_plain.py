@@ -19,6 +19,7 @@ from critic.verify import verify_plain
 from evals.canonical import canonical_bytes
 from evals.plain_plan import plain_plan
 from harness.wire import InvalidInput, build, parse, verify_bytes
+from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
 from tests.support.generate.strategies import PATIENT, proposals, seeded_proposal
 from tests.support.judging import with_changes
@@ -178,7 +179,7 @@ def test_both_ways_say_the_same_of_every_document() -> None:
         assert short_way(given, data) == long_way(given, data)
 
 
-@settings(PATIENT, max_examples=150)
+@settings(PATIENT, max_examples=examples(150))
 @given(proposals(), st.sampled_from(["compact", "spaced", "escaped", "canonical"]))
 def test_both_ways_say_the_same_of_every_proposal(given: Proposal, spelled: str) -> None:
     wire = given.plan.wire()

@@ -12,11 +12,12 @@ from critic import Proposal
 from evals.canonical import canonical_bytes
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, build, parse, parse_json, verify_bytes
 from tests.support import json_values
+from tests.support.effort import examples
 from tests.support.examples import PLAN_B, good_proposal, is_safe, proposal_of
 from tests.support.generate.strategies import PATIENT
 from tests.support.judging import judge_proposal
 
-LAW = settings(PATIENT, max_examples=400)
+LAW = settings(PATIENT, max_examples=examples(400))
 
 
 def refused(data: bytes, **limits: int) -> InvalidInput:

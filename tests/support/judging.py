@@ -9,6 +9,7 @@ from collections import Counter
 from hypothesis import settings
 
 from critic import Plan, Proposal, Refused, Verified, digest, verify_proposal
+from tests.support.effort import examples
 from tests.support.generate.alphabet import ABSENT
 from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
@@ -16,7 +17,7 @@ from tests.support.model.facts import Json
 Verdict = Verified | Refused
 Mark = tuple[str, str, int | None, str | None]
 
-LAW = settings(PATIENT, max_examples=200)
+LAW = settings(PATIENT, max_examples=examples(200))
 
 
 def judge(wire: Json) -> Verdict:

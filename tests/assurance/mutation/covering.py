@@ -13,6 +13,7 @@ from typing import Final
 
 from coverage import CoverageData
 
+from tests.support.effort import IN_FULL
 from tests.support.paths import ROOT
 
 _DURATION: Final = re.compile(r"^([\d.]+)s (?:setup|call|teardown) +(.+)$", re.MULTILINE)
@@ -80,6 +81,7 @@ def measure(tests: Iterable[str], packages: Iterable[str]) -> Covering:
         told = Path(folder) / "coverage"
         command = [
             *(sys.executable, "-m", "pytest", *tests, "-vv", "--durations=0", "--durations-min=0"),
+            *IN_FULL,
             *("-p", "no:cacheprovider", "--cov-context=test", "--cov-report="),
             *(f"--cov={package}" for package in packages),
         ]

@@ -10,6 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
+from tests.support.effort import EVERY_TEST
 from tests.support.paths import ROOT
 
 Killer = Callable[[], str]
@@ -135,7 +136,15 @@ def failing_here(*arguments: str) -> str:
         def pytest_collectreport(self, report: pytest.CollectReport) -> None:
             failed.extend([report.nodeid] if report.failed else [])
 
-    options = ["-x", "-n0", "--assert=plain", "-p", "no:cacheprovider", f"--rootdir={ROOT}"]
+    options = [
+        *EVERY_TEST,
+        "-x",
+        "-n0",
+        "--assert=plain",
+        "-p",
+        "no:cacheprovider",
+        f"--rootdir={ROOT}",
+    ]
     options.append("--hypothesis-profile=same draws")
     ended = int(pytest.main([*options, *arguments], plugins=[Watch()]))
     return failed[0] if failed else f"pytest ended with {ended}" if ended else ""

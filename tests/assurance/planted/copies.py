@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from tests.support.effort import IN_FULL
 from tests.support.paths import ROOT
 
 _COPIED: Final = (".github", "critic", "evals", "harness", "tests", "fixtures")
@@ -58,7 +59,7 @@ class Copy:
 
         `without` names tests to leave out; a file means all of its tests.
         """
-        options = ["-n0", "-p", "no:cacheprovider", "-rfE", "--tb=no"]
+        options = [*IN_FULL, "-n0", "-p", "no:cacheprovider", "-rfE", "--tb=no"]
         options += ["-x" if first else "--continue-on-collection-errors"]
         # Deselecting a file that cannot be read would have no effect: skip it.
         files = [path for path in without if "::" not in path]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from critic import Refused, digest
 from evals.plan import Proposal
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
 from tests.support.sightings import judged
@@ -19,7 +20,7 @@ VALUES: Final = ("zeta-9914", "corp.example/a", "bob smith", "4471", "7", "2026-
 AS_OF: Final = "2026-05-09T10:00:00Z"
 ROLES: Final = ("recipient", "object", "attribute", "locator", "secret", "code", "content", "time")
 TOOLS: Final = ("send_note", "fetch", "act")
-LAW: Final = settings(PATIENT, max_examples=200)
+LAW: Final = settings(PATIENT, max_examples=examples(200))
 
 values = st.sampled_from(VALUES)
 names = st.sampled_from(TOOLS).map(lambda name: {"adapter_id": "a", "capability_id": name})

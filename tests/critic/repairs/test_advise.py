@@ -27,6 +27,7 @@ from tests.critic.repairs.advising import (
     said,
     small,
 )
+from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
 from tests.support.generate.strategies import PATIENT, proposals
 from tests.support.judging import LAW, judge_proposal, with_changes, with_manifest
@@ -89,7 +90,7 @@ def test_there_is_advice_exactly_where_verify_refuses(proposal: Proposal) -> Non
     assert (advice is None) == judge_proposal(proposal).ok
 
 
-@settings(PATIENT, max_examples=400)
+@settings(PATIENT, max_examples=examples(400))
 @given(labelled_near_misses())
 def test_the_law_holds_for_near_misses(miss: NearMiss) -> None:
     require_law(miss.proposal)
@@ -119,7 +120,7 @@ def test_the_law_is_not_empty(way: str) -> None:
     assert found.way == way
 
 
-@settings(PATIENT, max_examples=100)
+@settings(PATIENT, max_examples=examples(100))
 @given(labelled_near_misses(), st.data())
 def test_any_candidate_will_do(miss: NearMiss, data: st.DataObject) -> None:
     advice = advice_on(miss.proposal)
@@ -135,7 +136,7 @@ def test_any_candidate_will_do(miss: NearMiss, data: st.DataObject) -> None:
         assert judge_proposal(completed(miss.proposal, chosen_advice))
 
 
-@settings(PATIENT, max_examples=100)
+@settings(PATIENT, max_examples=examples(100))
 @given(labelled_near_misses())
 def test_the_repaired_plan_lacks_nothing_but_the_approvals_asked_for(miss: NearMiss) -> None:
     advice = advice_on(miss.proposal)

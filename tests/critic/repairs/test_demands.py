@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from critic.repairs import options as means
 from tests.critic.repairs.advising import advice_on, call, item, repaired, said, small
 from tests.evals.test_evidence import arguments, items_of, tools
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
@@ -155,7 +156,7 @@ def test_what_is_dropped_needs_no_evidence() -> None:
     assert said(proposal) == ("replan", [{"kind": "drop_step", "step": 1}])
 
 
-@settings(PATIENT, max_examples=300)
+@settings(PATIENT, max_examples=examples(300))
 @given(tools(), items_of(), arguments, st.data())
 def test_the_law_of_advice_holds_for_what_evidence_must_say(
     tool: Json, items: list[Json], args: Json, data: st.DataObject

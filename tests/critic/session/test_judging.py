@@ -30,6 +30,7 @@ from evals.json_value import MAX_DEPTH, detached
 from evals.run import CallStatus
 from harness.guard.rules import rules_of
 from harness.wire import parse
+from tests.support.effort import examples
 from tests.support.guarding import desk, policy_of
 
 NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
@@ -135,7 +136,7 @@ def returned(session: Session, as_of: datetime, chance: Random) -> Session:
     return ran.session
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_a_batch_is_judged_as_its_proposal_is_verified(chance: Random) -> None:
     """Time goes on and back, items expire, sessions travel, and results come in any order."""

@@ -18,6 +18,7 @@ from harness.log.notes import COSIGNATURE, ED25519, key_id
 from tests.harness.commands.proving import ORIGIN, Signed, changed, signed_log
 from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import meddle, put_body
+from tests.support.effort import examples
 
 WITNESS = "witness.example/w1"
 
@@ -253,7 +254,9 @@ def test_a_checkpoint_that_could_control_a_terminal_is_refused(signed: Signed) -
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=examples(60),
+    deadline=None,
 )
 @given(st.data())
 def test_no_change_of_a_file_is_more_than_refused(signed: Signed, data: st.DataObject) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evals.json_value import SAFE_INTEGER
 from harness.wire import InvalidInput
 from tests.support.altering import altered, kinds_of_places, others_than, path_of, value_at
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.guarding import (
     ASKS,
@@ -79,7 +80,7 @@ def test_an_unchanged_state_goes_on(name: str) -> None:
     assert failures(*STATES[name]) == []
 
 
-@settings(PATIENT, max_examples=300)
+@settings(PATIENT, max_examples=examples(300))
 @given(st.data())
 def test_a_state_with_another_value_anywhere_is_refused_or_goes_on(data: st.DataObject) -> None:
     state, policy = data.draw(st.sampled_from([*STATES.values()]))

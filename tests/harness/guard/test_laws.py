@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from critic import verify_proposal
 from harness.guard import EventError, OutOfPlace, Ruling
 from harness.record import Decision
+from tests.support.effort import examples
 from tests.support.guarding import answers_to, call, close, desk, guard_of, open_, result, yes
 
 NAMES: Final = ("plan.md", "annex.md", "trap.md")
@@ -68,7 +69,9 @@ policies = st.builds(
     shadow=st.sampled_from([False, False, True]),
 )
 
-slow = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+slow = settings(
+    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 class Kept:

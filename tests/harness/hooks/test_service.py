@@ -19,6 +19,7 @@ from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 from tests.harness.console import Critic, Said
 from tests.harness.hooks.agents import AGENTS, CLAUDE_CODE, Agent
 from tests.harness.serve.asking import app_of, ask
+from tests.support.effort import examples
 
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 HEAD = f"HTTP/1.1 200 OK\r\nContent-Type: {HOOK_TYPE}\r\n\r\n".encode()
@@ -172,7 +173,7 @@ class _Parser(argparse.ArgumentParser):
         raise _Misused
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(WORDS, max_size=9), st.booleans())
 def test_options_are_read_as_the_command_reads_them_or_not_at_all(
     words: list[str], needed: bool

@@ -27,6 +27,7 @@ from tests.harness.policy.policies import (
     with_spec,
     with_tool,
 )
+from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 
 Json = dict[str, Any]
@@ -396,7 +397,7 @@ def test_a_changed_policy_keeps_the_groups_that_are_still_bound() -> None:
     )
 
 
-@settings(PATIENT, max_examples=60)
+@settings(PATIENT, max_examples=examples(60))
 @given(pairs())
 def test_what_may_not_be_looser_or_tighter_never_is(drawn: Any) -> None:
     old, new, proposal = drawn

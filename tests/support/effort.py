@@ -1,0 +1,26 @@
+"""How much a run of the tests tries: by default a quarter of the examples, and no slow test.
+
+See decision 0058.
+"""
+
+from typing import Final
+
+from hypothesis import settings
+
+EVERY_TEST: Final = ("-m", "")
+"""Options of pytest that select the tests marked `slow`, too."""
+IN_FULL: Final = (*EVERY_TEST, "--hypothesis-profile=full")
+"""Options of pytest that also draw all examples."""
+
+_PROFILES: Final = {"quarter": 25, "full": 100}
+
+
+def register_profiles() -> None:
+    """Register the profiles of this project. No test is timed: a busy machine fails none."""
+    for name, most in _PROFILES.items():
+        settings.register_profile(name, deadline=None, max_examples=most)
+
+
+def examples(most: int) -> int:
+    """Return the share of `most` that the profile in use draws, at least 1."""
+    return max(1, most * settings().max_examples // 100)
