@@ -217,6 +217,7 @@ def test_the_tests_of_a_project_without_a_gitignore_can_be_gate_and_protected(
 ) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # what frameworks bring is slow
     folder = repository(
         tmp_path / "r",
         {
@@ -224,7 +225,7 @@ def test_the_tests_of_a_project_without_a_gitignore_can_be_gate_and_protected(
             "tests/test_adder.py": "import adder\n\ndef test():\n    assert adder.add(2, 2) == 4\n",
         },
     )
-    pytest_words = (sys.executable, "-m", "pytest", "-q", "-p", "no:randomly")
+    pytest_words = (sys.executable, "-m", "pytest", "-q")
     # Like most actors this one runs the tests itself, first with the old code.
     work = f"run = lambda: subprocess.run({pytest_words!r})\nrun()\n"
     work += "place = pathlib.Path('adder.py')\n"
