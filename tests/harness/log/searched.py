@@ -1,11 +1,16 @@
 """Logs to search: decisions of every kind, an execution that began, a failure, a session."""
 
+import atexit
+import shutil
 import sqlite3
+import tempfile
 from contextlib import closing
 from datetime import timedelta
+from functools import cache
 from pathlib import Path
 
 from evals.run import Run
+from harness.log.places import is_url
 from harness.log.schema import create_schema
 from harness.log.sql import SqlDecisionLog
 from harness.log.statements import insert_format
@@ -25,7 +30,23 @@ def spending(number: int, **taken: int) -> Run:
 
 
 def varied(path: LogPlace) -> SqlDecisionLog:
-    """Return a log with records of every kind."""
+    """Return a log with records of every kind. A file is a copy: each test begins with the same."""
+    if is_url(path):
+        return _made(path)
+    shutil.copyfile(_pattern(), path)
+    return SqlDecisionLog.open(path)
+
+
+@cache
+def _pattern() -> Path:
+    """Return a log to be copied."""
+    folder = Path(tempfile.mkdtemp(prefix="critic-pattern-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _made(folder / "log").close()
+    return folder / "log"
+
+
+def _made(path: LogPlace) -> SqlDecisionLog:
     log = filled(path)
     begun = log.begin(Begun(proposal=proposal(20), begun_at=NOON + timedelta(days=1)))
     log.append(judged(proposal(20), run_of(proposal(20), 20), begun=begun.hash))
