@@ -24,6 +24,17 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(_number, lambda *_: None)
 
 
+SLOW_TO_MAKE = {"postgres", "wheel"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test as slow that needs what is slow to make."""
+    for item in items:
+        if SLOW_TO_MAKE.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
+
+
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the wheel of this project."""

@@ -60,6 +60,7 @@ def found() -> Found:
     )
 
 
+@pytest.mark.slow
 def test_no_field_that_is_taken_away_loosens_a_verdict() -> None:
     assert found().tried > 10_000
     assert found().unexcused == []

@@ -7,30 +7,39 @@ by the tables of 3.2, which are frozen.
 
 import sys
 import unicodedata
-from typing import Final
+from functools import cache
 from unicodedata import ucd_3_2_0
+
+import pytest
 
 from critic.provenance.values import canonical
 
-_EVERY: Final = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF]
-_NEWER: Final = [char for char in _EVERY if ucd_3_2_0.category(char) == "Cn"]
 _BELOW, _ACUTE = "\u0323", "\u0301"
 
 
+@cache
+def _newer() -> list[str]:
+    every = (chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code <= 0xDFFF)
+    return [char for char in every if ucd_3_2_0.category(char) == "Cn"]
+
+
+@pytest.mark.slow
 def test_what_is_newer_than_3_2_stays_as_it_is() -> None:
-    for char in _NEWER:
+    for char in _newer():
         assert canonical(char) == char, hex(ord(char))
 
 
+@pytest.mark.slow
 def test_marks_do_not_move_across_what_is_newer_than_3_2() -> None:
-    for char in _NEWER:
+    for char in _newer():
         text = f"q{_ACUTE}{char}{_BELOW}"
         assert canonical(text) == text, hex(ord(char))
 
 
+@pytest.mark.slow
 def test_what_is_newer_than_3_2_never_composes() -> None:
-    newer = set(_NEWER)
-    for char in _NEWER:
+    newer = set(_newer())
+    for char in _newer():
         parts = unicodedata.decomposition(char)
         if parts and not parts.startswith("<"):
             text = "".join(chr(int(part, 16)) for part in parts.split())

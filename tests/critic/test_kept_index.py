@@ -203,6 +203,7 @@ def _threads_take_turns_often() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_threads_take_turns_often")
 @pytest.mark.parametrize("name", COPIES)
 def test_another_thread_may_copy_a_context_while_its_index_is_built(name: str) -> None:

@@ -90,6 +90,7 @@ def rules_broken(proposal: Json) -> Counter[str]:
     return broken
 
 
+@pytest.mark.slow
 def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
     met: Counter[object] = Counter()
     for seed in range(5000):
@@ -122,6 +123,7 @@ def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
     assert met["ok"] >= 1500
 
 
+@pytest.mark.slow
 def test_what_is_generated_is_valid_and_exact_as_it_stands() -> None:
     """Digests in it are of what `wire()` writes, so both sides may read either form."""
     for seed in range(1500):

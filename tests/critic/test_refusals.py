@@ -170,6 +170,7 @@ def test_a_path_ends_before_a_segment_that_makes_it_longer_than_a_thousand(
     assert listed.approvable is None
 
 
+@pytest.mark.slow
 def test_what_is_not_listed_is_not_built() -> None:
     given = proposal(*[call("gone", n=at) for at in range(60_000)])
     judge_proposal(given)

@@ -52,6 +52,7 @@ def test_engine_and_model_agree(run: Run) -> None:
     SCORE.require_agreement(run)
 
 
+@pytest.mark.slow
 def test_engine_and_model_agree_on_every_status() -> None:
     """The seeded loop also counts: a generator that no longer meets a status fails here."""
     met: Counter[object] = Counter()

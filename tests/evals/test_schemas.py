@@ -340,6 +340,7 @@ def test_a_schema_is_limited_in_bytes() -> None:
     )
 
 
+@pytest.mark.slow
 def test_large_schemas_of_real_size_pass() -> None:
     # As pydantic writes them for hundreds of models that refer to one another and to themselves.
     kinds = [{"$ref": f"#/$defs/M{at}"} for at in range(300)]

@@ -56,6 +56,7 @@ def mypy_places(settings: str, folder: Path) -> set[tuple[str, int]]:
     return {(name, int(line)) for name, line in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_mypy_accepts_and_refuses_what_the_files_say(settings: str, tmp_path: Path) -> None:
     assert mypy_places(settings, tmp_path) == PLACES
@@ -127,6 +128,7 @@ def test_every_envelope_with_a_restriction_has_a_written_constructor() -> None:
         assert RESTRICTION not in marks or model in written, model.__name__
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("node") is None, reason="pyright runs on the node of the system, never on another"
 )
@@ -165,6 +167,7 @@ def test_the_public_types_are_complete(tmp_path: Path) -> None:
         assert len(unknown) <= len(known) / 100, unknown
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     shutil.which("node") is None, reason="pyright runs on the node of the system, never on another"
 )

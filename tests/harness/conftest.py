@@ -15,7 +15,7 @@ def critic(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) 
     return console(capsys, monkeypatch)
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path | str]:
     """Return where a log may be made: a file that is not there yet, or the URL of a new schema."""
     if request.param == "sqlite":

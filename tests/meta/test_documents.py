@@ -56,6 +56,7 @@ def peer(name: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
             monkeypatch.setenv(variable, value)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ended")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_page_works_as_shown(name: str, tmp_path: Path, peer: None) -> None:

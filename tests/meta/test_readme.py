@@ -1,8 +1,11 @@
 """The README claims only what is there: its figures, its commands, its Python."""
 
 import re
+import shlex
 import subprocess
 import sys
+import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from harness.cli import build_parser
 from tests.assurance.table import PAGE, kept_figures, rendered, shown, summary
 from tests.assurance.table import README as README_PATH
+from tests.support.effort import IN_FULL
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -50,6 +54,7 @@ def test_the_ten_lines_of_python_guard(document: str, passes: bool) -> None:
     assert done.stdout.splitlines()[-1] == str(passes)
 
 
+@pytest.mark.slow
 def test_the_ten_lines_of_python_type_check(tmp_path: Path) -> None:
     path = tmp_path / "guard.py"
     path.write_text(python_block("Embed it"), encoding="utf-8")
@@ -79,3 +84,20 @@ def test_ci_runs_exactly_the_test_command() -> None:
     command = next(line for line in README.splitlines() if line.endswith("-m pytest"))
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert command in script.splitlines()
+
+
+def test_ci_runs_every_test_in_full() -> None:
+    command = shlex.join([".venv/bin/python", "-m", "pytest", *IN_FULL])
+    for page in (".ci/run", ".github/CONTRIBUTING.md"):
+        assert command in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_the_marked_tests_are_left_out_by_default_and_only_they() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    addopts = shlex.split(options["tool"]["pytest"]["ini_options"]["addopts"])
+    chosen = [
+        word
+        for option, word in pairwise(addopts)
+        if option in ("-m", "-k", "--ignore", "--deselect", "--ignore-glob")
+    ]
+    assert chosen == ["not slow"]

@@ -16,6 +16,8 @@ from tests.assurance.proof.solver import z3
 from tests.assurance.proof.validate import formulas, validate
 from tests.assurance.proof.worlds import World, world
 
+pytestmark = pytest.mark.slow
+
 ABOUT_THE_ENGINE = ("concrete", "enumerate", "evaluate", "validate")
 """The modules that compare the formulas with the engine, which the tests always do."""
 PLANS_OF_TWO = 1 + len(STEPS) + len(STEPS) ** 2

@@ -203,6 +203,7 @@ def crowd() -> Proposal:
     )
 
 
+@pytest.mark.slow
 def test_advice_on_thousands_of_steps_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     proposal, looks, backs = crowd(), [0], ContentIndex.backs
 

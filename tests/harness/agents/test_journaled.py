@@ -221,6 +221,7 @@ CRASHING = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crash_at", [1, 2, 3, 4])
 def test_a_process_that_dies_is_resumed(crash_at: int, tmp_path: Path) -> None:
     script = textwrap.dedent(CRASHING)

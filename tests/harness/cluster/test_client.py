@@ -25,6 +25,8 @@ from tests.harness.log.decisions import filled
 from tests.support.examples import is_safe
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 MANY = 60
 NO_SECOND_TRY = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
 

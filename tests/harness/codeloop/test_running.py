@@ -12,6 +12,8 @@ import pytest
 from tests.harness.codeloop.scratch import DONE, WRITES, line, lines_of, python, repository, says
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:

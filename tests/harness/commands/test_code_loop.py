@@ -350,6 +350,7 @@ def test_an_agent_that_is_not_logged_in_says_so(loop: Loop, critic: Critic, repo
 # --- signals ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("phase", ["actor", "gate", "critic"])
 def test_an_interrupt_ends_the_children_and_the_session(

@@ -44,6 +44,7 @@ def raw_tools() -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_policy_of_a_real_server_is_safe_and_its_tools_are_pinned(
     critic: Critic, tmp_path: Path
 ) -> None:

@@ -99,6 +99,7 @@ def test_an_interrupted_replay_goes_on_where_it_was(
     assert (said.status, said.lines[-1]) == (whole.status, whole.lines[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["as it was", "without a turn", "of other rules", *REWRITTEN])
 def test_sessions_are_checked_whole_after_every_interruption(
     critic: Critic, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
@@ -166,6 +167,7 @@ def test_jobs_are_a_number_of_at_least_one(critic: Critic, log: LogPlace, jobs: 
     assert "--jobs" in said.err
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path: Path) -> None:
     filled(tmp_path / "audit.db", 400).close()
     command_line = [sys.executable, "-m", "harness.cli", "replay", str(tmp_path / "audit.db")]

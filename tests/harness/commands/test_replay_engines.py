@@ -23,7 +23,7 @@ from tests.harness.replay.session_logs import SESSION_LOGS
 from tests.harness.replay.test_stretches import DAMAGES, MANY, mixed
 from tests.support.examples import HOSTILE, is_safe
 
-ENGINES = ("one process", "a pool", "a cluster")
+ENGINES = ("one process", "a pool", pytest.param("a cluster", marks=pytest.mark.slow))
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +215,7 @@ def _refused(said: Said, words: str) -> bool:
     return words in said.err
 
 
+@pytest.mark.slow
 def test_a_log_of_large_records_is_sent_in_parcels_of_their_own(
     critic: Critic, tmp_path: Path, running: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,6 +49,7 @@ def hook(
     return Said(done.returncode, done.stdout.decode(), err), loaded == "False"
 
 
+@pytest.mark.slow
 def test_where_a_service_runs_the_process_loads_nothing_of_the_critic(tmp_path: Path) -> None:
     agent, place = CLAUDE_CODE, tmp_path / "critic.sock"
     read, foreign = agent.call(agent.read, "c1"), agent.call(agent.foreign, "c2")
@@ -77,6 +78,7 @@ sys.exit(status)
 """
 
 
+@pytest.mark.slow
 def test_the_command_line_asks_the_service_too_and_nobody_asks_twice(tmp_path: Path) -> None:
     agent, place = CLAUDE_CODE, tmp_path / "critic.sock"
     foreign = agent.call(agent.foreign, "c1")
@@ -149,6 +151,7 @@ def impostor(place: Path, response: bytes, pause: float = 0) -> Iterator[list[by
         thread.join()
 
 
+@pytest.mark.slow
 def test_what_is_not_our_service_leaves_the_work_to_the_process(tmp_path: Path) -> None:
     agent, place = CLAUDE_CODE, tmp_path / "critic.sock"
     foreign = agent.call(agent.foreign, "c1")

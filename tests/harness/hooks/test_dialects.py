@@ -227,6 +227,7 @@ def test_cursor_names_tools_of_servers_alike_at_all_events(critic: Critic, tmp_p
     assert CURSOR.decided(critic, tmp_path, after) == "allow"
 
 
+@pytest.mark.slow
 @every_agent
 def test_the_hook_is_a_process_of_its_own(agent: Agent, tmp_path: Path) -> None:
     options = agent.options(tmp_path)

@@ -135,6 +135,7 @@ def test_misuse_of_the_command_blocks(agent: Agent, critic: Critic, tmp_path: Pa
         assert agent.reads(critic(*args, stdin=event)) == "deny", args
 
 
+@pytest.mark.slow
 @every_agent
 def test_an_event_of_thirty_megabytes_is_judged_and_a_larger_one_blocks(
     agent: Agent, critic: Critic, tmp_path: Path

@@ -50,6 +50,7 @@ def runs(command: str, event: Any) -> Said:
     return Said(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.slow
 @every_agent
 def test_what_is_installed_guards(agent: Agent, critic: Critic, tmp_path: Path) -> None:
     project = tmp_path / "a project; with 'marks'"

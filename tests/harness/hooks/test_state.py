@@ -144,6 +144,7 @@ def started(folder: Path, number: int) -> subprocess.Popen[bytes]:
         )
 
 
+@pytest.mark.slow
 def test_hooks_at_once_come_one_after_the_other(tmp_path: Path) -> None:
     processes = [started(tmp_path, number) for number in range(4)]
     for process in processes:

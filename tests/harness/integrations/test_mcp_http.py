@@ -165,6 +165,7 @@ def test_an_address_that_others_can_reach_is_not_served(tmp_path: Path) -> None:
     assert "others can reach this address" in said.err
 
 
+@pytest.mark.slow
 @eras
 def test_a_server_that_is_not_there_is_an_error_to_the_client(era: str, tmp_path: Path) -> None:
     (tmp_path / "critic.json").write_text(json.dumps(shop_policy().wire()))
@@ -179,6 +180,7 @@ def test_a_server_that_is_not_there_is_an_error_to_the_client(era: str, tmp_path
         assert "error" in answer or answer["result"]["isError"]
 
 
+@pytest.mark.slow
 def test_it_stops_in_order_and_all_that_was_ruled_is_on_record(served: Served) -> None:
     served.process.send_signal(signal.SIGTERM)
     _, err = served.process.communicate(timeout=60)

@@ -74,6 +74,7 @@ async def seen(folder: Path, era: str, answer: Json | None, *options: str, **mor
     return Seen(names, results, asked, noted.read_text().split() if noted.exists() else [])
 
 
+@pytest.mark.slow
 @eras
 @pytest.mark.parametrize("answer", [YES, {"action": "decline"}, None], ids=str)
 def test_the_real_client_sees_and_calls_what_the_policy_allows(
@@ -91,6 +92,7 @@ def test_the_real_client_sees_and_calls_what_the_policy_allows(
         assert len(list(records.entries())) >= 4
 
 
+@pytest.mark.slow
 @eras
 def test_a_server_of_another_library_is_guarded_alike(era: str, tmp_path: Path) -> None:
     write_policy(tmp_path)
@@ -101,6 +103,7 @@ def test_a_server_of_another_library_is_guarded_alike(era: str, tmp_path: Path) 
     assert found.ran == ["lookup", "issue_refund"]
 
 
+@pytest.mark.slow
 @eras
 def test_calls_that_are_made_at_once_are_all_answered_each_with_its_own(
     era: str, tmp_path: Path
@@ -118,6 +121,7 @@ def test_calls_that_are_made_at_once_are_all_answered_each_with_its_own(
     assert orders == [str(at) for at in range(40)]
 
 
+@pytest.mark.slow
 @eras
 def test_a_server_may_ask_the_user_in_the_middle_of_a_call_that_the_user_allowed(
     era: str, tmp_path: Path
@@ -149,6 +153,7 @@ def test_a_server_may_ask_the_user_in_the_middle_of_a_call_that_the_user_allowed
     assert (tmp_path / "ran.txt").read_text() == "gift\n"
 
 
+@pytest.mark.slow
 @eras
 def test_a_description_that_changed_is_refused_until_it_is_accepted(
     era: str, critic: Critic, tmp_path: Path
@@ -211,6 +216,7 @@ def test_a_server_that_dies_leaves_no_request_without_an_answer(tmp_path: Path) 
         assert b"ended by itself" in process.stderr.read()  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "says"),
     [

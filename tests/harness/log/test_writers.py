@@ -95,6 +95,7 @@ def test_processes_make_one_chain(place: LogPlace, start: Start) -> None:
     assert {(one["seq"], one["hash"]) for one in told} == {(one.seq, one.hash) for one in found}
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_nothing_it_acknowledged(place: LogPlace, start: Start) -> None:
     chance = random.Random(7)  # noqa: S311 - when to kill, not a secret
     known: dict[int, str] = {}
@@ -200,6 +201,7 @@ def test_a_log_that_others_hold_is_busy_and_then_is_not(tmp_path: Path, begin: s
     assert len(_chained(log)) == 3
 
 
+@pytest.mark.slow
 def test_a_slow_reader_does_not_stop_a_writer(place: LogPlace) -> None:
     log = filled(place, 200)
     rows = SqlDecisionLog.open_for_reading(place).raw()

@@ -11,6 +11,8 @@ import pytest
 from tests.meta.documents import console_lines, furnish, matches, shell, snippets
 from tests.support.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("distributed", reason="the cluster needs plan-critic[dask]")
 
 PAGE = ROOT / ".github" / "docs" / "audit.md"

@@ -15,8 +15,13 @@ from tests.harness.log.decisions import filled
 from tests.harness.replay.session_logs import EVENTS, SESSION_LOGS, nothing, recorded
 from tests.harness.replay.test_stretches import in_processes, in_stretches
 
+KINDS = [
+    kind if number % 4 == 0 else pytest.param(kind, marks=pytest.mark.slow)
+    for number, kind in enumerate(reversed(SESSION_LOGS))
+]
 
-@pytest.mark.parametrize("kind", SESSION_LOGS)
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_what_earlier_stretches_say_of_a_session_counts(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ from harness.log import SqlDecisionLog
 from tests.harness.log.decisions import decision, filled
 from tests.harness.report_page.hostile_log import TRAPS, log_with
 from tests.harness.report_page.pages import page_of, strings, text_of
+from tests.support.effort import examples
 from tests.support.guarding import ASKS, answers_to, call, desk, guard_of, yes
 
 pytest.importorskip("jinja2")
@@ -22,7 +23,7 @@ pytest.importorskip("jinja2")
 _TEXTS = st.lists(st.sampled_from(TRAPS) | st.text(), max_size=3).map("".join)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_TEXTS)
 @example("".join(TRAPS))
 def test_no_text_of_a_record_is_markup_or_is_hidden(text: str) -> None:
