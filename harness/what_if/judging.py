@@ -6,7 +6,7 @@ Rule 3: a beginning of an execution is judged with the decision that ends it, or
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from critic import Proposal, Refused, Verified, VerifyVerdict, verify_proposal
 from evals.escaping import escape_line
@@ -14,16 +14,12 @@ from harness.canonical import canonical_bytes
 from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap
 from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs
+from harness.what_if.answers import ShiftDirection, Stance, answer_of, direction_between
 from harness.what_if.change import Alteration, ChangedInputs
 from harness.what_if.turns import Unjudgeable
 
-ShiftDirection = Literal["unchanged", "looser", "tighter", "other"]
-"""What the change does to the answer on a plan: "other" is a refusal of another kind."""
-
 NotJudgedStatus = Literal["critic_error", "tampered", "incomplete", "redacted", "unknown"]
 """Why a record was not judged. `unknown`: it does not say what it would be after the change."""
-
-_RANKS: Final = {"no": 0, "ask": 1, "ok": 2}
 
 
 class JudgedPlan(NamedTuple):
@@ -45,10 +41,7 @@ class JudgedPlan(NamedTuple):
     @property
     def direction(self) -> ShiftDirection:
         """Return what the change does: from no over ask to ok is looser."""
-        before, after = stance_of(self.before), stance_of(self.after)
-        if before != after:
-            return "looser" if _RANKS[after] > _RANKS[before] else "tighter"
-        return "unchanged" if kind_of(self.before) == kind_of(self.after) else "other"
+        return direction_between(answer_of(self.before), answer_of(self.after))
 
 
 class NotJudged(NamedTuple):
@@ -69,16 +62,42 @@ class NotAsked(NamedTuple):
 Compared = JudgedPlan | NotJudged | NotAsked
 
 
-def stance_of(verdict: Verified | Refused) -> Literal["no", "ask", "ok"]:
+def stance_of(verdict: Verified | Refused) -> Stance:
     """Return whether a plan may run, a person is to be asked, or it may not."""
-    if isinstance(verdict, Verified):
-        return "ok"
-    return "ask" if verdict.approvable else "no"
+    return answer_of(verdict).stance
 
 
 def kind_of(verdict: Verified | Refused) -> str:
     """Return the kind of a refusal, or `ok`."""
     return "ok" if isinstance(verdict, Verified) else verdict.kind
+
+
+class RecordedPlan(NamedTuple):
+    """A recorded plan with today's verdict on it, before any change.
+
+    Attributes:
+        attempt: the index in the attempts of the record; None for the plan that was decided on.
+        compiled: the digest of the recorded `compiled`.
+        drifted: the record was written under other rules, and today's give another verdict.
+    """
+
+    seq: int
+    attempt: int | None
+    proposal: Proposal
+    compiled: str
+    before: Verified | Refused
+    drifted: bool = False
+
+
+class RecordedPlans(NamedTuple):
+    """The plans of one record, those that were tried first, and what of it cannot be judged.
+
+    `decision_key` is the id of its spec, if that can be read.
+    """
+
+    seq: int
+    decision_key: str | None
+    plans: tuple[RecordedPlan | NotJudged, ...]
 
 
 def what_if(
@@ -98,39 +117,73 @@ def what_if(
 
 
 def _compared(log: RecordedLog, changed: ChangedInputs, key: str | None) -> Iterator[Compared]:
+    for recorded in recorded_plans(log, key):
+        if isinstance(recorded, RecordedPlans):
+            yield from compared_plans(recorded, changed)
+        else:
+            yield recorded
+
+
+def recorded_plans(
+    log: RecordedLog, decision_key: str | None = None
+) -> Iterator[RecordedPlans | NotJudged | NotAsked]:
+    """Yield the plans of each record as today's rules judge them, and the gaps between records.
+
+    Raises:
+        harness.log.errors.LogError: the log cannot be read any further.
+    """
     for recorded in Replayer(log, None, judge=True).recorded(log.raw()):
         if isinstance(recorded, Gap):
             yield NotJudged(recorded.first, recorded.last, "incomplete", (recorded.text(),))
-        elif key is not None and _key_of(recorded) not in (None, key):
+            continue
+        key = None if recorded.proposal is None else recorded.proposal.spec.id
+        if decision_key is not None and key not in (None, decision_key):
             yield NotAsked(recorded.seq)
         else:
-            yield from _judged(recorded, changed)
+            yield RecordedPlans(recorded.seq, key, _judged(recorded))
 
 
-def _key_of(recorded: RecordedInputs) -> str | None:
-    return None if recorded.proposal is None else recorded.proposal.spec.id
-
-
-def _judged(recorded: RecordedInputs, changed: ChangedInputs) -> Iterator[Compared]:
-    record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
-    if isinstance(record, CriticErrorRecord) and not problems.tampered:
-        yield _not_judged(recorded, "critic_error", escape_line(record.where))
-        return
-    if problems.tampered or record is None or proposal is None:
-        yield _not_judged(recorded, _status_of(recorded), *problems.reasons)
-        return
-    if isinstance(record, BegunRecord) and not problems.unended:
-        return
+def compared_plans(recorded: RecordedPlans, changed: ChangedInputs) -> list[Compared]:
+    """Return what a change makes of the plans of one record."""
     try:
-        yield from list(_plans_of(recorded, record, proposal, changed))
+        return [_changed(one, changed) for one in recorded.plans]
     except Exception as error:
         # A verdict is a value on any input. If this code fails, no plan passes by it.
-        yield _not_judged(recorded, "unknown", f"it cannot be judged: {type(error).__name__}")
+        return [_failed(recorded.seq, error)]
+
+
+def _changed(one: RecordedPlan | NotJudged, changed: ChangedInputs) -> Compared:
+    if isinstance(one, NotJudged):
+        return one
+    would_be = changed.proposal(one.proposal, one.compiled)
+    if isinstance(would_be, Unjudgeable):
+        return NotJudged(one.seq, one.seq, "unknown", (would_be.reason,))
+    named = one.seq, one.proposal.ctx.trace_id, one.proposal.spec.id, one.attempt
+    return JudgedPlan(*named, one.before, verify_proposal(would_be), drifted=one.drifted)
+
+
+def _judged(recorded: RecordedInputs) -> tuple[RecordedPlan | NotJudged, ...]:
+    record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
+    if isinstance(record, CriticErrorRecord) and not problems.tampered:
+        return (_not_judged(recorded, "critic_error", escape_line(record.where)),)
+    if problems.tampered or record is None or proposal is None:
+        return (_not_judged(recorded, _status_of(recorded), *problems.reasons),)
+    if isinstance(record, BegunRecord) and not problems.unended:
+        return ()
+    try:
+        return tuple(_plans_of(recorded, record, proposal))
+    except Exception as error:
+        # As above.
+        return (_failed(recorded.seq, error),)
+
+
+def _failed(seq: int, error: Exception) -> NotJudged:
+    return NotJudged(seq, seq, "unknown", (f"it cannot be judged: {type(error).__name__}",))
 
 
 def _plans_of(
-    recorded: RecordedInputs, record: Any, proposal: Proposal, changed: ChangedInputs
-) -> Iterator[Compared]:
+    recorded: RecordedInputs, record: Any, proposal: Proposal
+) -> Iterator[RecordedPlan | NotJudged]:
     """Yield the plans of a record. A verdict that does not follow from its inputs is tampering."""
     compiled = record.inputs.compiled
     for attempt, plan, verdict in _tried(record, proposal):
@@ -140,13 +193,8 @@ def _plans_of(
         if not same and not recorded.problems.drift:
             reason = "its recorded verdict does not follow from its inputs: replay the log"
             yield _not_judged(recorded, "tampered", reason)
-            continue
-        would_be = changed.proposal(one, compiled)
-        if isinstance(would_be, Unjudgeable):
-            yield _not_judged(recorded, "unknown", would_be.reason)
-            continue
-        named = recorded.seq, proposal.ctx.trace_id, proposal.spec.id, attempt
-        yield JudgedPlan(*named, before, verify_proposal(would_be), drifted=not same)
+        else:
+            yield RecordedPlan(recorded.seq, attempt, one, compiled, before, drifted=not same)
 
 
 def _tried(record: Any, proposal: Proposal) -> Iterator[tuple[int | None, Any, Any]]:

@@ -3,36 +3,31 @@
 from collections import Counter
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from critic import Refused, Verified
-from critic.verdicts import RefusalKind
-from harness.what_if.judging import (
-    Compared,
-    JudgedPlan,
-    NotJudged,
+from harness.what_if.answers import (
+    ANSWERS,
+    MatrixEntry,
     ShiftDirection,
-    kind_of,
-    stance_of,
+    answer_of,
+    direction_between,
 )
+from harness.what_if.judging import Compared, JudgedPlan, NotJudged
 
 _DIRECTIONS: Final = get_args(ShiftDirection)
 
 
-class MatrixEntry(NamedTuple):
-    """What is said to a plan: `ok`, or the kind of a refusal, and whether a person is asked."""
+class PlanTally(NamedTuple):
+    """How many plans had one answer before and the other after; `drifted` are some of them."""
 
-    kind: str
-    asks: bool
-
-    @property
-    def text(self) -> str:
-        """Return the answer as a heading."""
-        return f"{self.kind}, asks" if self.asks else self.kind
+    before: MatrixEntry
+    after: MatrixEntry
+    plans: int
+    drifted: int = 0
 
 
-_ORDER: Final = (
-    MatrixEntry("ok", asks=False),
-    *(MatrixEntry(kind, asks) for kind in get_args(RefusalKind) for asks in (False, True)),
-)
+class LeftOut(NamedTuple):
+    """How many records are of other decisions than those that were asked for."""
+
+    records: int
 
 
 class Matrix:
@@ -51,16 +46,22 @@ class Matrix:
         self.reasons: Counter[str] = Counter()
         self.drifted = self.left_out = 0
 
-    def add(self, one: Compared) -> None:
-        """Count one plan, or some records that were not judged."""
+    def add(self, one: Compared | PlanTally | LeftOut) -> None:
+        """Count one plan, many of one kind, or some records that were not judged."""
         if isinstance(one, JudgedPlan):
-            self._cells[_answer(one.before), _answer(one.after)] += 1
-            self.directions[one.direction] += 1
-            self.drifted += one.drifted
+            before, after = answer_of(one.before), answer_of(one.after)
+            self._add(PlanTally(before, after, 1, int(one.drifted)))
+        elif isinstance(one, PlanTally):
+            self._add(one)
         elif isinstance(one, NotJudged):
             self.reasons[one.status] += one.last - one.seq + 1
         else:
-            self.left_out += 1
+            self.left_out += one.records if isinstance(one, LeftOut) else 1
+
+    def _add(self, tally: PlanTally) -> None:
+        self._cells[tally.before, tally.after] += tally.plans
+        self.directions[direction_between(tally.before, tally.after)] += tally.plans
+        self.drifted += tally.drifted
 
     @property
     def judged(self) -> int:
@@ -84,7 +85,7 @@ class Matrix:
     def answers(self, side: Literal[0, 1]) -> list[MatrixEntry]:
         """Return the answers that occur before (0) or after (1)."""
         found = {cell[side] for cell in self._cells}
-        return [answer for answer in _ORDER if answer in found]
+        return [answer for answer in ANSWERS if answer in found]
 
     def wire(self) -> dict[str, Any]:
         """Return the counts as a JSON object."""
@@ -110,7 +111,3 @@ class Matrix:
 
 def _cell(side: str, answer: MatrixEntry) -> dict[str, Any]:
     return {side: answer.kind, **({f"{side}_asks": True} if answer.asks else {})}
-
-
-def _answer(verdict: Verified | Refused) -> MatrixEntry:
-    return MatrixEntry(kind_of(verdict), stance_of(verdict) == "ask")
