@@ -130,6 +130,11 @@ def _add_export(export: argparse.ArgumentParser) -> None:
         "Open Policy Agent, one JSON object a line",
     )
     export.add_argument(
+        "--plans",
+        action="store_true",
+        help="with Parquet: also the plans with their arguments and evidence, for `critic what-if`",
+    )
+    export.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="must not exist; - for OPA: print"
     )
 

@@ -10,6 +10,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
+from harness.columnar.exporting import TriedRow, plan_groups
+from harness.columnar.writing import plan_fields, plan_metadata
 from harness.commands.log_filters import EXIT_NOT_SOUND, damage_texts, filters_of, time_text, warn
 from harness.commands.log_list import listed_wire
 from harness.commands.log_show import body_shown
@@ -20,6 +22,7 @@ from harness.log.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
 from harness.record.index_row import IndexRow
+from harness.replay.log_check import check_log
 from harness.whole_files import new_file
 
 PARQUET_FORMAT: Final = "1"
@@ -34,15 +37,24 @@ _TYPES: Final[dict[Any, str]] = {
 }
 
 
+_FIELDS: Final = {
+    **{name: _TYPES[kind] for name, kind in IndexRow.__annotations__.items()},
+    "ended_by": "int64",
+}
+_DICTIONARY: Final = 2**30  # bytes: each text stands in a group once, however large they are
+
+
 def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Write the records that are asked for. Return 1 if records are missing or it is damaged."""
     filters, to_print = filters_of(args), args.output == "-"
     if to_print and args.form == "parquet":
         raise UsageError("--output -: Parquet is not for a terminal or a pipe: name a file")
+    if args.plans and args.form != "parquet":
+        raise UsageError("--plans goes with --to parquet: events hold the inputs already")
     with open_listing(log) as listing:
         gaps = any(True for _ in listing.gaps())
         if args.form == "parquet":
-            count = _write_parquet(Path(args.output), log, listing, filters)
+            count = _write_parquet(Path(args.output), log, listing, filters, plans=args.plans)
         elif to_print:
             count = _write_events(sys.stdout, log, listing, filters)
         else:
@@ -56,38 +68,49 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if gaps else 0)
 
 
-def _write_parquet(path: Path, log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
+def _write_parquet(
+    path: Path, log: SqlDecisionLog, listing: Listing, filters: Filters, *, plans: bool
+) -> int:
     try:
         import pyarrow  # noqa: PLC0415 - large, and only for this
         import pyarrow.parquet  # noqa: PLC0415
     except ImportError:
         raise UsageError("Parquet needs pyarrow: pip install 'plan-critic[parquet]'") from None
-    fields = {name: _TYPES[kind] for name, kind in IndexRow.__annotations__.items()}
     head = log.head()
     about = {
         "plan-critic.log": PARQUET_FORMAT,
         "plan-critic.head": f"{head.seq}:{head.hash}",
+        **(plan_metadata(check_log(log)) if plans else {}),
     }
-    schema = pyarrow.schema(
-        [(name, getattr(pyarrow, kind)()) for name, kind in {**fields, "ended_by": "int64"}.items()]
-    ).with_metadata(about)
+    fields = [pyarrow.field(name, getattr(pyarrow, kind)()) for name, kind in _FIELDS.items()]
+    schema = pyarrow.schema([*fields, *(plan_fields() if plans else ())]).with_metadata(about)
     rows, count = listing.rows(filters), 0
+    groups = plan_groups(rows, log) if plans else _groups(rows)
     with (
         new_file(path) as partial,
-        pyarrow.parquet.ParquetWriter(partial, schema) as writer,
+        pyarrow.parquet.ParquetWriter(
+            partial, schema, write_page_checksum=True, dictionary_pagesize_limit=_DICTIONARY
+        ) as writer,
     ):
-        while group := list(islice(rows, _ROWS)):
+        for group, further in groups:
             count += sum(isinstance(one, Listed) for one in group)
             columns = zip(*map(_cells, group), strict=True)
             arrays = [
                 pyarrow.array(column, type=field.type)
-                for column, field in zip(columns, schema, strict=True)
+                for column, field in zip(columns, fields, strict=True)
             ]
-            writer.write_table(pyarrow.Table.from_arrays(arrays, schema=schema))
+            writer.write_table(pyarrow.Table.from_arrays([*arrays, *further], schema=schema))
     return count
 
 
-def _cells(one: Listed | Gap) -> tuple[Any, ...]:
+def _groups(rows: Iterator[Listed | Gap]) -> Iterator[tuple[list[Listed | Gap], list[Any]]]:
+    while group := list(islice(rows, _ROWS)):
+        yield group, []
+
+
+def _cells(one: Listed | Gap | TriedRow) -> tuple[Any, ...]:
+    if isinstance(one, TriedRow):
+        return (*IndexRow(one.seq, None, None), None)
     if isinstance(one, Gap):
         return (*IndexRow(one.first, "missing", None, said=one.text()), None)
     return (*one.row, one.ended_by)

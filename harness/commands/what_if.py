@@ -2,7 +2,9 @@
 
 import argparse
 import sys
+from pathlib import Path
 
+from harness.columnar.writing import is_parquet
 from harness.commands.answers import answer_reporter
 from harness.commands.documents import size_limit
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
@@ -11,24 +13,24 @@ from harness.commands.policy import load_policy
 from harness.commands.what_if_text import compared_text, compared_wire, matrix_lines, summary_line
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
-from harness.replay.log_check import check_log
+from harness.replay.log_check import LogCheck, check_log
 from harness.what_if.change import Alteration, KeptEvidence
-from harness.what_if.judging import Compared, JudgedPlan, NotAsked, what_if
-from harness.what_if.matrix import Matrix
+from harness.what_if.judging import Compared, JudgedPlan, NotJudged, what_if
+from harness.what_if.matrix import LeftOut, Matrix, PlanTally
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what changes, the matrix and the counts. Exit status as documented by `--help`."""
-    change = _change(args)
-    as_json, matrix = args.format == "json", Matrix()
-    with SqlDecisionLog.open_for_reading(args.log) as log:
-        for one in what_if(log, change, decision_key=args.decision):
-            matrix.add(one)
-            if _is_shown(one):
-                _print(ascii_json(compared_wire(one)) if as_json else compared_text(one))
-        check = check_log(log)
+    change, matrix = _change(args), Matrix()
+    if is_parquet(args.log):
+        check = _judge_columns(args, change, matrix)
+    else:
+        with SqlDecisionLog.open_for_reading(args.log) as log:
+            for one in what_if(log, change, decision_key=args.decision):
+                _take(one, args, matrix)
+            check = check_log(log)
     answer_reporter(args.format, args.log, "what-if").check(check)
-    if as_json:
+    if args.format == "json":
         _print(ascii_json({"what_if": matrix.wire()}))
     else:
         for line in (*matrix_lines(matrix), summary_line(matrix)):
@@ -36,6 +38,27 @@ def run(args: argparse.Namespace) -> int:
     is_looser = matrix.looser > 0 and not args.allow_loosening
     is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
     return EXIT_OK if check and not is_looser and not is_unjudged else EXIT_REFUSED
+
+
+def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix) -> LogCheck:
+    """Judge the plans of an export. Return what was wrong with its log as a whole."""
+    try:
+        from harness.columnar.judging import PlanJudge  # noqa: PLC0415 - large, and only for this
+        from harness.columnar.reading import PlanFile  # noqa: PLC0415
+    except ImportError:
+        needed = "numpy and pyarrow: pip install 'plan-critic[columnar]'"
+        raise UsageError(f"to judge a Parquet file takes {needed}") from None
+    file = PlanFile(Path(args.log))
+    judge = PlanJudge(change, args.decision, shown=not args.counts)
+    for one in judge.compared(file):
+        _take(one, args, matrix)
+    return file.check
+
+
+def _take(one: Compared | PlanTally | LeftOut, args: argparse.Namespace, matrix: Matrix) -> None:
+    matrix.add(one)
+    if isinstance(one, JudgedPlan | NotJudged) and not args.counts and _is_shown(one):
+        _print(ascii_json(compared_wire(one)) if args.format == "json" else compared_text(one))
 
 
 def _change(args: argparse.Namespace) -> Alteration:
@@ -53,10 +76,8 @@ def _change(args: argparse.Namespace) -> Alteration:
     return Alteration(policy, args.safety_mode, args.budget, evidence)
 
 
-def _is_shown(one: Compared) -> bool:
-    if isinstance(one, JudgedPlan):
-        return one.direction != "unchanged" or one.drifted
-    return not isinstance(one, NotAsked)
+def _is_shown(one: JudgedPlan | NotJudged) -> bool:
+    return isinstance(one, NotJudged) or one.direction != "unchanged" or one.drifted
 
 
 def _print(text: str) -> None:

@@ -17,7 +17,7 @@ _EXITS: Final = (
 def add_what_if(commands: Commands) -> None:
     """Add `critic what-if`."""
     parser = add_command(commands, "what-if", _EXITS)
-    parser.add_argument("log", metavar="LOG")
+    parser.add_argument("log", metavar="LOG", help="or a Parquet file that has its plans")
     parser.add_argument("--policy", metavar="FILE", help="the policy to judge by; - is stdin")
     parser.add_argument("--safety-mode", choices=_MODES, help="the safety mode to judge by")
     parser.add_argument(
@@ -38,6 +38,7 @@ def add_what_if(commands: Commands) -> None:
     parser.add_argument(
         "--allow-unjudged", action="store_true", help="exit 0 if some records cannot be judged"
     )
+    parser.add_argument("--counts", action="store_true", help="print the counts only")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
         "--max-bytes",

@@ -81,7 +81,7 @@ class ChangedInputs:
         if policy is None or rules is None:
             ctx = self._context(recorded.ctx, None)
             return _proposal(ctx, recorded.compiled, recorded.spec, recorded.plan)
-        if _is_of_session(recorded):
+        if is_of_session(recorded):
             turn = turn_under(rules, recorded)
             if isinstance(turn, Unjudgeable):
                 return turn
@@ -127,7 +127,7 @@ class ChangedInputs:
         return [*policy.evidence, *([] if self._change.evidence == "policy" else kept)]
 
 
-def _is_of_session(proposal: Proposal) -> bool:
+def is_of_session(proposal: Proposal) -> bool:
     """Return whether a proposal is a turn of a guarded session."""
     return proposal.ctx.session is not None and is_of_a_guard(proposal)
 

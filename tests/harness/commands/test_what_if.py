@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.log.tables import INDEX
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, proposal
 from tests.harness.what_if.test_what_if import policy_wire

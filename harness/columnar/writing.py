@@ -1,0 +1,121 @@
+"""Write rows of plans as columns of Arrow, with a dictionary for each column of texts."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
+
+from harness.canonical import canonical_json
+from harness.columnar.columns import (
+    CHECK_KEY,
+    COLUMNS,
+    FORMAT_KEY,
+    PLANS_FORMAT,
+    RULES_KEY,
+    ColumnKind,
+    PlanRow,
+)
+from harness.replay.log_check import LogCheck
+from harness.rules import rules_digest
+
+ROWS: Final = 65_536
+"""Rows of a group: what is judged at once stays in the caches of a processor."""
+
+_MOST_TEXT: Final = 64 * 2**20  # characters of the dictionaries of a group
+
+
+_MAGIC: Final = b"PAR1"
+
+
+def is_parquet(place: str) -> bool:
+    """Return whether a place is a Parquet file, by how it begins."""
+    try:
+        with Path(place).open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except (OSError, ValueError):  # a name may hold what no path can
+        return False
+
+
+def plan_metadata(check: LogCheck) -> dict[str, str]:
+    """Return what the metadata of a file says of its plans, and of their log as a whole."""
+    return {
+        FORMAT_KEY: PLANS_FORMAT,
+        RULES_KEY: rules_digest() or "",
+        CHECK_KEY: canonical_json(check.wire()).decode(),
+    }
+
+
+def plan_fields() -> list[Any]:
+    """Return the fields of the columns, for a schema of Arrow."""
+    import pyarrow  # noqa: PLC0415 - large, and only for this
+
+    return [pyarrow.field(name, arrow_type(kind)) for name, kind in COLUMNS.items()]
+
+
+def arrow_type(kind: ColumnKind) -> Any:
+    """Return what a column of a kind is to Arrow."""
+    import pyarrow  # noqa: PLC0415
+
+    text = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+    return {
+        "int64": pyarrow.int64(),
+        "bool": pyarrow.bool_(),
+        "string": pyarrow.string(),
+        "strings": pyarrow.list_(pyarrow.string()),
+        "text": text,
+        "texts": pyarrow.list_(text),
+        "numbers": pyarrow.list_(pyarrow.int32()),
+    }[kind]
+
+
+class PlanBatch:
+    """Rows that are written together: a few, so that memory does not grow with a log."""
+
+    def __init__(self) -> None:
+        self._rows: list[PlanRow] = []
+        self._texts: dict[str, dict[str, int]] = {
+            name: {} for name, kind in COLUMNS.items() if kind in ("text", "texts")
+        }
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether the rows should be written before more are added."""
+        return len(self._rows) >= ROWS or self._size >= _MOST_TEXT
+
+    def add(self, row: PlanRow) -> None:
+        """Add a row."""
+        for name, codes in self._texts.items():
+            value = getattr(row, name)
+            texts = (value,) if COLUMNS[name] == "text" else value
+            for text in texts:
+                if text is not None and text not in codes:
+                    codes[text] = len(codes)
+                    self._size += len(text)
+        self._rows.append(row)
+
+    def arrays(self) -> list[Any]:
+        """Return the columns of the rows."""
+        columns: Iterable[tuple[Any, ...]] = zip(*self._rows, strict=True)
+        named = zip(COLUMNS.items(), columns, strict=True)
+        return [self._array(name, kind, column) for (name, kind), column in named]
+
+    def _array(self, name: str, kind: ColumnKind, column: tuple[Any, ...]) -> Any:
+        import pyarrow  # noqa: PLC0415
+
+        if kind not in ("text", "texts"):
+            return pyarrow.array(column, type=arrow_type(kind))
+        codes = self._texts[name]
+        texts = pyarrow.array(list(codes), pyarrow.string())
+        if kind == "text":
+            numbers = [None if text is None else codes[text] for text in column]
+            indices = pyarrow.array(numbers, pyarrow.int32())
+            return pyarrow.DictionaryArray.from_arrays(indices, texts)
+        starts = [0]
+        for each in column:
+            starts.append(starts[-1] + len(each))
+        flat = pyarrow.array([codes[text] for each in column for text in each], pyarrow.int32())
+        values = pyarrow.DictionaryArray.from_arrays(flat, texts)
+        return pyarrow.ListArray.from_arrays(pyarrow.array(starts, pyarrow.int32()), values)
