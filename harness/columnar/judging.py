@@ -15,8 +15,8 @@ import numpy as np
 import orjson
 
 from harness.columnar.columns import PlanRow
-from harness.columnar.facts import ChangedSettings, Setting, Settings
-from harness.columnar.kernel import UNKNOWN, Answers, Marks, Numbers, Plans, answers
+from harness.columnar.facts import ChangedSettings, Setting, Settings, StepFacts
+from harness.columnar.kernel import UNKNOWN, Answers, Marks, Numbers, Plans, Scratch, answers
 from harness.columnar.reading import PlanFile, PlanGroup
 from harness.columnar.rows import RowReader
 from harness.what_if.answers import ANSWERS, answer_of, direction_between
@@ -51,7 +51,7 @@ class PlanJudge:
         self._changed, self._key, self._shown = ChangedInputs(change), decision_key, shown
         self._settings = ChangedSettings(self._changed)
         self._makes_turns_anew = change.policy is not None
-        self._reader = RowReader()
+        self._reader, self._scratch = RowReader(), Scratch()
 
     def compared(self, file: PlanFile) -> Iterator[Compared | PlanTally | LeftOut]:
         """Yield what is shown in the order of the records, and the counts of all other plans.
@@ -94,8 +94,19 @@ class PlanJudge:
                 continue
             for chosen, setting in _by_time(group, rows, settings):
                 some = plans if len(chosen) == len(group) else plans.take(chosen)
-                found[chosen] = _answers(some, setting, steps, declared)
+                found[chosen] = self._answers(some, setting, steps, declared)
         return found
+
+    def _answers(
+        self, plans: Plans, setting: Setting, steps: list[str], declared: list[str]
+    ) -> Answers:
+        def facts(code: int) -> StepFacts:
+            return setting.facts(steps[code])
+
+        def lacks(code: int) -> bool:
+            return not setting.required.issubset(orjson.loads(declared[code]))
+
+        return answers(plans, setting, facts, lacks, self._scratch)
 
     def _one_by_one(self, group: PlanGroup, after: Answers, rows: Numbers) -> Iterator[Compared]:
         numbered = zip(
@@ -133,13 +144,6 @@ def _counted(group: PlanGroup, after: Answers, rows: Marks) -> Iterator[PlanTall
     for cell in np.flatnonzero(plans).tolist():
         before, now = divmod(cell, size)
         yield PlanTally(ANSWERS[before], ANSWERS[now], int(plans[cell]), int(drifted[cell]))
-
-
-def _answers(plans: Plans, setting: Setting, steps: list[str], declared: list[str]) -> Answers:
-    def lacks(code: int) -> bool:
-        return not setting.required.issubset(orjson.loads(declared[code]))
-
-    return answers(plans, setting, lambda code: setting.facts(steps[code]), lacks)
 
 
 def _by_context(group: PlanGroup, wanted: Marks) -> Iterator[tuple[Numbers, tuple[int, ...]]]:

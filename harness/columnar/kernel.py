@@ -43,11 +43,25 @@ _OFTEN: Final = 16
 _SITUATION: Final = (1 << SITUATION_BITS) - 1
 
 
+class Scratch:
+    """Memory that is used again for each group: to get new memory costs more than to fill it."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Numbers] = {}
+
+    def numbers(self, name: str, count: int) -> Numbers:
+        """Return room for so many numbers. What it held before is lost."""
+        kept = self._kept.get(name)
+        if kept is None or kept.size < count:
+            kept = self._kept[name] = np.empty(count, np.int64)
+        return kept[:count]
+
+
 class Lists(NamedTuple):
     """A list of numbers for each plan: those from `starts[n]` up to `starts[n + 1]`."""
 
     starts: Numbers
-    values: Codes
+    values: Codes | Numbers
 
     def lengths(self) -> Numbers:
         """Return how many numbers each plan has."""
@@ -95,6 +109,7 @@ def answers(
     setting: Setting,
     facts_of: Callable[[int], StepFacts],
     lacks: Callable[[int], bool],
+    scratch: Scratch,
 ) -> Answers:
     """Return the answer on each plan, as an index of `ANSWERS`, or `UNKNOWN`.
 
@@ -104,7 +119,11 @@ def answers(
     """
     bits_of, tokens_of = _tables(plans.steps.values, facts_of)
     lengths, limits = plans.steps.lengths(), setting.budget
-    bits = _reduced(np.bitwise_or, bits_of, plans.steps, lengths)
+    numbers = scratch.numbers("steps", plans.steps.values.size)
+    numbers[:] = plans.steps.values  # once, and not for each table
+    values = scratch.numbers("values", numbers.size)
+    steps = Lists(plans.steps.starts, numbers)
+    bits = _reduced(np.bitwise_or, bits_of, steps, values)
     situation = bits & _SITUATION
     undeclared = _marked(plans.declared, lacks)
     missing = ~bits & (setting.outputs | setting.classes)
@@ -115,7 +134,7 @@ def answers(
     loops = plans.out_of_order | (plans.spent_steps + lengths > limits.max_steps)
     situation |= loops * np.int64(LOOP)
     situation[_repeating(plans, bits_of)] |= LOOP
-    tokens = _reduced(np.add, tokens_of, plans.steps, lengths)
+    tokens = _reduced(np.add, tokens_of, steps, values)
     tokens += plans.spent_tokens
     situation |= (tokens > limits.bucket_tokens) * np.int64(OVER_BUDGET)
     found = _ANSWER_OF.take(situation)
@@ -124,7 +143,9 @@ def answers(
     return found
 
 
-def _tables(codes: Codes, facts_of: Callable[[int], StepFacts]) -> tuple[Numbers, Numbers]:
+def _tables(
+    codes: Codes | Numbers, facts_of: Callable[[int], StepFacts]
+) -> tuple[Numbers, Numbers]:
     """Return the bits and the tokens of steps by their numbers: at least of those that occur."""
     size = int(codes.max()) + 1 if codes.size else 0
     bits, tokens = np.zeros(size, np.int64), np.zeros(size, np.int64)
@@ -142,16 +163,16 @@ def _marked(codes: Codes, is_marked: Callable[[int], bool]) -> Marks:
     return marks.take(codes)
 
 
-def _reduced(how: np.ufunc, table: Numbers, lists: Lists, lengths: Numbers) -> Numbers:
+def _reduced(how: np.ufunc, table: Numbers, lists: Lists, values: Numbers) -> Numbers:
     """Return for each plan what the values of its steps are together; 0 for no steps."""
-    if not lists.values.size:
-        return np.zeros(len(lengths), np.int64)
-    values = table.take(lists.values)
-    filled = lengths != 0
-    if filled.all():
-        return how.reduceat(values, lists.starts[:-1])
-    found = np.zeros(len(lengths), np.int64)
-    found[filled] = how.reduceat(values, lists.starts[:-1][filled])
+    is_filled, starts = lists.lengths() != 0, lists.starts[:-1]
+    if not values.size:
+        return np.zeros(len(starts), np.int64)
+    table.take(lists.values, out=values, mode="clip")  # in range: it was built for them
+    if is_filled.all():
+        return how.reduceat(values, starts)
+    found = np.zeros(len(starts), np.int64)
+    found[is_filled] = how.reduceat(values, starts[is_filled])
     return found
 
 

@@ -258,7 +258,7 @@ def _cells(column: Any, kind: ColumnKind, texts: list[str]) -> Iterable[Any]:
     return cells
 
 
-def _check_range(numbers: Codes, end: Any) -> None:
+def _check_range(numbers: Codes | Numbers, end: Any) -> None:
     if numbers.size and (numbers.min() < 0 or (numbers >= end).any()):
         raise ValueError("a number in a list is out of its range")
 

@@ -35,6 +35,23 @@ def is_parquet(place: str) -> bool:
         return False
 
 
+def writer_options() -> dict[str, Any]:
+    """Return how a file of plans is written: repeated texts once, pages with their checksums."""
+    return {
+        "write_page_checksum": True,
+        "compression": "zstd",
+        "dictionary_pagesize_limit": 2**30,  # each text stands in a group once, however large
+        "use_dictionary": _in_dictionaries(),
+        "column_encoding": {"seq": "DELTA_BINARY_PACKED"},
+    }
+
+
+def _in_dictionaries() -> list[str]:
+    """Return the paths of the columns in which few values repeat."""
+    path = {"text": "{}", "texts": "{}.list.element"}
+    return [path[kind].format(name) for name, kind in COLUMNS.items() if kind in path]
+
+
 def plan_metadata(check: LogCheck) -> dict[str, str]:
     """Return what the metadata of a file says of its plans, and of their log as a whole."""
     return {

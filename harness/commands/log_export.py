@@ -6,12 +6,13 @@ name. A missing record is a row, or an event, of its own.
 
 import argparse
 import sys
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
 from harness.columnar.exporting import TriedRow, plan_groups
-from harness.columnar.writing import plan_fields, plan_metadata
+from harness.columnar.writing import plan_fields, plan_metadata, writer_options
 from harness.commands.log_filters import EXIT_NOT_SOUND, damage_texts, filters_of, time_text, warn
 from harness.commands.log_list import listed_wire
 from harness.commands.log_show import body_shown
@@ -41,7 +42,6 @@ _FIELDS: Final = {
     **{name: _TYPES[kind] for name, kind in IndexRow.__annotations__.items()},
     "ended_by": "int64",
 }
-_DICTIONARY: Final = 2**30  # bytes: each text stands in a group once, however large they are
 
 
 def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
@@ -86,11 +86,10 @@ def _write_parquet(
     schema = pyarrow.schema([*fields, *(plan_fields() if plans else ())]).with_metadata(about)
     rows, count = listing.rows(filters), 0
     groups = plan_groups(rows, log) if plans else _groups(rows)
+    options = writer_options() if plans else {}
     with (
         new_file(path) as partial,
-        pyarrow.parquet.ParquetWriter(
-            partial, schema, write_page_checksum=True, dictionary_pagesize_limit=_DICTIONARY
-        ) as writer,
+        pyarrow.parquet.ParquetWriter(partial, schema, **options) as writer,
     ):
         for group, further in groups:
             count += sum(isinstance(one, Listed) for one in group)

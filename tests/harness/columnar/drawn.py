@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from critic import Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS
+from evals.envelope import ApprovalMode
 from evals.plan import Step, ToolStep
 from harness.canonical import canonical_json
 from harness.policy import Policy
 from harness.record import sha256
-from harness.what_if.change import Alteration
+from harness.what_if.change import Alteration, KeptEvidence
 from harness.wire import InvalidInput, build
 from tests.support.generate.alphabet import AS_OF
 from tests.support.generate.drawing import seeded
@@ -23,7 +24,13 @@ TIMES: Final = (
     *(None, AS_OF, AS_OF, AS_OF, "2026-05-09T10:00:00.000001Z", "2026-05-09T10:00:00.5Z"),
     *("2025-01-01T00:00:00Z", "2027-01-01T00:00:00Z", "2028-01-01T00:00:00Z"),
 )
-MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
+MODES: Final[tuple[ApprovalMode, ...]] = (
+    "read_only",
+    "local_write",
+    "network",
+    "delegated",
+    "destructive",
+)
 
 
 def base(rng: Random) -> Proposal:
@@ -92,7 +99,7 @@ def _with_steps(rng: Random) -> Proposal:
 
 def a_change(rng: Random, near: Proposal | None = None) -> Alteration:
     """Return a change: of the mode, of the budget, or a policy near a proposal."""
-    mode = rng.choice((None, *MODES))
+    mode: ApprovalMode | None = rng.choice((None, *MODES))
     budget: Json = {}
     if rng.random() < 0.5:
         budget["max_steps"] = rng.randrange(6)
@@ -101,8 +108,10 @@ def a_change(rng: Random, near: Proposal | None = None) -> Alteration:
     if rng.random() < 0.25:
         return Alteration(None, mode, budget)
     policy = _a_policy(rng, near or base(rng))
-    rest = (None, {}) if rng.random() < 0.6 else (mode, budget)
-    return Alteration(policy, *rest, rng.choice(("both", "recorded", "policy")))
+    kept: KeptEvidence = rng.choice(("both", "recorded", "policy"))
+    if rng.random() < 0.6:
+        return Alteration(policy, evidence=kept)
+    return Alteration(policy, mode, budget, kept)
 
 
 def _a_policy(rng: Random, near: Proposal) -> Policy:

@@ -15,7 +15,7 @@ from harness.columnar.judging import PlanJudge
 from harness.columnar.kernel import UNKNOWN
 from harness.columnar.reading import PlanFile
 from harness.columnar.rows import RowWriter
-from harness.columnar.writing import PlanBatch, plan_fields, plan_metadata
+from harness.columnar.writing import PlanBatch, plan_fields, plan_metadata, writer_options
 from harness.replay.log_check import LogCheck
 from harness.what_if.answers import ANSWERS, answer_of
 from harness.what_if.change import Alteration, ChangedInputs
@@ -46,9 +46,7 @@ def write_plans(path: Path, records: Iterable[RecordedPlans]) -> None:
     fields = [pyarrow.field("seq", pyarrow.int64()), *plan_fields()]
     schema = pyarrow.schema(fields).with_metadata(plan_metadata(LogCheck()))
     rows, numbers, batch = RowWriter(), list[int](), PlanBatch()
-    with pyarrow.parquet.ParquetWriter(
-        path, schema, write_page_checksum=True, dictionary_pagesize_limit=2**30
-    ) as writer:
+    with pyarrow.parquet.ParquetWriter(path, schema, **writer_options()) as writer:
 
         def flush() -> None:
             arrays = [pyarrow.array(numbers, pyarrow.int64()), *batch.arrays()]

@@ -1,6 +1,8 @@
 """Columns answer as the rules do: on every fixture, and on plans that are drawn."""
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 
@@ -21,18 +23,14 @@ EXAMPLES = int(os.environ.get("COLUMNAR_EXAMPLES", "15"))
 """Worlds that are drawn; many more in a long run."""
 
 
-def _fixtures() -> list[Proposal]:
-    """Return the proposals of every case there is."""
-    found = []
+def _fixtures() -> Iterator[Proposal]:
+    """Yield the proposals of every case there is."""
     for path in case_files(CASES):
-        case = read_case(path)
-        for model in (Proposal, Run):
-            try:
-                read = parse(model, case.document())
-            except InvalidInput:
-                continue
-            found.append(read if isinstance(read, Proposal) else read.proposal)
-    return found
+        document = read_case(path).document()
+        with suppress(InvalidInput):
+            yield parse(Proposal, document)
+        with suppress(InvalidInput):
+            yield parse(Run, document).proposal
 
 
 CHANGES = {
@@ -45,7 +43,7 @@ CHANGES = {
 
 @pytest.fixture(scope="module")
 def fixtures() -> list[Proposal]:
-    return _fixtures()
+    return list(_fixtures())
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)

@@ -10,6 +10,7 @@ import pytest
 
 from harness.columnar import facts, judging, kernel, rows
 from harness.columnar.kernel import Lists
+from harness.what_if.answers import ANSWERS
 from harness.what_if.change import Alteration
 from tests.harness.columnar.drawn import World, a_change
 from tests.harness.columnar.plan_files import (
@@ -60,12 +61,17 @@ def _of_setting(name: str) -> Plant:
     return plant
 
 
+def _declared(patch: pytest.MonkeyPatch) -> None:
+    real = kernel._marked
+    patch.setattr(kernel, "_marked", lambda codes, _lacks: real(codes, lambda _code: False))
+
+
 def _no_tokens(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(facts, "planned_tokens", lambda _case: 0)
 
 
 def _time_before(patch: pytest.MonkeyPatch) -> None:
-    real = np.searchsorted
+    real: Any = np.searchsorted
 
     class Shifted:
         def __getattr__(self, name: str) -> Any:
@@ -78,17 +84,17 @@ def _time_before(patch: pytest.MonkeyPatch) -> None:
 
 
 def _first_step_only(patch: pytest.MonkeyPatch) -> None:
-    def reduced(_how: Any, table: Any, lists: Lists, lengths: Any) -> Any:
+    def reduced(_how: Any, table: Any, lists: Lists, _values: Any) -> Any:
         firsts = np.minimum(lists.starts[:-1], max(len(lists.values) - 1, 0))
         values = table.take(lists.values)[firsts] if len(lists.values) else 0
-        return np.where(lengths != 0, values, 0)
+        return np.where(lists.lengths() != 0, values, 0)
 
     patch.setattr(kernel, "_reduced", reduced)
 
 
 def _never_asks(patch: pytest.MonkeyPatch) -> None:
     table = kernel._ANSWER_OF.copy()
-    for code, answer in enumerate(kernel.ANSWERS):
+    for code, answer in enumerate(ANSWERS):
         if answer.asks:
             table[table == code] = code - 1
     patch.setattr(kernel, "_ANSWER_OF", table)
@@ -102,7 +108,7 @@ PLANTED: dict[str, Plant] = {
     "a repeat over turns is overlooked": _without_bit("loop", approvable=True),
     "required outputs need no step": _of_setting("outputs"),
     "required classes need no pin": _of_setting("classes"),
-    "declared outputs are not looked at": _constant(judging.orjson, "loads", lambda _text: ["o"]),
+    "declared outputs are not looked at": _declared,
     "the order of steps is not looked at": _column("out_of_order", value=False),
     "repeated calls are not looked at": _column("repeated_calls", ()),
     "another trace is not looked at": _column("other_trace", value=False),
