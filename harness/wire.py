@@ -33,6 +33,7 @@ __all__ = [
     "detached_copy",
     "parse",
     "parse_json",
+    "parse_sorted",
     "verify_bytes",
 ]
 
@@ -80,6 +81,22 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
         place = pointer(*_repeated_key(data))
         raise InvalidInput(place, f"not strict JSON: {escape_text(str(error))}") from None
     return value
+
+
+def parse_sorted(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
+    """Return what `parse_json` returns for a document of a common form, and None for any other.
+
+    The common form has no fractions and no exponents, and is what orjson writes of its value with
+    sorted keys. To find that out takes no longer than to parse it.
+    """
+    if len(data) > max_bytes:
+        return None
+    try:
+        # A number of this mode that is not an integer cannot be written.
+        value = jiter.from_json(data, allow_inf_nan=False, float_mode="lossless-float")
+        return value if orjson.dumps(value, option=orjson.OPT_SORT_KEYS) == data else None
+    except (ValueError, orjson.JSONEncodeError):
+        return None
 
 
 class _Members(list[tuple[str, Any]]):
