@@ -33,7 +33,6 @@ __all__ = [
     "detached_copy",
     "parse",
     "parse_json",
-    "parse_sorted",
     "verify_bytes",
 ]
 

@@ -15,8 +15,7 @@ from harness.commands.replay_since import parse_head
 from harness.errors import UsageError
 from harness.log.places import is_url
 from harness.log.sql import SqlDecisionLog
-from harness.replay.engine import replay
-from harness.replay.log_check import check_log
+from harness.replay.log_check import CheckedReplay
 
 _LogAction: TypeAlias = Callable[[argparse.Namespace, SqlDecisionLog], int]
 
@@ -44,9 +43,9 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Check hashes, chain, tables and index, and print the head."""
     head = log.head()
     report = answer_reporter(args.format, args.log, "log verify")
-    answers = replay(log, head=parse_head(args.head), judge=False)
-    counts = reported(with_progress(answers, head.seq), Counter(), report)
-    check = check_log(log)
+    replayed = CheckedReplay(log, head=parse_head(args.head), judge=False)
+    counts = reported(with_progress(replayed.answers(), head.seq), Counter(), report)
+    check = replayed.check()
     report.check(check)
     total = sum(counts.values())
     redacted = counts["redacted"]

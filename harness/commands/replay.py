@@ -3,7 +3,8 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -16,9 +17,9 @@ from harness.errors import UsageError
 from harness.log.comparison import Departure
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head
-from harness.replay.engine import Replayer, expected_head, replay
+from harness.replay.engine import Replayer, expected_head
 from harness.replay.integrity import START, Link
-from harness.replay.log_check import LogCheck, check_log
+from harness.replay.log_check import CheckedReplay, LogCheck, check_log
 from harness.replay.result import ReplayResult
 from harness.replay.stretches import answers_in, link_at, sessions_after
 
@@ -35,9 +36,9 @@ def run(args: argparse.Namespace) -> int:
         since = record_since(args, log)
         if isinstance(since, Departure):
             return _not_as_signed(report, since)
-        answers = _answers(args, log, counts, since)
+        answers, checked = _answers(args, log, counts, since)
         reported(with_progress(answers, log.head().seq, counts), counts, report)
-        check = check_log(log)
+        check = checked()
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
     report.check(check)
@@ -53,13 +54,17 @@ def _not_as_signed(report: AnswerReporter, departure: Departure) -> int:
 
 def _answers(
     args: argparse.Namespace, log: SqlDecisionLog, counts: Counter[str], since: Head | None
-) -> Iterator[ReplayResult]:
-    """Return the answers. `counts` holds those that were given; a resumed replay adds its own."""
+) -> tuple[Iterator[ReplayResult], Callable[[], LogCheck]]:
+    """Return the answers, and what checks the log as a whole after them.
+
+    `counts` holds the answers that were given; a resumed replay adds its own.
+    """
     head = parse_head(args.head)
     require_later(head, since)
     engine = engine_of(args)
     if engine is in_this_process and args.resume is None and since is None:
-        return replay(log, head=head, judge=True)
+        replayed = CheckedReplay(log, head=head)
+        return replayed.answers(), replayed.check
     expected = expected_head(head)
     replayer = Replayer(log, expected, judge=True)
     before = _begin(args, log, replayer, since, counts)
@@ -72,7 +77,8 @@ def _answers(
             keep_state(Path(args.resume), ReplayState.of(link, counts, args.head, named))
 
     batches = engine(args, log, replayer, before, expected)
-    return answers_in(batches, before, expected, save, sessions_after(log, replayer, after))
+    sessions = sessions_after(log, replayer, after)
+    return answers_in(batches, before, expected, save, sessions), partial(check_log, log)
 
 
 def _begin(

@@ -1,19 +1,20 @@
 """Check what a log keeps beside a record, and note what is worth a look. Pure."""
 
-from harness.record import CriticErrorRecord, DecisionRecord, LogRecord, RunFacts, claims_of
+from collections.abc import Sized
+
+from harness.record import CriticErrorRecord, DecisionRecord, LogRecord
 from harness.replay.integrity import Link, StoredDocument
+from harness.replay.outline import DecisionOutline
 from harness.replay.page import Page
 from harness.replay.problems import Problems
 
 
-def check_claims(
-    document: StoredDocument, record: LogRecord, page: Page, problems: Problems
-) -> None:
+def check_claims(document: StoredDocument, page: Page, problems: Problems) -> None:
     """Check that the log keeps every claim of a record, under its number."""
     if page.claims is None:
-        problems.incomplete += [f"no claims to check: {claim}" for claim in claims_of(record)]
+        problems.incomplete += [f"no claims to check: {claim}" for claim in document.claims]
         return
-    for claim in claims_of(record):
+    for claim in document.claims:
         seq = page.claims.get(claim)
         if seq is None:
             problems.tampered.append(f"its claim is gone, and could be made again: {claim}")
@@ -21,11 +22,11 @@ def check_claims(
             problems.tampered.append(f"its claim is kept for record {seq}: {claim}")
 
 
-def note_record(record: LogRecord, before: Link, problems: Problems) -> None:
+def note_record(record: LogRecord | DecisionOutline, before: Link, problems: Problems) -> None:
     """Note what is worth a look and changes nothing."""
     if isinstance(record, CriticErrorRecord):
         problems.notes.append(f"the critic failed and refused: {record.where}")
-    if not isinstance(record, DecisionRecord):
+    if not isinstance(record, DecisionRecord | DecisionOutline):
         return
     if before.decided_at is not None and record.report.decided_at < before.decided_at:
         problems.notes.append("decided_at is earlier than that of a record before")
@@ -34,10 +35,8 @@ def note_record(record: LogRecord, before: Link, problems: Problems) -> None:
     if not record.report.verify.ok:
         problems.notes.append("a plan that verify refused has a run")
     elif record.error is not None and record.report.score is None:
-        problems.notes.append(f"the run ended early and has no score: {_calls(record.run)}")
+        problems.notes.append(f"the run ended early and has no score: {_count(record.run.calls)}")
 
 
-def _calls(run: RunFacts) -> str:
-    if len(run.calls) == 1:
-        return "it holds 1 call"
-    return f"it holds {len(run.calls)} calls"
+def _count(calls: Sized) -> str:
+    return "it holds 1 call" if len(calls) == 1 else f"it holds {len(calls)} calls"

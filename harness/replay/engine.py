@@ -5,6 +5,7 @@ could execute a tool.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import Final, Protocol, runtime_checkable
 
@@ -74,7 +75,7 @@ def replay(
         ValueError: `head` is not a number with a hash.
         harness.log.errors.LogError: the log cannot be read any further.
     """
-    return _replayed(log, expected_head(head), judge)
+    return Replayer(log, expected_head(head), judge=judge).answers(log.raw())
 
 
 def expected_head(head: tuple[int, str] | None) -> Head | None:
@@ -95,17 +96,10 @@ def _possible(head: Head) -> bool:
     return head.seq > 0 and is_digest(head.hash)
 
 
-def _replayed(log: RecordedLog, expected: Head | None, judge: bool) -> Iterator[ReplayResult]:
-    sessions, last = SessionHistory(), START
-    for answer, link in Replayer(log, expected, judge=judge).replayed(log.raw(), START):
-        yield completed(answer, sessions)
-        last = link
-    if expected is not None:
-        yield from cut_off(last, expected)
-
-
 class Replayer:
     """Replays records of one log, and keeps what many of them name."""
+
+    _checked = True  # whether the bytes of records are compared and hashed
 
     def __init__(
         self,
@@ -118,6 +112,15 @@ class Replayer:
         self._log, self._expected, self._judge = log, expected, judge
         self._bodies = Bodies(log.stored if isinstance(log, PartedLog) else log.inputs)
         self._inputs = InputReader() if inputs is None else inputs
+
+    def answers(self, rows: Iterator[RawRecord]) -> Iterator[ReplayResult]:
+        """Yield the answers for all rows of the log, for gaps, and for what the head shows."""
+        sessions, last = SessionHistory(), START
+        for answer, link in self.replayed(rows, START):
+            yield completed(answer, sessions)
+            last = link
+        if self._expected is not None:
+            yield from cut_off(last, self._expected)
 
     def replayed(self, rows: Iterator[RawRecord], before: Link) -> Iterator[Rechecked]:
         """Yield the answers for stored rows, and for gaps, each with the link to what follows.
@@ -155,21 +158,28 @@ class Replayer:
 
     def documents(self, raws: Iterable[RawRecord]) -> list[StoredDocument]:
         """Return stored rows with the parts of their bodies in place, parsed."""
-        documents = []
-        for raw in raws:
-            if not self._bodies.fetch(references(raw.body)):
-                self._bodies.forget()
-                self._bodies.fetch(references(raw.body), _UNBOUNDED)
-            documents.append(read_text_of(raw, self._bodies))
+        rows, bodies, documents = list(raws), self._bodies, []
+        fetched = bodies.fetch(digest for raw in rows for digest in references(raw.body))
+        for raw in rows:
+            if not fetched:
+                bodies.forget()
+                bodies.fetch(references(raw.body), _UNBOUNDED)
+            documents.append(read_text_of(raw, bodies, checked=self._checked))
         return documents
+
+    def _reading(self) -> AbstractContextManager[object]:
+        """Return what holds while the bodies for some records are fetched."""
+        return nullcontext()
 
     def _documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
         """Yield every stored record with at least what it names."""
         log, bodies = self._log, self._bodies
         while raws := list(islice(rows, _PAGE)):
             bodies.make_room()
-            documents = self.documents(raws)
-            fetched = bodies.fetch(digest for one in documents for digest in one.digests.values())
+            with self._reading():
+                documents = self.documents(raws)
+                digests = (digest for one in documents for digest in one.digests.values())
+                fetched = bodies.fetch(digests)
             claims, named = claims_for(log, documents), _named(log, documents)
             for document in documents:
                 if not fetched:

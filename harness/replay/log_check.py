@@ -5,22 +5,21 @@ differ, the log is damaged.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from itertools import islice
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 import orjson
 
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
-from harness.record import RawRecord, sha256
+from harness.record import Head, RawRecord, sha256
 from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow, index_row
-from harness.record.parts import pieces_of, references, whole_of
-from harness.replay.engine import PartedLog, RecordedLog
-from harness.replay.integrity import StoredDocument, read_text_of
-from harness.replay.page import Bodies
+from harness.record.parts import references, whole_of
+from harness.replay.engine import PartedLog, RecordedLog, Replayer, expected_head
+from harness.replay.integrity import StoredDocument
+from harness.replay.page import Page
+from harness.replay.result import ReplayResult
 
-_PAGE: Final = 64  # records whose parts are fetched together
 _NAMED: Final = 3  # digests that a note names
 _SHOWN: Final = 3  # rows that are named
 
@@ -99,23 +98,86 @@ def check_log(log: StoredLog) -> LogCheck:
     Raises:
         harness.log.errors.LogError: the log cannot be read.
     """
-    # First what may be unnamed: a decision appended meanwhile brings its record with it.
-    unnamed, claims = set(log.digests()), dict(log.all_claims())
-    index = _IndexCheck(log)
-    rows = log.stored_records()
-    while page := list(islice(rows, _PAGE)):
-        with log.fetching() as stored:
-            pieces = pieces_of([raw.body for raw in page], stored)
-            documents = [read_text_of(raw, pieces, checked=False) for raw in page]
-            index.compare(documents, stored)
-        for document in documents:
-            unnamed.difference_update(document.digests.values(), references(document.raw.body))
+    reader = _Reader(log, None, judge=False)
+    for _ in reader.read(log.stored_records()):
+        pass
+    return reader.check()
+
+
+class CheckedReplay:
+    """A replay of a log that checks it as a whole beside, and reads each record once."""
+
+    def __init__(
+        self, log: StoredLog, *, head: tuple[int, str] | None = None, judge: bool = True
+    ) -> None:
+        """Take the log. `head` and `judge` are as for `replay`.
+
+        Raises:
+            ValueError: `head` is not a number with a hash.
+        """
+        self._log, self._expected, self._judge = log, expected_head(head), judge
+        self._reader: _Reader | None = None
+
+    def answers(self) -> Iterator[ReplayResult]:
+        """Yield what `replay` does.
+
+        Raises:
+            harness.log.errors.LogError: the log cannot be read any further.
+        """
+        self._reader = _Reader(self._log, self._expected, judge=self._judge, checked=True)
+        yield from self._reader.answers(self._log.stored_records())
+
+    def check(self) -> LogCheck:
+        """Return what `check_log` does. All answers have been taken before.
+
+        Raises:
+            harness.log.errors.LogError: the log cannot be read.
+        """
+        return check_log(self._log) if self._reader is None else self._reader.check()
+
+
+class _Reader(Replayer):
+    """Replays a log, or only reads it, and checks it as a whole."""
+
+    def __init__(
+        self, log: StoredLog, expected: Head | None, *, judge: bool, checked: bool = False
+    ) -> None:
+        super().__init__(log, expected, judge=judge)
+        self._stored_log, self._checked = log, checked
+        # First what may be unnamed: a decision appended meanwhile brings its record with it.
+        self._unnamed, self._claims = set(log.digests()), dict(log.all_claims())
+        self._index = _IndexCheck(log)
+
+    def read(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
+        """Yield every stored record with what it names, and note what it names."""
+        return self._documents(rows)
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._stored_log.fetching() as stored, self._bodies.fetched_by(stored):
+            yield
+
+    def documents(self, raws: Iterable[RawRecord]) -> list[StoredDocument]:
+        documents = super().documents(raws)
+        self._index.take(documents)
+        return documents
+
+    def _documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
+        for document, page in super()._documents(rows):
+            self._unnamed.difference_update(document.digests.values())
+            self._unnamed.difference_update(references(document.raw.body))
             for claim in document.claims:
-                claims.pop(claim, None)
-    for digest, body in log.bodies():
-        unnamed.difference_update(part for part in references(body) if part != digest)
-    damage = (*log.problems, *_listed("claim", "made", claims), *index.damage())
-    return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
+                self._claims.pop(claim, None)
+            self._index.compare(document, page.bodies)
+            yield document, page
+
+    def check(self) -> LogCheck:
+        """Return what was found, when all records have been read."""
+        log, unnamed = self._stored_log, self._unnamed
+        for digest, body in log.bodies():
+            unnamed.difference_update(part for part in references(body) if part != digest)
+        damage = (*log.problems, *_listed("claim", "made", self._claims), *self._index.damage())
+        return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
 
 
 def _listed(noun: str, verb: str, names: Collection[str]) -> Iterator[str]:
@@ -133,29 +195,25 @@ class _IndexCheck:
     def __init__(self, log: IndexedLog) -> None:
         """Take the log."""
         self._log = log
-        self._bodies: Mapping[str, bytes] = {}
+        self._rows: Mapping[int, tuple[Any, ...]] | None = None
         self._values: dict[str, Any] = {}
         self._named: list[str] = []
         self._count = 0
 
-    def compare(self, documents: Iterable[StoredDocument], stored: Stored) -> None:
-        """Compare some records. One that cannot be read is not compared: replay reports it."""
-        readable = [one for one in documents if one.value and not (one.missing or one.redacted)]
-        rows = self._log.index([one.raw.seq for one in readable])
-        if rows is None:
-            return
+    def take(self, documents: Iterable[StoredDocument]) -> None:
+        """Take some records, which are compared next: one after the other, in this order."""
+        self._rows = self._log.index([one.raw.seq for one in documents if _is_read(one)])
         self._values.clear()
-        self._bodies = bodies = Bodies(stored)
-        fetched = bodies.fetch(one.digests[name] for one in readable for name in _of(one))
-        for document in readable:
-            if not fetched:
-                self._values.clear()
-                bodies.forget()
-                bodies.fetch(document.digests[name] for name in _of(document))
-            differences = list(self._differences(document, rows.get(document.raw.seq)))
-            self._count += bool(differences)
-            if differences and len(self._named) < _SHOWN:
-                self._named.append(f"record {document.raw.seq}: {'; '.join(differences[:_SHOWN])}")
+
+    def compare(self, document: StoredDocument, bodies: Mapping[str, bytes]) -> None:
+        """Compare a record. One that cannot be read is not compared: replay reports it."""
+        if self._rows is None or not _is_read(document):
+            return
+        stored = self._rows.get(document.raw.seq)
+        differences = list(self._differences(document, stored, bodies))
+        self._count += bool(differences)
+        if differences and len(self._named) < _SHOWN:
+            self._named.append(f"record {document.raw.seq}: {'; '.join(differences[:_SHOWN])}")
 
     def damage(self) -> Iterator[str]:
         """Yield a line for each of the first records that differ, and what else is wrong."""
@@ -169,26 +227,30 @@ class _IndexCheck:
             yield f"the index has rows without a record: {shown}{others}"
 
     def _differences(
-        self, document: StoredDocument, stored: tuple[Any, ...] | None
+        self,
+        document: StoredDocument,
+        stored: tuple[Any, ...] | None,
+        bodies: Mapping[str, bytes],
     ) -> Iterator[str]:
         if stored is None:
             yield "the index has no row for it"
             return
-        inputs = {name: self._value(document.digests.get(name, "")) for name in _COLUMNS_OF}
+        digests = document.digests
+        inputs = {name: self._value(digests.get(name, ""), bodies) for name in _COLUMNS_OF}
         row = index_row(document.value, inputs["ctx"], inputs["plan"], document.raw.seq)
         if row == stored and [*map(type, row)] == [*map(type, stored)]:
             return
-        gone = [name for name in _of(document) if inputs[name] is None]
+        gone = [name for name in _COLUMNS_OF if name in digests and inputs[name] is None]
         unknown = frozenset[str]().union(*(_COLUMNS_OF[name] for name in gone))
         for name, own, kept in zip(IndexRow._fields, row, stored, strict=True):
             if name not in unknown and (type(own), own) != (type(kept), kept):
                 yield f"the index says {name} {_shown(kept)}, the record {_shown(own)}"
 
-    def _value(self, digest: str) -> Any:
+    def _value(self, digest: str, bodies: Mapping[str, bytes]) -> Any:
         """Return an input as plain JSON; None if it is not what was recorded."""
         if digest not in self._values:
-            body = self._bodies.get(digest)
-            data = None if body is None else whole_of(body, self._bodies).data
+            body = bodies.get(digest)
+            data = None if body is None else whole_of(body, bodies).data
             sound = data is not None and sha256(data) == digest
             self._values[digest] = _plain(data) if data is not None and sound else None
         return self._values[digest]
@@ -202,8 +264,8 @@ def _plain(data: bytes) -> Any:
         return None
 
 
-def _of(document: StoredDocument) -> Iterator[str]:
-    return (name for name in _COLUMNS_OF if name in document.digests)
+def _is_read(document: StoredDocument) -> bool:
+    return bool(document.value) and not (document.missing or document.redacted)
 
 
 def _shown(value: object) -> str:

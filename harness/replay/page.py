@@ -4,7 +4,8 @@ Rule 1: stored bodies and parsed inputs are forgotten when they have more than a
 Rule 2: an input that many records name is put together, checked and parsed once.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final, NamedTuple
@@ -158,6 +159,15 @@ class Bodies(dict[str, bytes]):
             # What is not stored is asked for once: its digest is nowhere among what is found.
             new = [digest for digest in named if digest not in self]
         return True
+
+    @contextmanager
+    def fetched_by(self, stored: Callable[[Iterable[str]], Mapping[str, bytes]]) -> Iterator[None]:
+        """Fetch by another function for a while: one that keeps its transaction."""
+        before, self._stored = self._stored, stored
+        try:
+            yield
+        finally:
+            self._stored = before
 
     def make_room(self) -> None:
         """Forget all bodies if there are many: the next records often name the same."""

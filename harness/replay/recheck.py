@@ -11,7 +11,7 @@ Rule 4: only what the critic cannot know is believed: the run, `decided_at`, `er
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from critic.consolidate import consolidate
 from critic.reports import CriticReport
@@ -28,6 +28,7 @@ from harness.replay.begun import check_begun, check_end
 from harness.replay.beside import check_claims, note_record
 from harness.replay.diff import differences
 from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
+from harness.replay.outline import DecisionOutline, outline_of
 from harness.replay.page import Page
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
@@ -35,6 +36,9 @@ from harness.replay.session_entries import SessionEntry
 from harness.replay.sessions import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
+
+_Read = LogRecord | DecisionOutline
+_DECISIONS: Final = (DecisionRecord, DecisionOutline)
 
 
 class RecordedInputs(NamedTuple):
@@ -76,22 +80,23 @@ def recheck(
     """
     page = inputs if isinstance(inputs, Page) else Page(inputs)
     problems = _stored_problems(document, before, expected)
-    proposal, unreadable = _proposal(document, page, problems, judge=judge)
+    inputs_read, unreadable = _proposal(document, page, problems, judge=judge)
+    proposal = inputs_read if judge else None
     problems.drift += _other_versions(document) if judge else ()
-    record = _decoded(document, problems if judge else Problems())
+    record = _decoded(document, problems) if judge else _outlined(document)
     if record is not None:
         note_record(record, before, problems)
-        check_claims(document, record, page, problems)
+        check_claims(document, page, problems)
     if record is not None and judge:
         for reason in unreadable:
             problems.contradiction(reason)
-    if isinstance(record, DecisionRecord):
+    if isinstance(record, _DECISIONS):
         check_end(document, page, problems)
     if isinstance(record, BegunRecord):
-        check_begun(document, record, proposal if judge else None, page, problems)
-    if isinstance(record, DecisionRecord) and judge and proposal is not None:
+        check_begun(document, record, proposal, page, problems)
+    if isinstance(record, DecisionRecord) and proposal is not None:
         _compare(document, record, proposal, problems)
-    entry = _entry(record, proposal if judge else None, problems)
+    entry = _entry(record, proposal, problems)
     answer = AnswerAlone(_replayed(document, record, problems), entry, problems if entry else None)
     return Rechecked(answer, _next_link(document, record, before))
 
@@ -124,9 +129,11 @@ def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
 
 
 def _entry(
-    record: LogRecord | None, proposal: Proposal | None, problems: Problems
+    record: _Read | None, proposal: Proposal | None, problems: Problems
 ) -> SessionEntry | None:
-    if record is None or proposal is None or proposal.ctx.session is None:
+    if proposal is None or proposal.ctx.session is None:
+        return None
+    if record is None or isinstance(record, DecisionOutline):
         return None
     from harness.replay.session_reading import entry_of  # noqa: PLC0415 - loads all of sessions
 
@@ -213,6 +220,13 @@ def _decoded(document: StoredDocument, problems: Problems) -> LogRecord | None:
     return record
 
 
+def _outlined(document: StoredDocument) -> _Read | None:
+    """Return what is read of a record where nothing is derived: of a decision, its outline."""
+    if document.own_hash and record_model(document.value) is DecisionRecord:
+        return outline_of(document.value)
+    return _decoded(document, Problems())
+
+
 def _compare(
     document: StoredDocument,
     record: DecisionRecord,
@@ -295,11 +309,9 @@ def _unscored(record: DecisionRecord) -> bool:
     return record.error is not None and record.report.score is None
 
 
-def _replayed(
-    document: StoredDocument, record: LogRecord | None, problems: Problems
-) -> ReplayResult:
+def _replayed(document: StoredDocument, record: _Read | None, problems: Problems) -> ReplayResult:
     named: dict[str, Any] = {}
-    if isinstance(record, DecisionRecord):
+    if isinstance(record, _DECISIONS):
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
     elif record is not None:
         trace = {} if record.trace_id is None else {"trace_id": record.trace_id}
@@ -320,9 +332,9 @@ def decided_at(document: StoredDocument) -> datetime | None:
     return record.report.decided_at if isinstance(record, DecisionRecord) else None
 
 
-def _next_link(document: StoredDocument, record: LogRecord | None, before: Link) -> Link:
+def _next_link(document: StoredDocument, record: _Read | None, before: Link) -> Link:
     if document.raw.seq <= before.seq:
         return before
-    if isinstance(record, DecisionRecord):
+    if isinstance(record, _DECISIONS):
         return Link(document.raw.seq, document.hashes, record.report.decided_at)
     return Link(document.raw.seq, document.hashes, before.decided_at)

@@ -10,7 +10,8 @@ import orjson
 
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision
-from harness.replay import check_log, replay
+from harness.replay import replay
+from harness.replay.log_check import CheckedReplay
 from tests.benchmarks.desk import decision
 from tests.benchmarks.timing import Cost, Row, of_process, shared
 
@@ -62,8 +63,9 @@ def _replayed(log: SqlDecisionLog) -> None:
 
 def _checked(log: SqlDecisionLog) -> None:
     """Do what `critic log verify` does."""
-    sound = all(replay(log, judge=False))
-    if not (sound and check_log(log)):
+    replayed = CheckedReplay(log, judge=False)
+    sound = all(replayed.answers())
+    if not (sound and replayed.check()):
         raise AssertionError("the log is not found sound")
 
 

@@ -24,7 +24,7 @@ REACHED = (
     "harness.wire_faults",
 )
 OWN = (
-    *("begun", "beside", "diff", "engine", "integrity", "log_check", "page", "parcels"),
+    *("begun", "beside", "diff", "engine", "integrity", "log_check", "outline", "page", "parcels"),
     "problems",
     *("recheck", "result", "session_entries", "session_reading", "sessions", "stretches"),
 )

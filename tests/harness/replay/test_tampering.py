@@ -12,6 +12,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord, sha256
 from harness.replay.engine import replay
 from harness.replay.integrity import START, read_text_of
+from harness.replay.log_check import CheckedReplay, check_log
 from harness.replay.page import Bodies, Page
 from harness.replay.recheck import recheck
 from harness.replay.result import ReplayResult
@@ -35,7 +36,13 @@ def path(place: LogPlace) -> LogPlace:
 
 
 def _answers(path: LogPlace, **options: Any) -> dict[int, ReplayResult]:
-    return {one.seq: one for one in replay(SqlDecisionLog.open_for_reading(path), **options)}
+    """Return the answers, which are the same where the log is checked as a whole beside."""
+    log = SqlDecisionLog.open_for_reading(path)
+    answers, beside = list(replay(log, **options)), CheckedReplay(log, **options)
+    assert list(beside.answers()) == answers
+    if not any("uplicate key" in why for one in answers for why in one.reasons):
+        assert beside.check() == check_log(log)
+    return {one.seq: one for one in answers}
 
 
 def _tampered(path: LogPlace, **options: Any) -> dict[int, ReplayResult]:
