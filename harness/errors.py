@@ -53,6 +53,7 @@
         OutOfTime
         PermitError
         PinsUnusable
+        PlansUnusable
         RequestRefused
         SeamBroken
         StateUnusable
