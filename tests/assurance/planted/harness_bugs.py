@@ -55,8 +55,8 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "one-byte-over",
         _WIRE,
         "a document one byte over the limit is parsed",
-        "if len(data) > max_bytes:",
-        "if len(data) > max_bytes + 1:",
+        "if len(data) > max_bytes:\n        raise",
+        "if len(data) > max_bytes + 1:\n        raise",
     ),
     slip(
         "nulls-written",
