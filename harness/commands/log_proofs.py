@@ -33,6 +33,7 @@ from harness.log.comparison import NOTHING, Departure, LogComparison, compare_lo
 from harness.log.keys import PublicKey, new_key, read_private_key
 from harness.log.merkle import is_consistent
 from harness.log.notes import InvalidCheckpoint, SignedNote, is_key_name
+from harness.log.places import is_url
 from harness.log.proofs import (
     ProofFile,
     inclusion_error,
@@ -222,6 +223,8 @@ def _redact(args: argparse.Namespace) -> int:
     from harness.log.redaction import redact_log, value_named  # noqa: PLC0415 - writes a log
 
     wanted = [value_named(one) for one in args.value]
+    if is_url(args.new):
+        raise UsageError("a copy without some values goes to a file: name one")
     with SqlDecisionLog.open_for_reading(args.log) as log:
         done = redact_log(log, Path(args.new), wanted)
     for line in done.lines():

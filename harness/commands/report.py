@@ -20,6 +20,8 @@ _MOST_SAID: Final = 20
 def run(args: argparse.Namespace) -> int:
     """Write the page. Return 1 if the log is not sound, as `critic log verify` does."""
     output = Path(args.output)
+    if args.output == "-":
+        raise UsageError("--output -: the page is put in place as a whole: name a file")
     _keep_log(args.log, output)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         found = collect(log, args.last, _MOST_BYTES)

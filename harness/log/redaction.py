@@ -5,12 +5,13 @@ Rule 1: records keep their numbers, hashes and links, so every checkpoint and pr
 Rule 2: a value is taken out where the log keeps it apart: alone if it is large, else with what is
         around it. A part that several records have is taken out of all of them.
 Rule 3: a log that is not as it was recorded is not copied: the copy would look sound.
+Rule 4: what is appended while it is copied is not in the copy: nobody looked for values there.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -19,8 +20,9 @@ from harness.errors import UsageError, escape_text
 from harness.log.copying import new_log
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
+from harness.log.statements import head, stored_digests
 from harness.log.store import KEEP_EVIDENCE
-from harness.record import INPUT_NAMES, RawRecord, sha256
+from harness.record import INPUT_NAMES, Head, RawRecord, sha256
 from harness.record.drafts import joined_object
 from harness.record.parts import pieces_of, reference, references
 from harness.replay.engine import Replayer, replay
@@ -99,13 +101,14 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
         LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
     """
     with new_log(new) as target:
+        upto = _extent(log)
         _require_sound(log)
         places = [_place_of(log, value) for value in wanted]
         taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
         rows = {place.seq: place for place in places if place.seq}
-        dropped, kept = _below(log, taken, rows)
-        _copy(log, target, _Cut(taken, dropped, rows))
-        if target.head() != log.head():
+        dropped, kept = _below(log, taken, rows, upto)
+        _copy(log, target, _Cut(taken, dropped, rows), upto)
+        if target.head() != upto.head:
             raise LogDamaged(f"{_shown(new)}: the copy has another head: try again")
         found = tuple(_left(target, places))
     return Redaction(taken, kept, found)
@@ -118,6 +121,13 @@ class _Place(NamedTuple):
     whole: bytes
     seq: int = 0
     member: str = ""
+
+
+class _Extent(NamedTuple):
+    """What a log held when its copy began: its head, and the digests of inputs and parts."""
+
+    head: Head
+    digests: frozenset[str]
 
 
 class _Cut(NamedTuple):
@@ -189,52 +199,62 @@ def _at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
 
 
 def _below(
-    log: SqlDecisionLog, taken: Mapping[str, Any], rows: Mapping[int, _Place]
+    log: SqlDecisionLog, taken: Mapping[str, Any], rows: Mapping[int, _Place], upto: _Extent
 ) -> tuple[frozenset[str], int]:
     """Return the parts that only redacted values name, and how many of theirs others name too."""
     bodies = list(log.stored(taken).values())
     bodies += [next(log.stored_records(seq)).body for seq in rows]
     below = {*pieces_of(bodies, log.stored)} - {*taken}
     kept: set[str] = set()
-    for raw in log.stored_records():
+    for raw in _up_to(upto.head.seq, log.stored_records()):
         if raw.seq not in rows:
             kept |= below.intersection(references(raw.body))
     for digest, body in log.bodies():
-        if digest not in below and digest not in taken:
+        if digest in upto.digests and digest not in below and digest not in taken:
             kept |= below.intersection(references(body))
-    kept |= below.intersection(_inputs_named(log))
+    kept |= below.intersection(_inputs_named(log, upto.head.seq))
     kept |= below.intersection(pieces_of(list(log.stored(kept).values()), log.stored))
     return frozenset(below - kept), len(kept)
 
 
-def _inputs_named(log: SqlDecisionLog) -> Iterator[str]:
-    replayer, rows = Replayer(log, None, judge=False), log.raw()
+def _inputs_named(log: SqlDecisionLog, last: int) -> Iterator[str]:
+    replayer, rows = Replayer(log, None, judge=False), _up_to(last, log.raw())
     while page := list(islice(rows, _BATCH)):
         for document in replayer.documents(page):
             yield from document.digests.values()
 
 
-def _copy(source: SqlDecisionLog, target: SqlDecisionLog, cut: _Cut) -> None:
-    for bodies in _batches(_bodies(source, cut)):
+def _extent(log: SqlDecisionLog) -> _Extent:
+    with log.reading() as connection:
+        return _Extent(head(connection), frozenset(stored_digests(connection)))
+
+
+def _copy(source: SqlDecisionLog, target: SqlDecisionLog, cut: _Cut, upto: _Extent) -> None:
+    for bodies in _batches(_bodies(source, cut, upto)):
         target.copy_stored(dict(bodies), {})
-    for rows in _batches(_rows(source, cut)):
+    for rows in _batches(_rows(source, cut, upto.head.seq)):
         target.copy_rows(rows)
-    for claims in _batches(source.all_claims()):
-        target.copy_stored({}, dict(claims))
+    claims = (one for one in source.all_claims() if one[1] <= upto.head.seq)
+    for batch in _batches(claims):
+        target.copy_stored({}, dict(batch))
 
 
-def _bodies(source: SqlDecisionLog, cut: _Cut) -> Iterator[tuple[str, bytes]]:
+def _bodies(source: SqlDecisionLog, cut: _Cut, upto: _Extent) -> Iterator[tuple[str, bytes]]:
     for digest, body in source.bodies():
-        if digest not in cut.dropped:
+        if digest in upto.digests and digest not in cut.dropped:
             yield digest, reference(digest) if digest in cut.taken else body
     for place in cut.rows.values():
         yield place.digest, reference(place.digest)
 
 
-def _rows(source: SqlDecisionLog, cut: _Cut) -> Iterator[RawRecord]:
-    for raw in source.stored_records():
+def _rows(source: SqlDecisionLog, cut: _Cut, last: int) -> Iterator[RawRecord]:
+    for raw in _up_to(last, source.stored_records()):
         place = cut.rows.get(raw.seq)
         yield raw if place is None else raw._replace(body=_without(source, place))
+
+
+def _up_to(last: int, rows: Iterator[RawRecord]) -> Iterator[RawRecord]:
+    return takewhile(lambda raw: raw.seq <= last, rows)
 
 
 def _without(source: SqlDecisionLog, place: _Place) -> bytes:

@@ -243,3 +243,29 @@ def test_any_value_leaves_a_sound_log_with_the_same_hashes(tmp_path: Path) -> No
 def test_a_value_is_named_by_a_record_and_a_json_pointer() -> None:
     assert value_named("12:/run/a~1b/c~0d/0") == ValueInRecord(12, ("run", "a/b", "c~d", "0"))
     assert str(value_named("1:/inputs/plan/steps")) == "1:/inputs/plan/steps"
+
+
+@pytest.mark.parametrize("moment", ["bodies", "stored_records", "all_claims"])
+def test_what_is_appended_meanwhile_is_not_in_the_copy(
+    signed: Signed, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    read = getattr(SqlDecisionLog, moment)
+
+    def while_another_appends(log: SqlDecisionLog, *args: Any) -> Any:
+        if log.where.endswith("audit.db"):
+            grown = signed.log.with_name("audit.db")
+            with SqlDecisionLog.open(grown) as appender:
+                number = appender.head().seq + 1
+                run = run_of(proposal(number), number, outputs={"receipt": {"customer": SECRET}})
+                appender.append(judged(proposal(number), run))
+        yield from read(log, *args)
+
+    monkeypatch.setattr(SqlDecisionLog, moment, while_another_appends)
+    said = redact(signed, "9:/run/outputs/receipt/customer")
+    monkeypatch.undo()
+    assert (said.status, said.err) == (0, "")
+    assert "note" not in said.out
+    new = signed.log.with_name("new.db")
+    assert statuses(new) == ["same"] * 8 + ["redacted", "same"]
+    assert SECRET.encode() not in new.read_bytes()
+    assert signed.check(new).status == 0
