@@ -25,12 +25,13 @@ pytest_plugins = ["pytester"]
 PLUGIN = "plan_critic_entry.pytest_plugin"
 BESIDE = ROOT / "harness" / "top-level"
 INSTALLED = any(one.value == PLUGIN for one in entry_points(group="pytest11"))
-OURS = () if INSTALLED else ("-p", PLUGIN)
+# Found as other plugins are, by its entry point.
+OURS = ("-p", "plan-critic" if INSTALLED else PLUGIN)
 REFUSED: Any = {"kind": "missing_evidence", "offending_step": 1}
 HEAVY = ("pydantic", "hypothesis", "critic", "evals", "harness", "sqlite3", "orjson")
 
-_LEFT_OUT = ("cacheprovider", "hypothesispytest", "schemathesis", "xdist")
-LEAN = tuple(option for name in _LEFT_OUT for option in ("-p", f"no:{name}"))
+# What frameworks bring would be loaded and compiled for each test.
+LEAN = ("--disable-plugin-autoload", "-p", "no:cacheprovider")
 
 Pytest = Callable[..., pytest.RunResult]
 
@@ -286,7 +287,7 @@ def test_it_works_under_xdist(pytester: pytest.Pytester, cases: Path) -> None:
     must = cases / "contradicted.json"
     wrong = json.loads((cases / "good.json").read_bytes()) | {"must": {"ok": False}}
     must.write_text(json.dumps(wrong))
-    args = (*LEAN[:-2], "--critic-replay", "cases", "-n", "2", "--critic-update")
+    args = (*LEAN, "-p", "xdist", "--critic-replay", "cases", "-n", "2", "--critic-update")
     result = pytester.runpytest_subprocess(*OURS, *args)
     result.assert_outcomes(passed=6, failed=1)
     result.stdout.fnmatch_lines([f"updated cases/{path.name}" for path in before])
