@@ -24,6 +24,7 @@ from tests.benchmarks.sessions import session_rows
 from tests.benchmarks.shown import write
 from tests.benchmarks.startup import startup_rows
 from tests.benchmarks.timing import Effort, Row, Unbuilt, measure
+from tests.benchmarks.what_if import what_if_rows
 from tests.benchmarks.whole import whole_rows
 
 THOROUGH = Effort(rounds=31, milliseconds=10, most_seconds=20)
@@ -50,6 +51,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "server": lambda: server_rows(folder),
         "batch": lambda: Batches(folder).rows(),
         "cluster": lambda: cluster_rows(folder),
+        "what_if": lambda: what_if_rows(folder),
         "startup": lambda: startup_rows(folder),
         "served": lambda: served_rows(folder),
         "session": session_rows,

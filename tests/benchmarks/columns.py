@@ -1,6 +1,7 @@
-"""What-if by columns: a million plans that repeat their steps, read from a file and judged."""
+"""Files of plans that repeat their steps, and what it costs to judge them by columns."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,17 +9,22 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 
-from critic import Plan, Proposal, verify
+from critic import Plan, Proposal, verify_proposal
 from harness.canonical import canonical_bytes
 from harness.columnar.columns import COLUMNS
+from harness.columnar.judging import PlanJudge
+from harness.columnar.reading import PlanFile
 from harness.columnar.rows import RowWriter
 from harness.columnar.writing import ROWS, PlanBatch, plan_fields, plan_metadata, writer_options
 from harness.replay.log_check import LogCheck
-from harness.what_if.change import Alteration
+from harness.what_if.answers import ANSWERS
+from harness.what_if.change import Alteration, ChangedInputs
 from harness.what_if.judging import RecordedPlan, RecordedPlans
+from harness.what_if.matrix import Matrix
 from tests.benchmarks import plans
+from tests.benchmarks.timing import Cost, of_thread
 
-PLANS: Final = 1_000_000
+_BATCH: Final = 50
 STEPS: Final = 200
 LONGEST: Final = 12
 TOOLS: Final = 1000
@@ -54,8 +60,15 @@ def drawn(count: int, seed: int = 1) -> tuple[Any, Any]:
     return lengths, rng.integers(0, STEPS, lengths.sum()).astype(np.int32)
 
 
-def write_plans(path: Path, count: int = PLANS) -> None:
-    """Write a file of plans that differ as wholes, as an export does."""
+def write_plans(path: Path, count: int) -> None:
+    """Write a file of plans that differ as wholes, as an export does, and as it judges them."""
+    _write(path, count, np.zeros(count, np.uint8))
+    judge = PlanJudge(Alteration())
+    every = [judge.answers(group, group.judged) for group in PlanFile(path).groups()]
+    _write(path, count, np.concatenate(every))
+
+
+def _write(path: Path, count: int, answers: Any) -> None:
     lengths, numbers = drawn(count)
     row = _row()
     texts = [canonical_bytes(one).decode() for one in proposal(range(STEPS)).plan.steps]
@@ -65,23 +78,22 @@ def write_plans(path: Path, count: int = PLANS) -> None:
     with pyarrow.parquet.ParquetWriter(path, schema, **writer_options()) as writer:
         for first in range(0, count, ROWS):
             ends = starts[first : first + ROWS + 1]
-            own = numbers[ends[0] : ends[-1]]
-            arrays = _repeated(row, len(ends) - 1)
-            arrays["plan_steps"] = _lists(ends - ends[0], own, texts)
-            arrays["repeated_calls"] = _lists_of_numbers(*_repeats(ends - ends[0], own))
-            seq = pyarrow.array(np.arange(first, first + len(ends) - 1) + 1)
+            own, ends = numbers[ends[0] : ends[-1]], ends - ends[0]
+            upto = first + len(ends) - 1
+            arrays = _repeated(row, upto - first)
+            arrays["answer"] = _texts(answers[first:upto], [one.text for one in ANSWERS])
+            arrays["plan_steps"] = _lists(ends, _texts(own, texts))
+            begins, positions = _repeats(ends, own)
+            arrays["repeated_calls"] = _lists(begins, pyarrow.array(positions.astype(np.int32)))
+            seq = pyarrow.array(np.arange(first, upto) + 1)
             writer.write_table(pyarrow.Table.from_arrays([seq, *arrays.values()], schema=schema))
 
 
 def _row() -> Any:
     """Return the row of a plan whose steps are left to be filled in."""
     whole = proposal([0])
-    one = RecordedPlan(1, None, whole, "digest", verify(*_parts(whole)))
+    one = RecordedPlan(1, None, whole, "digest", verify_proposal(whole))
     return next(RowWriter().rows(RecordedPlans(1, whole.spec.id, (one,))))
-
-
-def _parts(one: Proposal) -> tuple[Any, ...]:
-    return one.ctx, one.compiled, one.spec, one.plan
 
 
 def _repeated(row: Any, count: int) -> dict[str, Any]:
@@ -91,13 +103,12 @@ def _repeated(row: Any, count: int) -> dict[str, Any]:
     return {name: one.take(pyarrow.array(np.zeros(count, int))) for name, one in once.items()}
 
 
-def _lists(starts: Any, numbers: Any, texts: list[str]) -> Any:
-    values = pyarrow.DictionaryArray.from_arrays(pyarrow.array(numbers), pyarrow.array(texts))
-    return pyarrow.ListArray.from_arrays(pyarrow.array(starts.astype(np.int32)), values)
+def _texts(numbers: Any, texts: list[str]) -> Any:
+    codes = pyarrow.array(numbers.astype(np.int32))
+    return pyarrow.DictionaryArray.from_arrays(codes, pyarrow.array(texts))
 
 
-def _lists_of_numbers(starts: Any, numbers: Any) -> Any:
-    values = pyarrow.array(numbers.astype(np.int32))
+def _lists(starts: Any, values: Any) -> Any:
     return pyarrow.ListArray.from_arrays(pyarrow.array(starts.astype(np.int32)), values)
 
 
@@ -109,3 +120,35 @@ def _repeats(starts: Any, numbers: Any) -> tuple[Any, Any]:
     at = np.sort(order[1:][same])
     counts = np.bincount(plan[at], minlength=len(starts) - 1)
     return np.concatenate(([0], np.cumsum(counts))), at - starts[plan[at]]
+
+
+def judging_cost(path: Path) -> Cost:
+    """Return the cost of judging all plans of a file that was read. Its context is known."""
+    groups, judge = list(PlanFile(path).groups()), PlanJudge(CHANGE)
+
+    def run(_number: int) -> None:
+        for group in groups:
+            judge.answers(group, group.judged)
+
+    return of_thread(run, lambda batch: [batch])
+
+
+def reading_cost(path: Path) -> Cost:
+    """Return the cost of judging a file as the command does, from opening it to the counts."""
+
+    def run(_number: int) -> None:
+        matrix = Matrix()
+        for one in PlanJudge(CHANGE, shown=False).compared(PlanFile(path)):
+            matrix.add(one)
+
+    return of_thread(run, lambda batch: [batch])
+
+
+def verifying_cost() -> Cost:
+    """Return the cost of `verify` of one of the plans, as an envelope, under the change."""
+    lengths, numbers = drawn(_BATCH)
+    starts = np.concatenate(([0], np.cumsum(lengths))).tolist()
+    every = [proposal(numbers[a:b].tolist()) for a, b in pairwise(starts)]
+    changed = ChangedInputs(CHANGE)
+    made = [changed.proposal(one, "digest") for one in every]
+    return of_thread(verify_proposal, lambda _batch: made)
