@@ -13,8 +13,10 @@ from typing import Any, Final, Literal
 from harness.errors import escape_text
 from harness.log.errors import LogDamaged
 from harness.log.query import index_of, unrecorded
+from harness.log.remainder import Remainder
 from harness.log.statements import (
     CLAIM_ROWS,
+    DIGESTS,
     HASHES,
     INPUTS,
     NUMBERS,
@@ -24,7 +26,6 @@ from harness.log.statements import (
     records_named,
     rows_after,
     stored_claims,
-    stored_digests,
     stored_inputs,
 )
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store
@@ -163,17 +164,23 @@ class LogReader:
 
     def digests(self) -> frozenset[str]:
         """Return the digests of all inputs and parts, unchecked: they may be any text."""
-        with self.reading() as connection:
-            return frozenset(stored_digests(connection))
+        return frozenset(self._digests())
+
+    def _digests(self) -> Iterator[str]:
+        return (str(digest) for (digest,) in self._in_order(DIGESTS))
+
+    def unnamed(self) -> Remainder:
+        """Return the digests of all inputs and parts, to take out those that something names."""
+        return Remainder(self._digests())
+
+    def unmade(self) -> Remainder:
+        """Return all claims, to take out those that a record made."""
+        return Remainder(claim for claim, _ in self.all_claims())
 
     def bodies(self) -> Iterator[tuple[str, bytes]]:
         """Yield the stored inputs and parts with their digests, unchecked."""
-        after = ""
-        while page := self._some(INPUTS, after):
-            yield from ((str(digest), bytes(body or b"")) for digest, body in page)
-            if str(page[-1][0]) <= after:
-                raise LogDamaged(f"{self._store.where}: inputs are out of order: {KEEP_EVIDENCE}")
-            after = str(page[-1][0])
+        for digest, body in self._in_order(INPUTS):
+            yield str(digest), bytes(body or b"")
 
     def claims(self, claims: Iterable[str]) -> dict[str, int]:
         """Return the number of the record that made each claim; leave out what none made."""
@@ -230,6 +237,15 @@ class LogReader:
     def _some(self, rows: Rows, after: int | str | None, most: int = _NUMBERS) -> Sequence[Any]:
         with self.reading() as connection:
             return _bounded(rows_after(connection, rows, after, most))
+
+    def _in_order(self, rows: Rows) -> Iterator[Any]:
+        """Yield rows on inputs, read in pages."""
+        after = ""
+        while page := self._some(rows, after):
+            yield from page
+            if str(page[-1][0]) <= after:
+                raise LogDamaged(f"{self._store.where}: inputs are out of order: {KEEP_EVIDENCE}")
+            after = str(page[-1][0])
 
     def _rows(self, rows: Rows, after: int | None, most: int) -> Iterator[Any]:
         """Yield rows on records, read in pages of at most `most`."""

@@ -31,13 +31,15 @@ NUMBERS: Final = Rows("SELECT seq FROM records", "seq")
 HASHES: Final = Rows("SELECT seq, substr(CAST(hash AS TEXT), 1, 65) FROM records", "seq")
 """The hashes of the stored records: (seq, hash). One of more than 65 characters is cut."""
 
+DIGESTS: Final = Rows("SELECT digest FROM inputs", "digest")
+"""The digests of the stored inputs and parts."""
+
 INPUTS: Final = Rows("SELECT digest, CAST(body AS BLOB) FROM inputs", "digest")
 """The stored inputs and parts: (digest, body)."""
 
 CLAIM_ROWS: Final = Rows("SELECT claim, seq FROM claims", "claim")
 """The claims: (claim, number of the record)."""
 
-_DIGESTS: Final = "SELECT digest FROM inputs"
 _LAST: Final = "SELECT seq, hash FROM records ORDER BY seq DESC LIMIT 1"
 _FORMATS: Final = "SELECT format FROM log_format LIMIT 2"
 _INSERT_FORMAT: Final = "INSERT INTO log_format (format) VALUES (:format)"
@@ -64,11 +66,6 @@ def head(connection: Connection) -> Head:
 def stored_formats(connection: Connection) -> list[Any]:
     """Return the numbers of the format of a log: a sound log has one."""
     return [number for (number,) in connection.execute(_FORMATS)]
-
-
-def stored_digests(connection: Connection) -> Iterator[str]:
-    """Yield the digests of all inputs and parts, unchecked: they may be any text."""
-    return (str(digest) for (digest,) in connection.execute(_DIGESTS))
 
 
 def stored_inputs(connection: Connection, digests: Iterable[str]) -> dict[str, bytes]:

@@ -4,8 +4,9 @@ The index is never the truth: a record is what it is, whatever the index says of
 differ, the log is damaged.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from itertools import chain
 from typing import Annotated, Any, Final, Protocol, TypeAlias
 
 import orjson
@@ -46,6 +47,18 @@ class IndexedLog(Protocol):
         ...
 
 
+class Remainder(Protocol):
+    """Names, without those that are taken out."""
+
+    def discard(self, others: Iterable[str], /) -> None:
+        """Take names out; those that are not there change nothing."""
+        ...
+
+    def left(self, most: int, /) -> tuple[int, list[str]]:
+        """Return how many are left, and the first of them in their order: at most so many."""
+        ...
+
+
 class StoredLog(RecordedLog, PartedLog, IndexedLog, Protocol):
     """A log with its tables, and all that is stored beside its records."""
 
@@ -58,16 +71,16 @@ class StoredLog(RecordedLog, PartedLog, IndexedLog, Protocol):
         """Yield the stored rows as they are."""
         ...
 
-    def digests(self) -> frozenset[str]:
-        """Return the digests under which inputs and parts are stored."""
+    def unnamed(self) -> Remainder:
+        """Return the digests of all inputs and parts, to take out those that something names."""
+        ...
+
+    def unmade(self) -> Remainder:
+        """Return all claims, to take out those that a record made."""
         ...
 
     def bodies(self) -> Iterator[tuple[str, bytes]]:
         """Yield the stored inputs and parts with their digests."""
-        ...
-
-    def all_claims(self) -> Iterator[tuple[str, int]]:
-        """Yield every claim with the number of its record."""
         ...
 
 
@@ -145,7 +158,7 @@ class _Reader(Replayer):
         super().__init__(log, expected, judge=judge)
         self._stored_log, self._checked = log, checked
         # First what may be unnamed: a decision appended meanwhile brings its record with it.
-        self._unnamed, self._claims = set(log.digests()), dict(log.all_claims())
+        self._unnamed, self._unmade = log.unnamed(), log.unmade()
         self._index = _IndexCheck(log)
 
     def read(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
@@ -164,10 +177,9 @@ class _Reader(Replayer):
 
     def _documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
         for document, page in super()._documents(rows):
-            self._unnamed.difference_update(document.digests.values())
-            self._unnamed.difference_update(references(document.raw.body))
-            for claim in document.claims:
-                self._claims.pop(claim, None)
+            named = chain(document.digests.values(), references(document.raw.body))
+            self._unnamed.discard(named)
+            self._unmade.discard(document.claims)
             self._index.compare(document, page.bodies)
             yield document, page
 
@@ -175,17 +187,18 @@ class _Reader(Replayer):
         """Return what was found, when all records have been read."""
         log, unnamed = self._stored_log, self._unnamed
         for digest, body in log.bodies():
-            unnamed.difference_update(part for part in references(body) if part != digest)
-        damage = (*log.problems, *_listed("claim", "made", self._claims), *self._index.damage())
+            unnamed.discard(part for part in references(body) if part != digest)
+        damage = (*log.problems, *_listed("claim", "made", self._unmade), *self._index.damage())
         return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
 
 
-def _listed(noun: str, verb: str, names: Collection[str]) -> Iterator[str]:
-    if not names:
+def _listed(noun: str, verb: str, names: Remainder) -> Iterator[str]:
+    total, first = names.left(_NAMED)
+    if not total:
         return
-    shown = ", ".join(escape_name(name) for name in sorted(names)[:_NAMED])
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    count = f"1 {noun}" if len(names) == 1 else f"{len(names)} {noun}s"
+    shown = ", ".join(map(escape_name, first))
+    more = f" and {total - len(first)} more" if total > len(first) else ""
+    count = f"1 {noun}" if total == 1 else f"{total} {noun}s"
     yield f"{count} that no record {verb}: {shown}{more}"
 
 
