@@ -1,6 +1,7 @@
 """What replay holds of a log beside the record at hand, in bounded memory.
 
 Rule 1: stored bodies and parsed inputs are forgotten when they have more than a bound together.
+        The bounds are such that a log of some thousand records reaches them: more take no more.
 Rule 2: an input that many records name is put together, checked and parsed once.
 """
 
@@ -27,7 +28,9 @@ _MODELS: Final[dict[str, type[Envelope]]] = {
     "spec": DecisionSpec,
     "plan": Plan,
 }
-_MOST_BYTES: Final = 32 * 1024 * 1024  # of bodies, and of parsed inputs as well
+_MOST_BYTES: Final = 32 * 1024 * 1024  # of bodies
+_MORE_BYTES: Final = 4 * 1024 * 1024  # of bodies, beside those of the first page that was kept
+_PARSED_BYTES: Final = 2 * 1024 * 1024  # of inputs that are kept parsed, which is ten times larger
 _AT_ONCE: Final = 16  # bodies that are asked for together: each may be as large as a document
 
 
@@ -42,11 +45,15 @@ class StoredInput(NamedTuple):
     """What is stored is what was recorded, and this version cannot read it."""
 
 
+_Key = tuple[str, str]
+
+
 class InputReader:
-    """Reads inputs from stored bodies, each once."""
+    """Reads inputs from stored bodies, most of them once."""
 
     def __init__(self) -> None:
-        self._read: dict[tuple[str, str], StoredInput] = {}
+        self._read: dict[_Key, tuple[StoredInput, int]] = {}
+        self._before: dict[_Key, tuple[StoredInput, int]] = {}
         self._held = 0
 
     def read(
@@ -56,9 +63,11 @@ class InputReader:
 
         Unless `parsed`, only its bytes are checked, and it has no value.
         """
-        known = self._read.get((name, digest))
-        if known is not None:
-            return known
+        key = name, digest
+        if (known := self._read.get(key)) is not None:
+            return known[0]
+        if (known := self._before.get(key)) is not None:
+            return self._keep(key, *known)
         body = bodies.get(digest)
         if body is None:
             return StoredInput(incomplete=f"input {name} is missing: no {digest}")
@@ -67,15 +76,16 @@ class InputReader:
         whole = whole_of(body, bodies)
         if whole.data is None or sha256(whole.data) != digest:
             return _problem(name, digest, whole, bodies)
-        return self._keep((name, digest), whole.data, parsed=parsed)
+        found = _parsed(name, whole.data) if parsed else StoredInput()
+        return self._keep(key, found, len(whole.data))
 
-    def _keep(self, key: tuple[str, str], data: bytes, *, parsed: bool) -> StoredInput:
-        if self._held + len(data) > _MOST_BYTES:
-            self._read.clear()
-            self._held = 0
-        self._held += len(data)
-        self._read[key] = _parsed(key[0], data) if parsed else StoredInput()
-        return self._read[key]
+    def _keep(self, key: _Key, found: StoredInput, size: int) -> StoredInput:
+        if self._held + size > _PARSED_BYTES:
+            # What is read again and again comes back from among those before.
+            self._before, self._read, self._held = self._read, {}, 0
+        self._held += size
+        self._read[key] = found, size
+        return found
 
 
 def _parsed(name: str, data: bytes) -> StoredInput:
@@ -142,6 +152,7 @@ class Bodies(dict[str, bytes]):
         super().__init__()
         self._stored = stored
         self._held = 0
+        self._first: int | None = None  # bytes of the first page since all were forgotten
 
     def fetch(self, digests: Iterable[str], most: int = _MOST_BYTES) -> bool:
         """Fetch bodies with all their parts. Return False once more than `most` bytes are held."""
@@ -171,10 +182,12 @@ class Bodies(dict[str, bytes]):
 
     def make_room(self) -> None:
         """Forget all bodies if there are many: the next records often name the same."""
-        if self._held > _MOST_BYTES // 2:
+        if self._first is None and self._held:
+            self._first = self._held
+        if self._held > min((self._first or 0) + _MORE_BYTES, _MOST_BYTES // 2):
             self.forget()
 
     def forget(self) -> None:
         """Forget all bodies."""
         self.clear()
-        self._held = 0
+        self._held, self._first = 0, None

@@ -1,0 +1,82 @@
+"""What replay keeps at hand: within its bounds, and what many records name is not read anew."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from harness.canonical import canonical_bytes
+from harness.record import sha256
+from harness.replay import page
+from harness.replay.page import Bodies, InputReader
+from harness.wire import parse
+from tests.harness.log.decisions import proposal
+
+PLANS = [canonical_bytes(proposal(number).plan) for number in range(40)]
+SPEC = canonical_bytes(proposal().spec)
+STORED = {sha256(data): data for data in (*PLANS, SPEC)}
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
+    """Let a reader keep some five plans, and count what it parses."""
+    counts: Counter[bytes] = Counter()
+    def counting(model: Any, data: bytes) -> Any:
+        counts[data] += 1
+        return parse(model, data)
+
+    monkeypatch.setattr(page, "parse", counting)
+    monkeypatch.setattr(page, "_PARSED_BYTES", 5 * len(PLANS[0]))
+    return counts
+
+
+def _read(reader: InputReader, name: str, data: bytes) -> None:
+    found = reader.read(name, sha256(data), STORED, parsed=True)
+    assert found.value is not None
+    assert canonical_bytes(found.value) == data
+
+
+def test_an_input_that_every_record_names_is_parsed_once(parsed: Counter[bytes]) -> None:
+    reader = InputReader()
+    for plan in PLANS:
+        _read(reader, "spec", SPEC)
+        _read(reader, "plan", plan)
+    assert parsed[SPEC] == 1
+
+
+def test_what_is_read_again_after_much_else_was_forgotten(parsed: Counter[bytes]) -> None:
+    reader = InputReader()
+    for plan in PLANS * 2:
+        _read(reader, "plan", plan)
+    assert set(parsed.values()) == {2}
+
+
+def test_what_comes_back_counts_as_held(parsed: Counter[bytes]) -> None:
+    reader = InputReader()
+    for last in range(1, len(PLANS)):
+        for plan in PLANS[:last]:
+            _read(reader, "plan", plan)
+    assert min(parsed.values()) < len(PLANS) // 2, "few plans are kept"
+    assert parsed[PLANS[0]] > len(PLANS) // 2, "but not all that were ever read again"
+
+
+def test_bodies_are_forgotten_beyond_what_the_first_page_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(page, "_MORE_BYTES", 1000)
+    stored = {"shared": b"s" * 5000, **{f"p{number}": b"p" * 100 for number in range(500)}}
+    asked: Counter[str] = Counter()
+
+    def fetch(digests: Iterable[str]) -> dict[str, bytes]:
+        wanted = list(digests)
+        asked.update(wanted)
+        return {one: stored[one] for one in wanted}
+
+    bodies = Bodies(fetch)
+    for number in range(500):
+        bodies.make_room()
+        assert bodies.fetch(["shared", f"p{number}"])
+        assert sum(map(len, bodies.values())) <= 5000 + 1000 + 200
+    assert asked["shared"] <= 500 // 9
+    assert {asked[f"p{number}"] for number in range(500)} == {1}
