@@ -116,14 +116,14 @@ def _cells(one: Listed | Gap | TriedRow) -> tuple[Any, ...]:
 
 
 def _write_events(out: IO[str], log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
-    records, count = log.entries(), 0
+    records, inputs, count = log.entries(), _Inputs(log), 0
     for one in listing.rows(filters):
         if isinstance(one, Gap):
             out.write(ascii_json(_missing(one)) + "\n")
             continue
         # Both are in order, and a search of a record by itself would read those after it.
         record = next(record for record in records if record.seq == one.row.seq)
-        out.write(ascii_json(_event(one, record, log)) + "\n")
+        out.write(ascii_json(_event(one, record, inputs)) + "\n")
         count += 1
     return count
 
@@ -137,7 +137,7 @@ def _common() -> dict[str, Any]:
     return {"labels": {"app": "plan-critic"}, "type": "openpolicyagent.org/decision_logs"}
 
 
-def _event(one: Listed, record: LogRecord, log: SqlDecisionLog) -> dict[str, Any]:
+def _event(one: Listed, record: LogRecord, shown: "_Inputs") -> dict[str, Any]:
     """Return a record as an event: what was asked, what was answered, and its place in the log."""
     wire = record.wire()
     event = {
@@ -148,7 +148,7 @@ def _event(one: Listed, record: LogRecord, log: SqlDecisionLog) -> dict[str, Any
         "req_id": record.seq,
         "custom": {"log": {"prev_hash": record.prev_hash, **listed_wire(one)}},
     }
-    inputs, erased = _inputs(wire, log)
+    inputs, erased = shown.of(wire)
     event |= {"input": inputs} if inputs else {}
     event |= {"erased": erased} if erased else {}
     if isinstance(record, DecisionRecord):
@@ -163,16 +163,32 @@ def _path(record: LogRecord) -> str:
     return "critic/begun" if isinstance(record, BegunRecord) else "critic/error"
 
 
-def _inputs(wire: dict[str, Any], log: SqlDecisionLog) -> tuple[dict[str, Any], list[str]]:
-    """Return the inputs of a record, and where some of them cannot be had any more."""
-    inputs: dict[str, Any] = {}
-    erased: list[str] = []
-    for name, digest in wire.get("inputs", {}).items():
-        whole = log.whole_input(digest)
-        if whole.data is None:
-            erased.append(f"/input/{name}")
-        else:
-            inputs[name] = body_shown(whole)
-    if "asked" in wire:
-        inputs["asked"] = wire["asked"]
-    return inputs, erased
+class _Inputs:
+    """The inputs of records. One that the record before named too is read once."""
+
+    def __init__(self, log: SqlDecisionLog) -> None:
+        self._log = log
+        self._last: dict[str, tuple[str, Any]] = {}
+
+    def of(self, wire: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """Return the inputs of a record, and where some of them cannot be had any more."""
+        inputs: dict[str, Any] = {}
+        erased: list[str] = []
+        for name, digest in wire.get("inputs", {}).items():
+            shown = self._shown(name, digest)
+            if shown is None:
+                erased.append(f"/input/{name}")
+            else:
+                inputs[name] = shown
+        if "asked" in wire:
+            inputs["asked"] = wire["asked"]
+        return inputs, erased
+
+    def _shown(self, name: str, digest: str) -> Any:
+        """Return an input as it is shown, or None: no input is null."""
+        before, shown = self._last.get(name, ("", None))
+        if before != digest:
+            whole = self._log.whole_input(digest)
+            shown = None if whole.data is None else body_shown(whole)
+            self._last[name] = digest, shown
+        return shown
