@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from tests.benchmarks.audits import audit_rows
 from tests.benchmarks.batches import Batches
 from tests.benchmarks.clustered import cluster_rows
 from tests.benchmarks.doubled import doubled_rows
@@ -48,6 +49,7 @@ def groups(folder: Path, records: int, missing: list[str]) -> Groups:
         "wire": wire_rows,
         "whole": whole_rows,
         "log": lambda: log_rows(folder),
+        "audit": lambda: audit_rows(folder),
         "server": lambda: server_rows(folder),
         "batch": lambda: Batches(folder).rows(),
         "cluster": lambda: cluster_rows(folder),

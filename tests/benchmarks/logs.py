@@ -61,7 +61,7 @@ def _replayed(log: SqlDecisionLog) -> None:
         raise AssertionError("a record is not replayed as it was recorded")
 
 
-def _checked(log: SqlDecisionLog) -> None:
+def checked(log: SqlDecisionLog) -> None:
     """Do what `critic log verify` does."""
     replayed = CheckedReplay(log, judge=False)
     sound = all(replayed.answers())
@@ -69,7 +69,8 @@ def _checked(log: SqlDecisionLog) -> None:
         raise AssertionError("the log is not found sound")
 
 
-def _floor(log: SqlDecisionLog) -> Cost:
+def parsed(log: SqlDecisionLog) -> Cost:
+    """Return the cost of parsing a record and its plan."""
     records = [raw.body for raw in log.raw()]
     digests = {orjson.loads(body)["inputs"]["plan"] for body in records}
     bodies = [*records, *log.inputs(digests).values()]
@@ -87,10 +88,10 @@ def log_rows(folder: Path) -> list[Row]:
     many, few = _append(folder, "many", 1000), _append(folder, "few", 12)
     beside = _append(folder, "beside", 1000)
     replayed = shared(of_process(_replayed, lambda _: [log]), RECORDS)
-    checked = shared(of_process(_checked, lambda _: [log]), RECORDS)
+    verified = shared(of_process(checked, lambda _: [log]), RECORDS)
     return [
         Row(append, "the same with 12", 1.3, many, few),
         Row(append, bare, 5.0, beside, _bare(folder, 1000)),
-        Row("replay of a record", FLOOR, 20.0, replayed, _floor(log)),
-        Row("critic log verify, a record", FLOOR, 8.0, checked, _floor(log)),
+        Row("replay of a record", FLOOR, 20.0, replayed, parsed(log)),
+        Row("critic log verify, a record", FLOOR, 8.0, verified, parsed(log)),
     ]
