@@ -36,6 +36,7 @@ def test_the_engine_passes_exactly(cases: list[Named]) -> None:
     assert {result.status for result in results} == {"passed"}
 
 
+@pytest.mark.slow
 def test_the_second_statement_passes_by_what_decides(cases: list[Named]) -> None:
     level = Level(verdicts_only=True)
     assert not _failed(check(module("second"), cases, level, folder=ROOT))
@@ -70,6 +71,7 @@ def test_a_document_fits_on_a_line_if_it_is_utf_8_without_line_ends(
     assert on_one_line(document) is fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mistake", "command", "says"),
     [
@@ -136,6 +138,7 @@ def test_both_implementations_decide_alike_on_the_refund(cases: list[Named]) -> 
             assert decisive(one.case.command, decided) == kept
 
 
+@pytest.mark.slow
 def test_the_table_and_the_exit_status(
     cases: list[Named], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

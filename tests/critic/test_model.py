@@ -48,6 +48,7 @@ def test_open_asks_where_closed_refuses_and_allows_nothing_more(role: str, kind:
     }
 
 
+@pytest.mark.slow
 def test_the_generators_meet_every_class_and_every_answer_of_every_role() -> None:
     met: Counter[object] = Counter()
     for seed in range(2500):

@@ -52,6 +52,7 @@ def test_a_text_is_read_from_its_beginning_a_thousand_times_only() -> None:
     assert "_suffixes" in vars(held)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one_step", [True, False])
 def test_many_values_of_two_words_are_looked_for_in_linear_time(one_step: bool) -> None:
     """Reading the text for each value takes four times as long here, and grows with the square."""

@@ -76,6 +76,7 @@ def test_a_completed_step_is_not_tried_again_under_any_number() -> None:
         assert violating([done, failed(attempt)], [TOOL]) == [1]
 
 
+@pytest.mark.slow
 def test_many_retries_of_a_large_step_take_no_longer_than_its_size_and_theirs() -> None:
     """Quadratic judging takes minutes here."""
     count = 20_000

@@ -23,6 +23,7 @@ def small(worlds: revise.Worlds) -> dict[str, Any]:
     return revise.run(worlds, trials=80, shares=(0.5,))
 
 
+@pytest.mark.slow
 def test_it_gives_the_same_figures_again(worlds: revise.Worlds, small: dict[str, Any]) -> None:
     assert revise.run(worlds, trials=80, shares=(0.5,)) == small
 

@@ -184,6 +184,7 @@ def under_shell(command: str, unbuffered: str = "") -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("unbuffered", UNBUFFERED)
 @pytest.mark.parametrize("args", ANSWERS)
@@ -193,6 +194,7 @@ def test_output_that_cannot_be_written(args: str, unbuffered: str) -> None:
     assert done.stderr == (b"critic: the disk is full: free some space and run the command again\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unbuffered", UNBUFFERED)
 @pytest.mark.parametrize("args", ANSWERS)
 def test_output_to_a_reader_that_has_left(args: str, unbuffered: str) -> None:

@@ -3,8 +3,10 @@
 See decision 0058.
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
+import pytest
 from hypothesis import settings
 
 EVERY_TEST: Final = ("-m", "")
@@ -24,3 +26,11 @@ def register_profiles() -> None:
 def examples(most: int) -> int:
     """Return the share of `most` that the profile in use draws, at least 1."""
     return max(1, most * settings().max_examples // 100)
+
+
+def sampled(values: Iterable[Any], *, one_in: int) -> list[Any]:
+    """Return the values of a parameter: one in so many as it is, the others marked `slow`."""
+    return [
+        value if number % one_in == 0 else pytest.param(value, marks=pytest.mark.slow)
+        for number, value in enumerate(values)
+    ]

@@ -23,6 +23,8 @@ from tests.harness.codeloop.scratch import (
 )
 from tests.harness.console import Critic, Said
 
+pytestmark = pytest.mark.slow
+
 Loop = Callable[..., Said]
 
 
@@ -211,7 +213,6 @@ def test_an_error_of_this_program_leaves_no_session_without_its_end(
     assert end["reason"] == "internal error: ValueError: invalid literal\\u001b"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("iterations", [1, 2])
 def test_the_tests_of_a_project_without_a_gitignore_can_be_gate_and_protected(
     critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, iterations: int

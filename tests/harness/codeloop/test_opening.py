@@ -29,6 +29,8 @@ from tests.harness.codeloop.scratch import (
     says,
 )
 
+pytestmark = pytest.mark.slow
+
 TAMPERS = python(
     "place = pathlib.Path('tests/test_a.py')\nplace.exists() and place.write_text('assert True')\n"
     "pathlib.Path('made.txt').write_text('x')"

@@ -290,6 +290,7 @@ def test_an_edit_of_the_same_size_in_the_same_instant_is_seen(tmp_path: Path) ->
             assert f"+{content}" in text(change)
 
 
+@pytest.mark.slow
 def test_a_file_too_large_to_review_is_refused_unless_it_was_there_and_stays(
     tmp_path: Path,
 ) -> None:

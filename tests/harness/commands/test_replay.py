@@ -19,6 +19,7 @@ from harness.replay import stretches
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, filled, meddle
 from tests.harness.replay.session_logs import SESSION_LOGS
+from tests.support.effort import sampled
 from tests.support.paths import ROOT
 
 MANY = 11
@@ -70,7 +71,7 @@ def _interrupt(patch: pytest.MonkeyPatch, count: int) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.parametrize("count", range(MANY))
+@pytest.mark.parametrize("count", sampled(range(MANY), one_in=5))
 def test_an_interrupted_replay_goes_on_where_it_was(
     critic: Critic,
     log: LogPlace,

@@ -21,6 +21,7 @@ from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import decision, filled, meddle
 from tests.harness.replay.session_logs import SESSION_LOGS
 from tests.harness.replay.test_stretches import DAMAGES, MANY, mixed
+from tests.support.effort import sampled
 from tests.support.examples import HOSTILE, is_safe
 
 ENGINES = ("one process", "a pool", pytest.param("a cluster", marks=pytest.mark.slow))
@@ -78,7 +79,7 @@ LOGS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", LOGS)
+@pytest.mark.parametrize("kind", sampled(LOGS, one_in=3))
 def test_every_engine_gives_the_same_answers_and_status(
     critic: Critic, tmp_path: Path, kind: str, engine: list[str]
 ) -> None:

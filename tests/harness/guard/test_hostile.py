@@ -126,6 +126,7 @@ def test_names_with_control_characters_are_printed_safely() -> None:
 # Sizes.
 
 
+@pytest.mark.slow
 def test_a_result_of_thirty_megabytes_is_taken_in() -> None:
     guard = guard_of(desk())
     text = "lorem ipsum " * 2_500_000 + PAYEE

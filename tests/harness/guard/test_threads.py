@@ -57,6 +57,7 @@ def shown(answers: dict[int, Any]) -> list[str]:
     return [one.get("action") or one.get("status") for one in answers.values()]
 
 
+@pytest.mark.slow
 def test_a_thousand_sessions_at_once() -> None:
     guard = guard_of(desk())
     opened = [open_(f"s{number}", f"Transfer to iban-{number}") for number in range(1000)]

@@ -39,6 +39,7 @@ def alone(recording: Recording, ids: list[str]) -> Recording:
     return Recording(recording.request, renamed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_what_a_library_wrote_of_a_run_is_that_run(
     library: str, critic: Critic, tmp_path: Path

@@ -83,6 +83,7 @@ def test_threads_may_make_the_log_at_once(place: LogPlace) -> None:
         assert sorted(pool.map(write, range(8))) == list(range(1, 9))
 
 
+@pytest.mark.slow
 def test_processes_make_one_chain(place: LogPlace, start: Start) -> None:
     writers = [start(place, 25) for _ in range(4)]
     told = []

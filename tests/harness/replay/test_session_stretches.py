@@ -14,14 +14,10 @@ from harness.replay.stretches import answers_in, link_at, replay_batches, sessio
 from tests.harness.log.decisions import filled
 from tests.harness.replay.session_logs import EVENTS, SESSION_LOGS, nothing, recorded
 from tests.harness.replay.test_stretches import in_processes, in_stretches
-
-KINDS = [
-    kind if number % 4 == 0 else pytest.param(kind, marks=pytest.mark.slow)
-    for number, kind in enumerate(reversed(SESSION_LOGS))
-]
+from tests.support.effort import sampled
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sampled(reversed(SESSION_LOGS), one_in=4))
 def test_what_earlier_stretches_say_of_a_session_counts(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -37,6 +33,7 @@ def test_what_earlier_stretches_say_of_a_session_counts(
             assert rest == [one for one in answers if one.seq > number], number
 
 
+@pytest.mark.slow
 def test_the_logs_of_sessions_have_all_kinds_of_answers(tmp_path: Path) -> None:
     said: dict[str, set[str]] = {}
     for number, (kind, make) in enumerate(SESSION_LOGS.items()):

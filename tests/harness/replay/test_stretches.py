@@ -84,7 +84,7 @@ def in_stretches(
 
 
 @pytest.mark.parametrize(("size", "lead"), [(1, 1), (3, 2), (5, 8), (128, 8)])
-@pytest.mark.parametrize("judge", [True, False])
+@pytest.mark.parametrize("judge", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_stretches_of_any_size_give_the_answers_of_one_go(
     damaged: Path, size: int, lead: int, judge: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +103,7 @@ def test_what_is_left_after_any_record_gives_the_rest_of_the_answers(damaged: Pa
             assert rest == [one for one in answers if one.seq > number], number
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_processes_give_the_answers_of_one(
     damaged: Path, jobs: int, monkeypatch: pytest.MonkeyPatch

@@ -81,6 +81,7 @@ def test_what_is_not_http_or_too_large_is_refused_and_the_connection_closed(
     assert b"Traceback" not in answer
 
 
+@pytest.mark.slow
 def test_what_is_in_progress_is_answered_before_it_ends(folder: Path, tmp_path: Path) -> None:
     """The ruling is asked for in two halves, and SIGTERM comes between them."""
     log = tmp_path / "audit.db"
@@ -113,6 +114,7 @@ def test_what_is_in_progress_is_answered_before_it_ends(folder: Path, tmp_path: 
         assert kept.head().seq == 2  # the ruling, and that its calls began
 
 
+@pytest.mark.slow
 def test_what_was_answered_is_on_record_whenever_it_is_stopped(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -151,11 +153,13 @@ def _ask_on(running: ServiceProcess, number: int, answered: list[str]) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_told_by_the_status(folder: Path) -> None:
     with serving("--port", "0", folder=folder) as running:
         assert running.stop(signal.SIGINT)[0] == 130
 
 
+@pytest.mark.slow
 def test_a_unix_socket_is_for_its_owner_and_removed_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "critic.sock"
     with serving("--socket", path, folder=tmp_path) as running:
@@ -246,6 +250,7 @@ def test_with_tokens_it_serves_elsewhere(folder: Path) -> None:
         assert bound.proto == socket.IPPROTO_TCP
 
 
+@pytest.mark.slow
 def test_loopback_is_told_from_elsewhere() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost", "LOCALHOST")))
     assert not any(map(is_loopback, ("", "0.0.0.0", "::", "10.0.0.1", "127.0.0.1.x", "é")))  # noqa: S104

@@ -56,6 +56,7 @@ GROUPS: dict[str, Sequence[Law]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_law_applies_often_enough(group: str) -> None:
     bodies, laws = GROUPS[group], Laws()

@@ -386,6 +386,7 @@ def test_there_is_a_wrong_judge_for_every_law() -> None:
     assert list(WRONG) == list(LAWS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("law", "judge"), JUDGES)
 def test_a_wrong_judge_breaks_its_law(law: str, judge: Verify) -> None:
     with pytest.raises(LawBroken, match=f"law {law} is broken: ") as caught:
@@ -396,6 +397,7 @@ def test_a_wrong_judge_breaks_its_law(law: str, judge: Verify) -> None:
     assert "\nverdict: " in message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", sorted(set(LAWS) - {OF_COUNTS}))
 def test_a_judge_that_breaks_another_law_keeps_this_one(law: str) -> None:
     others = [one for one in JUDGES if law not in {one[0], *ALSO_BROKEN.get(one[0], ())}]

@@ -278,6 +278,7 @@ def test_update_needs_something_to_update(run: Pytest) -> None:
     assert "--critic-update rewrites what --critic-replay PATH names: add it" in shown(result)
 
 
+@pytest.mark.slow
 def test_it_works_under_xdist(pytester: pytest.Pytester, cases: Path) -> None:
     before = {}
     for number in range(4):

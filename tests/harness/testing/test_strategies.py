@@ -111,6 +111,7 @@ def test_valid_proposals_pass(world: Any) -> None:
     assert {len(one.plan.steps) for one in found} >= {1, 2, 3}
 
 
+@pytest.mark.slow
 def test_valid_plans_are_found_where_the_evidence_of_one_order_says_no() -> None:
     case = read_case(ROOT / "fixtures" / "cases" / "refund" / "plan-c-verify.json")
     closed = parse(Proposal, case.document())
@@ -244,6 +245,7 @@ def smallest(strategy: st.SearchStrategy[Any], test: Callable[[Any], bool]) -> J
     return wire
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_a_near_miss_shrinks_to_one_step(way: str) -> None:
     plan = smallest(strategies.near_misses(way=way), lambda _: True)["plan"]
