@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from evals.escaping import escape_line
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.gate_runs import run_files, runs_in
 from harness.commands.output import ascii_json
 from harness.log.sql import SqlDecisionLog
 from harness.release.decision import (
@@ -17,7 +18,7 @@ from harness.release.decision import (
     overall_status,
     refusal_check,
 )
-from harness.release.reading import ReleaseSample, release_sample
+from harness.release.reading import ReleaseSample, release_sample, sample_of
 from harness.release.statistics import quantile
 from harness.replay.log_check import check_log
 
@@ -49,7 +50,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _sample(name: str) -> ReleaseSample:
-    """Return the runs of a log. What is damaged in it beside its records counts as unread."""
+    """Return the runs of a log, or in files. What is damaged beside records counts as unread."""
+    files = run_files(name)
+    if files is not None:
+        return sample_of(runs_in(files))
     with SqlDecisionLog.open_for_reading(name) as log:
         sample = release_sample(log)
         damage = check_log(log).damage

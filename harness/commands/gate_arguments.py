@@ -16,8 +16,12 @@ _EXITS: Final = (
 def add_gate(commands: Commands) -> None:
     """Add `critic gate`."""
     parser = add_command(commands, "gate", _EXITS)
-    parser.add_argument("baseline", metavar="BASELINE", help="the log of what is released now")
-    parser.add_argument("candidate", metavar="CANDIDATE", help="the log of what may be released")
+    parser.add_argument(
+        "baseline",
+        metavar="BASELINE",
+        help="the log of what is released now, or its runs (*.json, *.jsonl, a folder)",
+    )
+    parser.add_argument("candidate", metavar="CANDIDATE", help="the same of what may be released")
     parser.add_argument(
         "--floor",
         action="append",

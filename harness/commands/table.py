@@ -56,7 +56,9 @@ COMMANDS: Final[Mapping[str, _Command]] = MappingProxyType(
             "what_if",
         ),
         "gate": _Command(
-            "compare the runs of two logs: pass, block or inconclusive", "gate_arguments", "gate"
+            "compare the runs of two logs, or in files: pass, block or inconclusive",
+            "gate_arguments",
+            "gate",
         ),
         "log": _Command("search and check a decision log", "log_arguments", "log"),
         "report": _Command(

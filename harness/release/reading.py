@@ -1,14 +1,15 @@
-"""Read the runs of a decision log for the release gate, scored by today's rules.
+"""Read runs for the release gate, of a decision log or not, scored by today's rules.
 
 Rule 1: a record that is damaged, missing or open is counted as unread, and never left out quietly.
 Rule 2: a decision without a run counts as a plan that was verified or refused, and not as a run.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from critic import CriticReport
+from critic import CriticReport, Run, ScoreVerdict, score, verify_proposal
 from harness.canonical import canonical_bytes
-from harness.record import BegunRecord, DecisionRecord, Gap
+from harness.record import BegunRecord, DecisionRecord, Gap, RunFacts
 from harness.release.decision import JudgedCase, MeasuredRun, ReleaseCase
 from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs, derive
@@ -66,17 +67,29 @@ def _report_of(recorded: RecordedInputs) -> CriticReport | None:
 def _run_of(record: DecisionRecord, report: CriticReport) -> list[MeasuredRun]:
     if record.run is None or report.score is None:
         return []
-    scores = dict(report.score.scorecard.scores)
-    facts = {"wall_ms": record.run.wall_ms, "cost_micros": record.run.cost_micros}
-    return [
-        MeasuredRun(
-            _case_of(report),
-            frozenset(name for name, verdict in scores.items() if verdict.status == "fail"),
-            {name: verdict.score for name, verdict in scores.items()},
-            {name: float(value) for name, value in facts.items() if value is not None},
-        )
-    ]
+    return [_measured(_case_of(report), report.score, record.run)]
 
 
 def _case_of(report: CriticReport) -> ReleaseCase:
     return ReleaseCase(report.decision_key, report.trace_id)
+
+
+def sample_of(runs: Iterable[Run]) -> ReleaseSample:
+    """Return finished runs that are in no log, scored. Their plans are verified, too."""
+    measured, judged = list[MeasuredRun](), list[JudgedCase]()
+    for run in runs:
+        case = ReleaseCase(run.proposal.spec.id, run.proposal.ctx.trace_id)
+        measured.append(_measured(case, score(run), run))
+        judged.append(JudgedCase(case, float(verify_proposal(run.proposal).ok)))
+    return ReleaseSample(measured, judged, 0)
+
+
+def _measured(case: ReleaseCase, scored: ScoreVerdict, run: Run | RunFacts) -> MeasuredRun:
+    scores = dict(scored.scorecard.scores)
+    facts = {"wall_ms": run.wall_ms, "cost_micros": run.cost_micros}
+    return MeasuredRun(
+        case,
+        frozenset(name for name, verdict in scores.items() if verdict.status == "fail"),
+        {name: verdict.score for name, verdict in scores.items()},
+        {name: float(value) for name, value in facts.items() if value is not None},
+    )

@@ -85,3 +85,64 @@ def test_a_missing_or_altered_record_never_passes(
 @pytest.mark.parametrize("value", ["-1", "nan", "inf", "x"])
 def test_a_bound_is_a_number(critic: Critic, baseline: Path, option: str, value: str) -> None:
     assert critic("gate", baseline, baseline, f"{option}={value}").status == 2
+
+
+def runs_of(path: Path, count: int = 5, wall_ms: int = 100, **over: object) -> list[str]:
+    """Return runs as lines of JSON, and write them to a file."""
+    measures = {"wall_ms": wall_ms, "cost_micros": 10}
+    made = [run_of(proposal(number), number, **measures, **over) for number in range(1, count + 1)]
+    lines = [json.dumps(one.wire()) for one in made]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return lines
+
+
+def test_runs_in_files_are_judged_as_those_of_a_log(
+    critic: Critic, baseline: Path, tmp_path: Path
+) -> None:
+    lines = runs_of(tmp_path / "runs.jsonl")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    runs_of(folder / "some.jsonl", 3)
+    (folder / "a.json").write_text(lines[3], encoding="utf-8")
+    (folder / "b.json").write_text(lines[4], encoding="utf-8")
+    (folder / "notes.txt").write_text("not a run", encoding="utf-8")
+    whole = critic("gate", baseline, baseline, "--min-runs", "5", "--format", "json")
+    for candidate in (tmp_path / "runs.jsonl", folder):
+        said = critic("gate", baseline, candidate, "--min-runs", "5", "--format", "json")
+        assert (said.status, said.err, said.out) == (0, "", whole.out)
+        assert critic("gate", candidate, baseline, "--min-runs", "5").status == 0
+
+
+def test_worse_runs_in_a_file_block(critic: Critic, baseline: Path, tmp_path: Path) -> None:
+    call = {"step": 0, "adapter_id": "x", "capability_id": "y", "args": {}, "status": "completed"}
+    runs_of(tmp_path / "runs.jsonl", calls=[call])
+    said = critic("gate", baseline, tmp_path / "runs.jsonl")
+    assert (said.status, said.lines[-1]) == (1, "block")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("a.json", "{", "not a Run"),
+        ("a.json", '{"run_id": "<b>"}', "not a Run"),
+        ("a.jsonl", "\n[]\n", "a.jsonl line 2: not a Run"),
+        ("folder", None, "the folder holds no runs"),
+        ("none.json", None, "no such file"),
+    ],
+)
+def test_what_is_no_run_is_refused_as_a_whole(
+    critic: Critic, baseline: Path, tmp_path: Path, wrong: tuple[str, str | None, str]
+) -> None:
+    name, text, words = wrong
+    (tmp_path / "folder").mkdir()
+    if text is not None:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    said = critic("gate", baseline, tmp_path / name)
+    assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
+    assert words in said.err
+
+
+def test_a_file_without_runs_is_too_few(critic: Critic, baseline: Path, tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl").write_text("", encoding="utf-8")
+    said = critic("gate", baseline, tmp_path / "none.jsonl")
+    assert (said.status, said.lines[-1]) == (3, "inconclusive")

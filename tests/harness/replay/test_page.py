@@ -22,6 +22,7 @@ STORED = {sha256(data): data for data in (*PLANS, SPEC)}
 def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
     """Let a reader keep some five plans, and count what it parses."""
     counts: Counter[bytes] = Counter()
+
     def counting(model: Any, data: bytes) -> Any:
         counts[data] += 1
         return parse(model, data)
