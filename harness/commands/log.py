@@ -48,10 +48,10 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     check = replayed.check()
     report.check(check)
     total = sum(counts.values())
-    redacted = counts["redacted"]
-    unbroken = counts["same"] + redacted == total
+    kept = {status: counts[status] for status in ("redacted", "open") if counts[status]}
+    unbroken = counts["same"] + sum(kept.values()) == total
     result = "hashes and chain hold" if unbroken else "hashes or chain do not hold"
-    result += f", {redacted} redacted" if redacted else ""
+    result += "".join(f", {number} {status}" for status, number in kept.items())
     report.close(f"{count_of_records(total)}: {result}", head)
     return 0 if counts["same"] == total and check else EXIT_NOT_SOUND
 

@@ -33,6 +33,7 @@ _EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing, hashes or chain do not hold, or the tables "
     "were changed; 2 the log or the command cannot be read."
 )
+_VERIFY_EXITS: Final = _EXITS.replace("are missing,", "are missing, redacted or open,")
 _LONGEST: Final = 1000
 
 
@@ -93,7 +94,8 @@ def add_log(commands: Commands) -> None:
     listing = add(actions, "list", "one line per record, and one per gap", _EXITS)
     stats = add(actions, "stats", "refusals, scores, budgets, what was slow or costly", _EXITS)
     show = add(actions, "show", "one record in full, with its inputs", _EXITS)
-    check = add(actions, "verify", "check hashes, chain and tables without judging again", _EXITS)
+    checked = "check hashes, chain and tables without judging again"
+    check = add(actions, "verify", checked, _VERIFY_EXITS)
     export = add(actions, "export", "write a log for other tools: Parquet, or OPA", _EXITS)
     upgrade = add(actions, "upgrade", "copy a log of an older format into the present one", _EXITS)
     upgrade.add_argument("log", metavar="OLD")

@@ -7,9 +7,10 @@ import pytest
 
 from critic.verify import verify
 from harness.log.sql import SqlDecisionLog
-from harness.record import PlanAttemptRecord
+from harness.record import Begun, PlanAttemptRecord
 from tests.harness.console import Critic
 from tests.harness.log.decisions import (
+    NOON,
     LogPlace,
     decision,
     filled,
@@ -272,3 +273,12 @@ def test_show_holds_the_attempts_before(critic: Critic, tmp_path: Path) -> None:
 def test_help_says_what_exit_status_1_means(critic: Critic, action: str) -> None:
     said = critic("log", action, "--help")
     assert "1 records are missing" in " ".join(said.out.split())
+
+
+def test_an_execution_that_runs_breaks_no_chain(critic: Critic, tmp_path: Path) -> None:
+    with SqlDecisionLog.open(tmp_path / "log") as log:
+        log.append(decision(1))
+        log.begin(Begun(proposal=proposal(2), begun_at=NOON))
+    said = critic("log", "verify", tmp_path / "log")
+    assert (said.status, said.err) == (1, "")
+    assert said.lines[-2] == "2 records: hashes and chain hold, 1 open"
