@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from harness.log.places import is_url
 from harness.testing._pytest.items import UPDATED, collected
 from harness.testing._pytest.sources import NoSource, source_files
 
@@ -23,10 +24,13 @@ def pytest_configure(config: pytest.Config) -> None:
         _source_files(config)
 
 
-def _source_files(config: pytest.Config) -> list[Path]:
+def _source_files(config: pytest.Config) -> list[Path | str]:
+    """Return the files to replay, and the URLs of logs in a database."""
     folder = config.invocation_params.dir
+    given = config.getoption("--critic-replay", [])
     try:
-        return source_files([folder / path for path in config.getoption("--critic-replay", [])])
+        files = source_files([folder / place for place in given if not is_url(place)])
+        return [*files, *dict.fromkeys(place for place in given if is_url(place))]
     except NoSource as error:
         raise pytest.UsageError(f"--critic-replay {error}") from None
 
@@ -37,8 +41,8 @@ def pytest_collection_modifyitems(
 ) -> None:
     """Add an item for each case and each record. First, so that -k and -m apply to them too."""
     update = config.getoption("--critic-update", False)
-    for path in _source_files(config):
-        items.extend(collected(session, path, update=update))
+    for place in _source_files(config):
+        items.extend(collected(session, place, update=update))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

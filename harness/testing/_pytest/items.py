@@ -10,6 +10,7 @@ import pytest
 from evals.escaping import escape_name
 from harness.cases import Case, Contradiction, parse_case, problem, update_file
 from harness.log.errors import LogError
+from harness.log.passwords import without_passwords
 from harness.log.sql import SqlDecisionLog
 from harness.policy.cases import case_document
 from harness.replay.engine import replay
@@ -27,18 +28,25 @@ class NotReplayed(Exception):
     """A case, a record or a log does not hold. The message says why, ready to print."""
 
 
-def collected(session: pytest.Session, path: Path, *, update: bool) -> Iterator[pytest.Item]:
-    """Yield the items of one case file or log."""
-    try:
-        kind: type[pytest.File] = LogFile if is_log(path) else CaseFile
-    except OSError:
-        kind = CaseFile  # its item fails and says why
-    parent = kind.from_parent(session, path=path)
-    for item in parent.collect():
+def collected(session: pytest.Session, place: Path | str, *, update: bool) -> Iterator[pytest.Item]:
+    """Yield the items of one case file, or of one log: a file, or a URL, which is a text."""
+    for item in _source(session, place).collect():
         if isinstance(item, CaseItem):
             item.update = update
         if isinstance(item, pytest.Item):
             yield item
+
+
+def _source(session: pytest.Session, place: Path | str) -> pytest.File:
+    if isinstance(place, str):
+        name = without_passwords(place)
+        options: dict[str, Any] = {"name": name, "nodeid": name, "place": place}
+        return LogFile.from_parent(session, path=session.path, **options)
+    try:
+        kind: type[pytest.File] = LogFile if is_log(place) else CaseFile
+    except OSError:
+        kind = CaseFile  # its item fails and says why
+    return kind.from_parent(session, path=place)
 
 
 class ReplayItem(pytest.Item):
@@ -104,12 +112,17 @@ def _title(case: Case) -> str:
 
 
 class LogFile(pytest.File):
-    """A decision log."""
+    """A decision log. `place` is its URL, if it is not in a file."""
+
+    def __init__(self, *, place: str | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.place: Path | str = self.path if place is None else place
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield an item for each record and each gap, and one for the log if it is not sound."""
-        numbers, error = _look_over(self.path)
-        yield from (RecordItem.from_parent(self, name=f"record-{seq}") for seq in numbers)
+        numbers, error = _look_over(self.place)
+        for seq in numbers:
+            yield RecordItem.from_parent(self, name=f"record-{seq}", place=self.place)
         if error:
             yield LogItem.from_parent(self, name="log", error=error)
 
@@ -133,6 +146,10 @@ class LogItem(ReplayItem):
 class RecordItem(ReplayItem):
     """One record: passes if the report derived now is the recorded one, byte for byte."""
 
+    def __init__(self, *, place: Path | str, **options: Any) -> None:
+        super().__init__(**options)
+        self._place = place
+
     def runtest(self) -> None:
         """Look the record up in the replay of its log, which is done once in each process.
 
@@ -140,7 +157,7 @@ class RecordItem(ReplayItem):
             NotReplayed: the record has drifted, was tampered with, lacks something, or was not
                 reached.
         """
-        answers = _replayed(self.path)
+        answers = _replayed(self._place)
         answer = answers.by_name.get(self.name)
         if answer is None:
             reason = answers.error or "it is not in the log any more: run again"
@@ -149,11 +166,11 @@ class RecordItem(ReplayItem):
             raise NotReplayed(answer.text())
 
 
-def _look_over(path: Path) -> tuple[list[int], str]:
+def _look_over(place: Path | str) -> tuple[list[int], str]:
     """Return the numbers of the records and the first of each gap, and what is wrong or ""."""
     numbers: list[int] = []
     try:
-        with SqlDecisionLog.open_for_reading(path) as log:
+        with SqlDecisionLog.open_for_reading(place) as log:
             numbers += (raw.seq for raw in log.raw())
             numbers += (gap.first for gap in log.gaps())
             damage = "; ".join(log.problems)
@@ -176,10 +193,10 @@ class _Replayed(NamedTuple):
 
 
 @cache
-def _replayed(path: Path) -> _Replayed:
+def _replayed(place: Path | str) -> _Replayed:
     answers: dict[str, ReplayResult] = {}
     try:
-        with SqlDecisionLog.open_for_reading(path) as log:
+        with SqlDecisionLog.open_for_reading(place) as log:
             for answer in replay(log):
                 name = f"record-{answer.seq}"
                 answers[name] = answer if answers.get(name, True) else answers[name]

@@ -25,7 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="PATH",
         help="run every case file (*.json) and every record of every decision log in PATH, a file "
-        "or a folder, as a test; may be given more than once",
+        "or a folder, as a test; or of the log at the URL that PATH is; may be given more than "
+        "once",
     )
     group.addoption(
         "--critic-update",

@@ -19,6 +19,7 @@ from harness.testing.laws import LAWS
 from tests.harness.log.decisions import body_of, filled, meddle, put_body, query
 from tests.support.examples import good_proposal, refused_proposal
 from tests.support.paths import ROOT
+from tests.support.postgres import PostgresServer
 
 pytest_plugins = ["pytester"]
 
@@ -555,3 +556,26 @@ def test_the_fixture_asked_for_by_name_at_run_time_is_an_error(
     result = run()
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*critic_law must be an argument of a function*"])
+
+
+def test_every_record_of_a_log_in_postgresql_is_a_test(
+    run: Pytest, postgres: PostgresServer
+) -> None:
+    url = postgres.url(password="hunter2")  # noqa: S106
+    filled(url, 4).close()
+    result = run("-v", "--critic-replay", url)
+    result.assert_outcomes(passed=4)
+    assert "::record-4 PASSED" in shown(result)
+    assert "hunter2" not in shown(result)
+    meddle(url, ("DELETE FROM records WHERE seq = 2", ()))
+    result = run("--critic-replay", url)
+    result.assert_outcomes(passed=2, failed=2)
+    assert "record 2 is missing" in shown(result)
+    postgres.disconnect_logs()
+
+
+@pytest.mark.parametrize("place", ["postgresql://u:hunter2@127.0.0.1:1/x", "mysql://x", "s3://x"])
+def test_a_log_at_a_url_that_cannot_be_read_is_a_failure(run: Pytest, place: str) -> None:
+    result = run("--critic-replay", place)
+    result.assert_outcomes(failed=1)
+    assert "hunter2" not in shown(result)
