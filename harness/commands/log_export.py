@@ -17,11 +17,12 @@ from harness.commands.log_filters import EXIT_NOT_SOUND, damage_texts, filters_o
 from harness.commands.log_list import listed_wire
 from harness.commands.log_show import body_shown
 from harness.commands.output import ascii_json
+from harness.commands.recorded import REDACTED, record_wires
 from harness.errors import UsageError, escape_text
 from harness.log.listing import Listed, Listing, open_listing
 from harness.log.query import Filters
 from harness.log.sql import SqlDecisionLog
-from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
+from harness.record import Gap
 from harness.record.index_row import IndexRow
 from harness.replay.log_check import check_log
 from harness.whole_files import new_file
@@ -116,13 +117,13 @@ def _cells(one: Listed | Gap | TriedRow) -> tuple[Any, ...]:
 
 
 def _write_events(out: IO[str], log: SqlDecisionLog, listing: Listing, filters: Filters) -> int:
-    records, inputs, count = log.entries(), _Inputs(log), 0
+    records, inputs, count = record_wires(log), _Inputs(log), 0
     for one in listing.rows(filters):
         if isinstance(one, Gap):
             out.write(ascii_json(_missing(one)) + "\n")
             continue
         # Both are in order, and a search of a record by itself would read those after it.
-        record = next(record for record in records if record.seq == one.row.seq)
+        record = next(record for record in records if record["seq"] == one.row.seq)
         out.write(ascii_json(_event(one, record, inputs)) + "\n")
         count += 1
     return count
@@ -137,30 +138,31 @@ def _common() -> dict[str, Any]:
     return {"labels": {"app": "plan-critic"}, "type": "openpolicyagent.org/decision_logs"}
 
 
-def _event(one: Listed, record: LogRecord, shown: "_Inputs") -> dict[str, Any]:
+def _event(one: Listed, wire: dict[str, Any], shown: "_Inputs") -> dict[str, Any]:
     """Return a record as an event: what was asked, what was answered, and its place in the log."""
-    wire = record.wire()
     event = {
         **_common(),
-        "decision_id": record.hash,
-        "path": _path(record),
+        "decision_id": wire["hash"],
+        "path": _path(wire),
         "timestamp": time_text(one.row.at_us),
-        "req_id": record.seq,
-        "custom": {"log": {"prev_hash": record.prev_hash, **listed_wire(one)}},
+        "req_id": wire["seq"],
+        "custom": {"log": {"prev_hash": wire["prev_hash"], **listed_wire(one)}},
     }
     inputs, erased = shown.of(wire)
+    if REDACTED in wire:
+        erased.append("/custom/run" if "report" in wire else "/input/asked")
     event |= {"input": inputs} if inputs else {}
     event |= {"erased": erased} if erased else {}
-    if isinstance(record, DecisionRecord):
+    if "report" in wire:
         event["result"] = wire["report"]
         event["custom"]["run"] = wire.get("run")
     return event
 
 
-def _path(record: LogRecord) -> str:
-    if isinstance(record, DecisionRecord):
-        return "critic/verify" if record.run is None else "critic/score"
-    return "critic/begun" if isinstance(record, BegunRecord) else "critic/error"
+def _path(wire: dict[str, Any]) -> str:
+    if "report" in wire:
+        return "critic/score" if "run" in wire or REDACTED in wire else "critic/verify"
+    return "critic/begun" if wire.get("kind") == "begun" else "critic/error"
 
 
 class _Inputs:

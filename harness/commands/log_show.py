@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any, Final
 
+from evals.escaping import escape_line
 from harness.commands.cells import write_cells
 from harness.commands.log_filters import damage_texts, warn
 from harness.commands.log_text import RecordShown, record_lines, step_cells
 from harness.commands.output import ascii_json
+from harness.commands.recorded import record_wires
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
-from harness.record import BegunRecord, LogRecord
 from harness.record.drafts import begun_claim
 from harness.record.parts import Whole
 from harness.wire import InvalidInput, parse_json
@@ -41,41 +42,41 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     return warn(chain((gap.text() for gap in gaps), damage_texts(log.problems)))
 
 
-def _shown(form: str, record: LogRecord, log: SqlDecisionLog) -> Iterator[str]:
+def _shown(form: str, record: dict[str, Any], log: SqlDecisionLog) -> Iterator[str]:
     document = _document(record, log)
     if form == "json":
         yield ascii_json(document, indent=2) + "\n"
         return
     shown = RecordShown.of(document)
     if form == "text":
-        yield from (f"{line}\n" for line in record_lines(shown, _ended_by(record, log)))
+        lines = record_lines(shown, _ended_by(record, log))
+        yield from (f"{escape_line(line)}\n" for line in lines)
         return
     write_cells(_STEP_COLUMNS)
     for cells in step_cells(shown):
-        write_cells((record.seq, *cells))
+        write_cells((record["seq"], *cells))
 
 
-def _ended_by(record: LogRecord, log: SqlDecisionLog) -> int | None:
+def _ended_by(record: dict[str, Any], log: SqlDecisionLog) -> int | None:
     """Return the number of the record that ends the execution which this one began."""
-    if not isinstance(record, BegunRecord):
+    if record.get("kind") != "begun":
         return None
-    claim = begun_claim(record.hash)
+    claim = begun_claim(record["hash"])
     return log.claims([claim]).get(claim)
 
 
-def _record(seq: int, log: SqlDecisionLog) -> LogRecord:
+def _record(seq: int, log: SqlDecisionLog) -> dict[str, Any]:
     last = log.head().seq
-    record = next(log.entries(seq), None) if 0 < seq <= last else None
+    record = next(record_wires(log, seq), None) if 0 < seq <= last else None
     if record is None:
         raise UsageError(f"no such record: {seq}: the last one is {last}")
-    if record.seq != seq:
-        raise UsageError(f"record {seq} claims to be record {record.seq}: replay the log")
+    if record["seq"] != seq:
+        raise UsageError(f"record {seq} claims to be record {record['seq']}: replay the log")
     return record
 
 
-def _document(record: LogRecord, log: SqlDecisionLog) -> dict[str, Any]:
+def _document(wire: dict[str, Any], log: SqlDecisionLog) -> dict[str, Any]:
     """Return the record as JSON, with the bodies of its inputs added."""
-    wire = record.wire()
     if "inputs" not in wire:
         return wire
     wholes = {name: log.whole_input(digest) for name, digest in wire["inputs"].items()}

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line, escape_name
 from harness.commands.output import ascii_json
+from harness.commands.recorded import REDACTED
 
 _WIDEST: Final = 160
 """Characters of a value that are shown."""
@@ -93,8 +94,14 @@ def record_lines(shown: RecordShown, ended_by: int | None) -> Iterator[str]:
         yield from _run(shown)
         yield from _scores(shown.report)
     yield from (f"  input {name}: {_line(why)}" for name, why in shown.problems.items())
+    if REDACTED in record:
+        yield f"  redacted, and what is left cannot be proved: part {_line(_parts(record))}"
     yield f"  hash {_line(record.get('hash'))}, follows {_line(record.get('prev_hash'))}"
     yield f"  ruleset {_line(record.get('ruleset_version'))}; check it with `critic replay`"
+
+
+def _parts(record: Json) -> str:
+    return ", ".join(map(str, record[REDACTED]))
 
 
 def _head(shown: RecordShown, ended_by: int | None) -> str:

@@ -19,7 +19,7 @@ from tests.harness.log.decisions import (
     put_body,
     query,
 )
-from tests.support.examples import is_safe
+from tests.support.examples import HOSTILE, is_safe
 
 
 @pytest.fixture
@@ -282,3 +282,16 @@ def test_an_execution_that_runs_breaks_no_chain(critic: Critic, tmp_path: Path) 
     said = critic("log", "verify", tmp_path / "log")
     assert (said.status, said.err) == (1, "")
     assert said.lines[-2] == "2 records: hashes and chain hold, 1 open"
+
+
+def test_an_altered_input_is_shown_without_its_terminal_codes(
+    critic: Critic, tmp_path: Path
+) -> None:
+    filled(tmp_path / "log", 4).close()
+    codes = {HOSTILE: HOSTILE}
+    body = {"run_budget": codes, "safety_mode": HOSTILE, "session": {"id": HOSTILE, "turn": codes}}
+    body |= {"approvals": [codes], "manifests": {"tool_manifest": [codes]}, "steps": [codes]}
+    meddle(tmp_path / "log", ("UPDATE inputs SET body = ?", (json.dumps(body).encode(),)))
+    said = critic("log", "show", tmp_path / "log", "4", "--format", "text")
+    assert said.out
+    assert not set(said.out) & {"\x1b", "\r", "\u202e", "\x9b", "\u2028"}

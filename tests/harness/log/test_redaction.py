@@ -1,5 +1,6 @@
 """`critic log redact`: a value is gone, its digest stays, and every hash and proof still holds."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,12 +13,12 @@ from evals.plan import Proposal
 from harness.canonical import canonical_json
 from harness.log.redaction import ValueInRecord, redact_log, value_named
 from harness.log.sql import SqlDecisionLog
-from harness.record import sha256
+from harness.record import CriticError, sha256
 from harness.replay import check_log, replay
 from harness.wire import build
 from tests.harness.commands.proving import Signed, signed_log
 from tests.harness.console import Critic, Said
-from tests.harness.log.decisions import filled, judged, proposal, put_body, run_of
+from tests.harness.log.decisions import NOON, filled, judged, proposal, put_body, query, run_of
 
 ITEMS = "/inputs/compiled/manifests/evidence_manifest"
 SECRET = "Ada Lovelace of 12 St James Square, born 10 December 1815, " * 20
@@ -269,3 +270,47 @@ def test_what_is_appended_meanwhile_is_not_in_the_copy(
     assert statuses(new) == ["same"] * 8 + ["redacted", "same"]
     assert SECRET.encode() not in new.read_bytes()
     assert signed.check(new).status == 0
+
+
+@pytest.mark.parametrize("value", ["9:/run", "9:/run/outputs/receipt/customer"])
+def test_what_is_left_of_a_redacted_record_is_shown_and_exported(
+    signed: Signed, value: str
+) -> None:
+    assert redact(signed, value).status == 0
+    new = signed.log.with_name("new.db")
+    shown = signed.critic("log", "show", new, "9", "--format", "text")
+    assert (shown.status, shown.err) == (0, "")
+    assert "redacted, and what is left cannot be proved: part " in shown.out
+    assert "step 1: payments/refund" in shown.out
+    told = json.loads(signed.critic("log", "show", new, "9", "--format", "json").out)
+    assert told["redacted"]
+    assert told["report"]["status"] == "completed"
+    assert len(signed.critic("log", "show", new, "9", "--format", "csv").lines) == 3
+    exported = signed.critic("log", "export", new, "--to", "opa", "-o", "-")
+    assert (exported.status, len(exported.lines)) == (0, 10)
+    event = json.loads(exported.lines[8])
+    assert (event["erased"], event["path"]) == (["/custom/run"], "critic/score")
+    assert all("erased" not in line for line in exported.lines[:8])
+
+
+def test_a_redacted_question_is_shown_without_it(signed: Signed) -> None:
+    with SqlDecisionLog.open(signed.log) as log:
+        log.append_error(CriticError(asked={"of": SECRET}, where="x", failed_at=NOON))
+    assert redact(signed, "11:/asked").status == 0
+    new = signed.log.with_name("new.db")
+    shown = signed.critic("log", "show", new, "11", "--format", "text")
+    assert (shown.status, shown.err) == (0, "")
+    assert "redacted, and what is left cannot be proved" in shown.out
+    event = json.loads(signed.critic("log", "export", new, "--to", "opa", "-o", "-").lines[10])
+    assert (event["erased"], event["path"]) == (["/input/asked"], "critic/error")
+
+
+def test_what_is_left_of_a_record_has_to_be_one(signed: Signed) -> None:
+    assert redact(signed, "9:/run").status == 0
+    new = signed.log.with_name("new.db")
+    ((body,),) = query(new, "SELECT body FROM records WHERE seq = 9")
+    put_body(new, 9, bytes(body).replace(b'"report":{', b'"report":7,"x":{', 1))
+    for command in (("show", new, "9"), ("export", new, "--to", "opa", "-o", "-")):
+        said = signed.critic("log", *command)
+        assert said.status == 2
+        assert "record 9 cannot be read" in said.err
