@@ -20,7 +20,7 @@ from harness.errors import UsageError, escape_text
 from harness.log.copying import new_log
 from harness.log.errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
-from harness.log.statements import head, stored_digests
+from harness.log.statements import DIGESTS, head
 from harness.log.store import KEEP_EVIDENCE
 from harness.record import INPUT_NAMES, Head, RawRecord, sha256
 from harness.record.drafts import joined_object
@@ -226,7 +226,9 @@ def _inputs_named(log: SqlDecisionLog, last: int) -> Iterator[str]:
 
 def _extent(log: SqlDecisionLog) -> _Extent:
     with log.reading() as connection:
-        return _Extent(head(connection), frozenset(stored_digests(connection)))
+        return _Extent(
+            head(connection), frozenset(str(one) for (one,) in connection.execute(DIGESTS.select))
+        )
 
 
 def _copy(source: SqlDecisionLog, target: SqlDecisionLog, cut: _Cut, upto: _Extent) -> None:

@@ -102,7 +102,7 @@ def test_plans_that_were_tried_before_are_judged_with_their_record(
     said = _same(critic, revised, file, "--safety-mode", "read_only")
     assert "attempt 1" in said.out
     table = pyarrow.parquet.read_table(file)
-    numbers = table.column("seq").to_pylist()
+    numbers: list[Any] = table.column("seq").to_pylist()
     decisions = table.filter(pyarrow.compute.is_null(table["attempt"])).column("seq").to_pylist()
     assert len(numbers) > len(decisions)
     assert decisions == sorted({*numbers})

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -289,7 +290,11 @@ def test_an_altered_input_is_shown_without_its_terminal_codes(
 ) -> None:
     filled(tmp_path / "log", 4).close()
     codes = {HOSTILE: HOSTILE}
-    body = {"run_budget": codes, "safety_mode": HOSTILE, "session": {"id": HOSTILE, "turn": codes}}
+    body: dict[str, Any] = {
+        "run_budget": codes,
+        "safety_mode": HOSTILE,
+        "session": {"id": HOSTILE, "turn": codes},
+    }
     body |= {"approvals": [codes], "manifests": {"tool_manifest": [codes]}, "steps": [codes]}
     meddle(tmp_path / "log", ("UPDATE inputs SET body = ?", (json.dumps(body).encode(),)))
     said = critic("log", "show", tmp_path / "log", "4", "--format", "text")
