@@ -21,7 +21,7 @@ from critic.prepared import PreparedPlan, prepare_plan
 from critic.verdicts import RefusalKind
 from evals.envelope import MODE_RANK
 from harness.columnar.columns import PlanRow
-from harness.columnar.rows import RowReader, context_of
+from harness.columnar.rows import RowReader, row_context
 from harness.record import sha256
 from harness.record.index_row import EPOCH, MICROSECOND
 from harness.what_if.change import ChangedInputs
@@ -143,7 +143,7 @@ def _bit(check: str, approvable: bool) -> int:
     return _STEP_BITS[check, approvable]
 
 
-class Settings:
+class TimedSettings:
     """What a shared context becomes under a change: a setting for each time that matters."""
 
     def __init__(self, proposal: Proposal | None, expiries: tuple[datetime, ...]) -> None:
@@ -184,9 +184,9 @@ class ChangedSettings:
     def __init__(self, changed: ChangedInputs, most: int = 8) -> None:
         self._changed, self._most = changed, most
         self._reader = RowReader()
-        self._kept: dict[tuple[str, str, str], Settings] = {}
+        self._kept: dict[tuple[str, str, str], TimedSettings] = {}
 
-    def of(self, ctx: str, compiled: str, spec: str) -> Settings:
+    def of(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
         """Return what the texts of a shared context become.
 
         Raises:
@@ -201,23 +201,23 @@ class ChangedSettings:
             del self._kept[next(iter(self._kept))]
         return found
 
-    def _made(self, ctx: str, compiled: str, spec: str) -> Settings:
+    def _made(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
         recorded = Proposal(
-            ctx=context_of(PlanRow(ctx=ctx, trace_id="any")),
+            ctx=row_context(PlanRow(ctx=ctx, trace_id="any")),
             compiled=self._reader.shared(CompiledContext, compiled),
             spec=self._reader.shared(DecisionSpec, spec),
             plan=Plan(steps=(), declared_outputs=()),
         )
         if recorded.ctx.approvals:
-            return Settings(None, ())
+            return TimedSettings(None, ())
         try:
             would_be = self._changed.proposal(recorded, sha256(compiled.encode()))
         except Exception:
             # The plans are judged one by one, and what fails there is named.
-            return Settings(None, ())
+            return TimedSettings(None, ())
         if isinstance(would_be, Unjudgeable) or _names(would_be.spec) > _MOST_NAMES:
-            return Settings(None, ())
-        return Settings(would_be, _expiries(would_be))
+            return TimedSettings(None, ())
+        return TimedSettings(would_be, _expiries(would_be))
 
 
 def _names(spec: DecisionSpec) -> int:

@@ -15,14 +15,14 @@ import numpy as np
 import orjson
 
 from harness.columnar.columns import PlanRow
-from harness.columnar.facts import ChangedSettings, Setting, Settings, StepFacts
-from harness.columnar.kernel import UNKNOWN, Answers, Marks, Numbers, Plans, Scratch, answers
+from harness.columnar.facts import ChangedSettings, Setting, StepFacts, TimedSettings
+from harness.columnar.kernel import UNKNOWN, Answers, Numbers, PlanMarks, Plans, Scratch, answers
 from harness.columnar.reading import PlanFile, PlanGroup
 from harness.columnar.rows import RowReader
-from harness.what_if.answers import ANSWERS, answer_of, direction_between
+from harness.what_if.answers import ANSWERS, answer_entry, direction_between
 from harness.what_if.change import Alteration, ChangedInputs
 from harness.what_if.judging import Compared, JudgedPlan, NotJudged, RecordedPlans, compared_plans
-from harness.what_if.matrix import LeftOut, PlanTally
+from harness.what_if.matrix import LeftOutTally, PlanTally
 
 _IS_CHANGED: Final = np.array(
     [[direction_between(one, other) != "unchanged" for other in ANSWERS] for one in ANSWERS]
@@ -53,7 +53,7 @@ class PlanJudge:
         self._makes_turns_anew = change.policy is not None
         self._reader, self._scratch = RowReader(), Scratch()
 
-    def compared(self, file: PlanFile) -> Iterator[Compared | PlanTally | LeftOut]:
+    def compared(self, file: PlanFile) -> Iterator[Compared | PlanTally | LeftOutTally]:
         """Yield what is shown in the order of the records, and the counts of all other plans.
 
         Raises:
@@ -63,13 +63,13 @@ class PlanJudge:
             with file.reading():
                 yield from self._compared(group)
 
-    def _compared(self, group: PlanGroup) -> Iterator[Compared | PlanTally | LeftOut]:
+    def _compared(self, group: PlanGroup) -> Iterator[Compared | PlanTally | LeftOutTally]:
         asked = np.ones(len(group), np.bool_)
         if self._key is not None:
             left_out = group.keyed(self._key)
             asked = ~left_out
             if records := int((left_out & group.is_decision).sum()):
-                yield LeftOut(records)
+                yield LeftOutTally(records)
         after = self.answers(group, asked & group.judged)
         alone = asked & (group.not_judged | (group.judged & (after == UNKNOWN)))
         if self._shown:
@@ -81,7 +81,7 @@ class PlanJudge:
         yield from _counted(group, after, asked & group.judged & ~alone)
         yield from self._one_by_one(group, after, np.flatnonzero(alone))
 
-    def answers(self, group: PlanGroup, wanted: Marks) -> Answers:
+    def answers(self, group: PlanGroup, wanted: PlanMarks) -> Answers:
         """Return the answers on the wanted plans of a group; `UNKNOWN` for all others."""
         found = np.full(len(group), UNKNOWN, np.uint8)
         if self._makes_turns_anew:
@@ -132,11 +132,11 @@ _SHARED: Final = ("ctx", "compiled", "spec")
 def _agrees(one: Compared, code: int, row: PlanRow) -> bool:
     if not isinstance(one, JudgedPlan):
         return code == UNKNOWN
-    is_before = answer_of(one.before).text == row.answer
-    return is_before and (code == UNKNOWN or answer_of(one.after) == ANSWERS[code])
+    is_before = answer_entry(one.before).text == row.answer
+    return is_before and (code == UNKNOWN or answer_entry(one.after) == ANSWERS[code])
 
 
-def _counted(group: PlanGroup, after: Answers, rows: Marks) -> Iterator[PlanTally]:
+def _counted(group: PlanGroup, after: Answers, rows: PlanMarks) -> Iterator[PlanTally]:
     size = len(ANSWERS)
     cells = group.before[rows].astype(np.int64) * size + after[rows]
     plans = np.bincount(cells, minlength=size * size)
@@ -146,7 +146,7 @@ def _counted(group: PlanGroup, after: Answers, rows: Marks) -> Iterator[PlanTall
         yield PlanTally(ANSWERS[before], ANSWERS[now], int(plans[cell]), int(drifted[cell]))
 
 
-def _by_context(group: PlanGroup, wanted: Marks) -> Iterator[tuple[Numbers, tuple[int, ...]]]:
+def _by_context(group: PlanGroup, wanted: PlanMarks) -> Iterator[tuple[Numbers, tuple[int, ...]]]:
     """Yield the wanted rows of each shared context, with the numbers of its texts."""
     rows = np.flatnonzero(wanted)
     if not rows.size:
@@ -164,7 +164,7 @@ def _by_context(group: PlanGroup, wanted: Marks) -> Iterator[tuple[Numbers, tupl
 
 
 def _by_time(
-    group: PlanGroup, rows: Numbers, settings: Settings
+    group: PlanGroup, rows: Numbers, settings: TimedSettings
 ) -> Iterator[tuple[Numbers, Setting]]:
     """Yield the rows of each time between what expires, in their setting."""
     if not settings.expiries:

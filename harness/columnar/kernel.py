@@ -28,7 +28,7 @@ from harness.what_if.answers import ANSWERS, MatrixEntry
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Codes: TypeAlias = npt.NDArray[np.int32]
-Marks: TypeAlias = npt.NDArray[np.bool_]
+PlanMarks: TypeAlias = npt.NDArray[np.bool_]
 Answers: TypeAlias = npt.NDArray[np.uint8]
 
 UNKNOWN: Final = 255
@@ -88,8 +88,8 @@ class Plans(NamedTuple):
     declared: Codes
     spent_steps: Numbers
     spent_tokens: Numbers
-    out_of_order: Marks
-    other_trace: Marks
+    out_of_order: PlanMarks
+    other_trace: PlanMarks
 
     def take(self, rows: Numbers) -> "Plans":
         """Return some of the plans."""
@@ -154,7 +154,7 @@ def _tables(
     return bits, tokens
 
 
-def _marked(codes: Codes, is_marked: Callable[[int], bool]) -> Marks:
+def _marked(codes: Codes, is_marked: Callable[[int], bool]) -> PlanMarks:
     """Return the marks of numbers, each of which is asked about once."""
     size = int(codes.max()) + 1 if codes.size else 0
     marks = np.zeros(size, np.bool_)

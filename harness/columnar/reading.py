@@ -1,7 +1,8 @@
 """Read columns of plans from a Parquet file, a group of rows at a time.
 
 Rule 1: a file that is not of this format, or of other rules, is refused before anything is judged.
-Rule 2: pages have checksums, and they are checked: damage is an error and never another answer.
+Rule 2: pages have checksums, and the footer counts the rows in more than one place: both are
+        checked, so that damage is an error and never another answer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +24,7 @@ from harness.columnar.columns import (
     ColumnKind,
     PlanRow,
 )
-from harness.columnar.kernel import UNKNOWN, Answers, Codes, Lists, Marks, Numbers, Plans
+from harness.columnar.kernel import UNKNOWN, Answers, Codes, Lists, Numbers, PlanMarks, Plans
 from harness.columnar.writing import arrow_type
 from harness.errors import HarnessError, escape_text
 from harness.replay.log_check import LogCheck
@@ -61,6 +62,7 @@ class PlanFile:
         self._where = escape_text(str(path))
         with self.reading():
             self._file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
+            _check_count(self._file.metadata)
         self.check = self._checked(self._file.schema_arrow)
 
     def _checked(self, schema: Any) -> LogCheck:
@@ -144,12 +146,12 @@ class PlanGroup:
         table = file.table(number, _JUDGED)
         self._columns = {name: _one_chunk(table.column(name)) for name in _JUDGED}
         self.seq: Numbers = self._numbers("seq")
-        self.is_decision: Marks = ~self._known("attempt")
-        self.judged: Marks = self._known("answer")
-        self.not_judged: Marks = self._known("not_judged")
-        self.drifted: Marks = self._marks("drifted")
-        self.of_guard: Marks = self._marks("of_guard")
-        self.has_time: Marks = self._known("as_of_us")
+        self.is_decision: PlanMarks = ~self._known("attempt")
+        self.judged: PlanMarks = self._known("answer")
+        self.not_judged: PlanMarks = self._known("not_judged")
+        self.drifted: PlanMarks = self._marks("drifted")
+        self.of_guard: PlanMarks = self._marks("of_guard")
+        self.has_time: PlanMarks = self._known("as_of_us")
         self.as_of_us: Numbers = self._numbers("as_of_us")
         self.before: Answers = self._answers()
 
@@ -175,11 +177,11 @@ class PlanGroup:
             self._marks("other_trace"),
         )
 
-    def keyed(self, decision_key: str) -> Marks:
+    def keyed(self, decision_key: str) -> PlanMarks:
         """Return the rows of other decisions than this one, as far as their spec is known."""
         texts = self.texts("decision_key")
         number = texts.index(decision_key) if decision_key in texts else -1
-        found: Marks = self._known("decision_key") & (self.codes("decision_key") != number)
+        found: PlanMarks = self._known("decision_key") & (self.codes("decision_key") != number)
         return found
 
     def codes(self, name: str) -> Codes:
@@ -208,19 +210,19 @@ class PlanGroup:
             ]
             yield from map(PlanRow._make, zip(*columns, strict=True))
 
-    def _known(self, name: str) -> Marks:
+    def _known(self, name: str) -> PlanMarks:
         column = self._columns[name]
         if not column.null_count:
             return np.ones(len(column), np.bool_)
-        found: Marks = column.is_valid().to_numpy(zero_copy_only=False)
+        found: PlanMarks = column.is_valid().to_numpy(zero_copy_only=False)
         return found
 
     def _numbers(self, name: str) -> Numbers:
         found: Numbers = self._columns[name].fill_null(0).to_numpy()
         return found
 
-    def _marks(self, name: str) -> Marks:
-        found: Marks = self._columns[name].fill_null(False).to_numpy(zero_copy_only=False)
+    def _marks(self, name: str) -> PlanMarks:
+        found: PlanMarks = self._columns[name].fill_null(False).to_numpy(zero_copy_only=False)
         return found
 
     def _lists(self, name: str) -> Lists:
@@ -256,6 +258,15 @@ def _cells(column: Any, kind: ColumnKind, texts: list[str]) -> Iterable[Any]:
         return map(tuple, column.to_pylist())
     cells: list[Any] = column.to_pylist()
     return cells
+
+
+def _check_count(about: Any) -> None:
+    """Check that the footer, which has no checksum, counts the rows alike in all of its places."""
+    groups = [about.row_group(number) for number in range(about.num_row_groups)]
+    values = [group.column(0).num_values for group in groups]  # of a column without lists
+    counts = [group.num_rows for group in groups]
+    if counts != values or sum(counts) != about.num_rows:
+        raise ValueError("its footer contradicts itself")
 
 
 def _check_range(numbers: Codes | Numbers, end: Any) -> None:

@@ -14,7 +14,7 @@ from harness.canonical import canonical_bytes, canonical_json
 from harness.columnar.columns import PlanRow
 from harness.record import sha256
 from harness.record.index_row import EPOCH, MICROSECOND
-from harness.what_if.answers import answer_of
+from harness.what_if.answers import answer_entry
 from harness.what_if.change import is_of_session
 from harness.what_if.judging import NotJudged, RecordedPlan, RecordedPlans
 from harness.wire import EnvelopeT, build, parse, parse_json
@@ -55,7 +55,7 @@ class RowWriter:
         spent, wire = ctx.spent, ctx.wire()
         return PlanRow(
             decision_key=one.proposal.spec.id,
-            answer=answer_of(one.before).text,
+            answer=answer_entry(one.before).text,
             drifted=one.drifted,
             of_guard=is_of_session(one.proposal),
             ctx=_json(_shared(wire)),
@@ -73,7 +73,7 @@ class RowWriter:
             declared_outputs=_json(list(plan.declared_outputs)),
             plan_steps=tuple(canonical_bytes(step).decode() for step in plan.steps),
             repeated_calls=tuple(repeated_calls(plan)),
-            out_of_order=is_out_of_order(plan),
+            out_of_order=_is_out_of_order(plan),
             other_trace=plan.trace_id is not None and plan.trace_id != ctx.trace_id,
         )
 
@@ -104,7 +104,7 @@ def repeated_calls(plan: Plan) -> Iterator[int]:
             made.add(call)
 
 
-def is_out_of_order(plan: Plan) -> bool:
+def _is_out_of_order(plan: Plan) -> bool:
     """Return whether the loop guard refuses the ids or the dependencies of the steps."""
     # Without tools nothing is destructive, and without limits nothing is too much.
     case = prepare_plan(_NO_LIMITS, _NO_TOOLS, _NO_DEMANDS, plan)
@@ -140,7 +140,7 @@ class RowReader:
             return NotJudged(seq, upto, row.not_judged, row.why)  # type: ignore[arg-type]
         compiled = row.compiled or ""
         proposal = Proposal(
-            ctx=context_of(row),
+            ctx=row_context(row),
             compiled=self.shared(CompiledContext, compiled),
             spec=self.shared(DecisionSpec, row.spec or ""),
             plan=_plan_of(row),
@@ -163,7 +163,7 @@ class RowReader:
         return found
 
 
-def context_of(row: PlanRow) -> RunContext:
+def row_context(row: PlanRow) -> RunContext:
     """Return the context of a row.
 
     Raises:

@@ -16,7 +16,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import LogCheck, check_log
 from harness.what_if.change import Alteration, KeptEvidence
 from harness.what_if.judging import Compared, JudgedPlan, NotJudged, what_if
-from harness.what_if.matrix import LeftOut, Matrix, PlanTally
+from harness.what_if.matrix import LeftOutTally, Matrix, PlanTally
 
 
 def run(args: argparse.Namespace) -> int:
@@ -55,7 +55,9 @@ def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix)
     return file.check
 
 
-def _take(one: Compared | PlanTally | LeftOut, args: argparse.Namespace, matrix: Matrix) -> None:
+def _take(
+    one: Compared | PlanTally | LeftOutTally, args: argparse.Namespace, matrix: Matrix
+) -> None:
     matrix.add(one)
     if isinstance(one, JudgedPlan | NotJudged) and not args.counts and _is_shown(one):
         _print(ascii_json(compared_wire(one)) if args.format == "json" else compared_text(one))

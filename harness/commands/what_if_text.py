@@ -10,7 +10,7 @@ from harness.what_if.judging import (
     JudgedPlan,
     NotAsked,
     NotJudged,
-    kind_of,
+    answer_kind,
     reason_of,
     stance_of,
 )
@@ -58,7 +58,7 @@ def compared_wire(one: Compared) -> dict[str, Any]:
 
 def _shown(verdict: Verified | Refused) -> str:
     asked = ", needs approval" if stance_of(verdict) == "ask" else ""
-    return "ok" if verdict.ok else f"refused ({kind_of(verdict)}{asked})"
+    return "ok" if verdict.ok else f"refused ({answer_kind(verdict)}{asked})"
 
 
 def matrix_lines(matrix: Matrix) -> Iterator[str]:

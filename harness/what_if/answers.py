@@ -39,7 +39,7 @@ ANSWERS: Final = (
 """Every answer there is, in the order of a table."""
 
 
-def answer_of(verdict: Verified | Refused) -> MatrixEntry:
+def answer_entry(verdict: Verified | Refused) -> MatrixEntry:
     """Return the answer that a verdict gives."""
     if isinstance(verdict, Verified):
         return ANSWERS[0]

@@ -14,7 +14,7 @@ from harness.canonical import canonical_bytes
 from harness.record import BegunRecord, CriticErrorRecord, DecisionRecord, Gap
 from harness.replay.engine import RecordedLog, Replayer
 from harness.replay.recheck import RecordedInputs
-from harness.what_if.answers import ShiftDirection, Stance, answer_of, direction_between
+from harness.what_if.answers import ShiftDirection, Stance, answer_entry, direction_between
 from harness.what_if.change import Alteration, ChangedInputs
 from harness.what_if.turns import Unjudgeable
 
@@ -41,7 +41,7 @@ class JudgedPlan(NamedTuple):
     @property
     def direction(self) -> ShiftDirection:
         """Return what the change does: from no over ask to ok is looser."""
-        return direction_between(answer_of(self.before), answer_of(self.after))
+        return direction_between(answer_entry(self.before), answer_entry(self.after))
 
 
 class NotJudged(NamedTuple):
@@ -64,10 +64,10 @@ Compared = JudgedPlan | NotJudged | NotAsked
 
 def stance_of(verdict: Verified | Refused) -> Stance:
     """Return whether a plan may run, a person is to be asked, or it may not."""
-    return answer_of(verdict).stance
+    return answer_entry(verdict).stance
 
 
-def kind_of(verdict: Verified | Refused) -> str:
+def answer_kind(verdict: Verified | Refused) -> str:
     """Return the kind of a refusal, or `ok`."""
     return "ok" if isinstance(verdict, Verified) else verdict.kind
 

@@ -7,7 +7,7 @@ from harness.what_if.answers import (
     ANSWERS,
     MatrixEntry,
     ShiftDirection,
-    answer_of,
+    answer_entry,
     direction_between,
 )
 from harness.what_if.judging import Compared, JudgedPlan, NotJudged
@@ -24,7 +24,7 @@ class PlanTally(NamedTuple):
     drifted: int = 0
 
 
-class LeftOut(NamedTuple):
+class LeftOutTally(NamedTuple):
     """How many records are of other decisions than those that were asked for."""
 
     records: int
@@ -46,17 +46,17 @@ class Matrix:
         self.reasons: Counter[str] = Counter()
         self.drifted = self.left_out = 0
 
-    def add(self, one: Compared | PlanTally | LeftOut) -> None:
+    def add(self, one: Compared | PlanTally | LeftOutTally) -> None:
         """Count one plan, many of one kind, or some records that were not judged."""
         if isinstance(one, JudgedPlan):
-            before, after = answer_of(one.before), answer_of(one.after)
+            before, after = answer_entry(one.before), answer_entry(one.after)
             self._add(PlanTally(before, after, 1, int(one.drifted)))
         elif isinstance(one, PlanTally):
             self._add(one)
         elif isinstance(one, NotJudged):
             self.reasons[one.status] += one.last - one.seq + 1
         else:
-            self.left_out += one.records if isinstance(one, LeftOut) else 1
+            self.left_out += one.records if isinstance(one, LeftOutTally) else 1
 
     def _add(self, tally: PlanTally) -> None:
         self._cells[tally.before, tally.after] += tally.plans

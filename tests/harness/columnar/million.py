@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 
-from harness.what_if.answers import answer_of, direction_between
+from harness.what_if.answers import answer_entry, direction_between
 from harness.what_if.judging import JudgedPlan
 from tests.harness.columnar.drawn import World, a_change
 from tests.harness.columnar.plan_files import (
@@ -58,9 +58,9 @@ def _one_file(path: Path, seed: int, counts: Counter[str]) -> None:
         sys.stdout.write(f"seed {seed}: {each}\n")
     for one in one_by_one:
         if isinstance(one, JudgedPlan):
-            after = answer_of(one.after)
+            after = answer_entry(one.after)
             counts[f"after: {after.text}"] += 1
-            counts[direction_between(answer_of(one.before), after)] += 1
+            counts[direction_between(answer_entry(one.before), after)] += 1
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from harness.columnar.reading import PlanFile
 from harness.columnar.rows import RowWriter
 from harness.columnar.writing import PlanBatch, plan_fields, plan_metadata, writer_options
 from harness.replay.log_check import LogCheck
-from harness.what_if.answers import ANSWERS, answer_of
+from harness.what_if.answers import ANSWERS, answer_entry
 from harness.what_if.change import Alteration, ChangedInputs
 from harness.what_if.judging import (
     Compared,
@@ -26,7 +26,7 @@ from harness.what_if.judging import (
     RecordedPlans,
     compared_plans,
 )
-from harness.what_if.matrix import LeftOut, Matrix, PlanTally
+from harness.what_if.matrix import LeftOutTally, Matrix, PlanTally
 
 
 def recorded(proposals: Iterable[Proposal]) -> list[RecordedPlans]:
@@ -90,7 +90,7 @@ def agreement(
         for seq, code in zip(group.seq.tolist(), codes.tolist(), strict=True):
             one = next(expected)
             known, left = known + (code != UNKNOWN), left + (code == UNKNOWN)
-            told = answer_of(one.after).text if isinstance(one, JudgedPlan) else "not judged"
+            told = answer_entry(one.after).text if isinstance(one, JudgedPlan) else "not judged"
             if code != UNKNOWN and ANSWERS[code].text != told:
                 differences.append(Difference(seq, ANSWERS[code].text, told))
     return Agreement(known, left, differences)
@@ -116,7 +116,7 @@ def check_file(path: Path, one_by_one: Sequence[Compared], change: Alteration) -
         matrix, found = Matrix(), list[Compared]()
         for each in PlanJudge(change, shown=is_shown).compared(PlanFile(path)):
             matrix.add(each)
-            if not isinstance(each, PlanTally | LeftOut):
+            if not isinstance(each, PlanTally | LeftOutTally):
                 found.append(each)
         assert matrix.wire() == expected.wire()
         if is_shown:

@@ -13,7 +13,7 @@ from harness.canonical import canonical_bytes
 from harness.log import SqlDecisionLog
 from harness.record import CriticError
 from harness.what_if.change import Alteration
-from harness.what_if.judging import Compared, JudgedPlan, NotJudged, kind_of, what_if
+from harness.what_if.judging import Compared, JudgedPlan, NotJudged, answer_kind, what_if
 from harness.what_if.matrix import Matrix
 from harness.wire import build
 from tests.harness.log.decisions import NOON, decision, filled, judged, meddle, proposal
@@ -111,7 +111,7 @@ def test_each_change_shows_in_its_kind_and_direction(
 ) -> None:
     filled(tmp_path / "log", 8).close()
     found = {
-        (kind_of(one.before), kind_of(one.after)): one.direction
+        (answer_kind(one.before), answer_kind(one.after)): one.direction
         for one in plans(tmp_path / "log", change)
         if one.direction != "unchanged"
     }
