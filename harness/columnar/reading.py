@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 
+from evals.escaping import escape_line
 from harness.columnar.columns import (
     CHECK_KEY,
     COLUMNS,
@@ -38,6 +39,7 @@ _JUDGED: Final = (
     *("plan_steps", "repeated_calls", "out_of_order", "other_trace"),
 )
 """The columns that every plan is judged by. The others are read where a plan is shown."""
+_SAID: Final = ("damage", "notes")
 _SLICE: Final = 500  # rows that are in memory in full
 _ANSWERS: Final = {answer.text: code for code, answer in enumerate(ANSWERS)}
 
@@ -92,9 +94,11 @@ class PlanFile:
             )
         data = about.get(CHECK_KEY, "").encode()
         try:
-            return parse(LogCheck, data, len(data))
+            check = parse(LogCheck, data, len(data))
         except InvalidInput as error:
             raise PlansUnusable(f"{self._where}: {CHECK_KEY} in its metadata: {error}") from None
+        lines = {name: tuple(map(escape_line, getattr(check, name))) for name in _SAID}
+        return LogCheck(**lines)
 
     def groups(self) -> Iterator["PlanGroup"]:
         """Yield the rows, a group at a time.

@@ -1,12 +1,13 @@
 """Make a row of columns from a recorded plan, and the recorded plan from its row again."""
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunBudget, RunContext
 from critic.checks.loop import check_loop
 from critic.prepared import prepare_plan
 from critic.verify import verify_proposal
+from evals.escaping import escape_line, escape_name
 from evals.json_value import SAFE_INTEGER
 from evals.manifest import Manifests
 from evals.plan import ToolStep
@@ -16,7 +17,7 @@ from harness.record import sha256
 from harness.record.index_row import EPOCH, MICROSECOND
 from harness.what_if.answers import answer_entry
 from harness.what_if.change import is_of_session
-from harness.what_if.judging import NotJudged, RecordedPlan, RecordedPlans
+from harness.what_if.judging import NotJudged, NotJudgedStatus, RecordedPlan, RecordedPlans
 from harness.wire import EnvelopeT, build, parse, parse_json
 
 _MOST_KEPT: Final = 8  # manifests: each may be as large as a document
@@ -133,11 +134,14 @@ class RowReader:
         """Return the plan of a row, judged again as it was recorded.
 
         Raises:
-            harness.wire.InvalidInput: the row is not one that this version writes.
+            ValueError: the row is not one that this version writes.
         """
         if row.not_judged is not None:
             upto = seq if row.upto is None else row.upto
-            return NotJudged(seq, upto, row.not_judged, row.why)  # type: ignore[arg-type]
+            status = next((one for one in get_args(NotJudgedStatus) if one == row.not_judged), None)
+            if status is None:
+                raise ValueError(f"a row is not judged for {escape_name(row.not_judged)}")
+            return NotJudged(seq, upto, status, tuple(map(escape_line, row.why)))
         compiled = row.compiled or ""
         proposal = Proposal(
             ctx=row_context(row),

@@ -1,6 +1,6 @@
 """Write rows of plans as columns of Arrow, with a dictionary for each column of texts."""
 
-from collections.abc import Iterable
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,8 @@ _MAGIC: Final = b"PAR1"
 def is_parquet(place: str) -> bool:
     """Return whether a place is a Parquet file, by how it begins."""
     try:
+        if not Path(place).is_file():  # a pipe would be waited for
+            return False
         with Path(place).open("rb") as file:
             return file.read(len(_MAGIC)) == _MAGIC
     except (OSError, ValueError):  # a name may hold what no path can
@@ -88,51 +90,49 @@ class PlanBatch:
     """Rows that are written together: a few, so that memory does not grow with a log."""
 
     def __init__(self) -> None:
-        self._rows: list[PlanRow] = []
-        self._texts: dict[str, dict[str, int]] = {
-            name: {} for name, kind in COLUMNS.items() if kind in ("text", "texts")
-        }
+        self._cells: list[list[Any]] = [[] for _ in COLUMNS]
+        self._texts: dict[str, dict[str, int]] = {name: {} for name in COLUMNS}
         self._size = 0
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
     @property
     def is_full(self) -> bool:
         """Return whether the rows should be written before more are added."""
-        return len(self._rows) >= ROWS or self._size >= _MOST_TEXT
+        return len(self._cells[0]) >= ROWS or self._size >= _MOST_TEXT
 
     def add(self, row: PlanRow) -> None:
         """Add a row."""
-        for name, codes in self._texts.items():
-            value = getattr(row, name)
-            texts = (value,) if COLUMNS[name] == "text" else value
-            for text in texts:
-                if text is not None and text not in codes:
-                    codes[text] = len(codes)
-                    self._size += len(text)
-        self._rows.append(row)
+        values: tuple[Any, ...] = row
+        for (name, kind), cells, value in zip(COLUMNS.items(), self._cells, values, strict=True):
+            if kind == "text" and value is not None:
+                cells.append(self._code(name, value))
+            elif kind == "texts":
+                cells.append([self._code(name, text) for text in value])
+            else:
+                cells.append(value)
+
+    def _code(self, name: str, text: str) -> int:
+        """Return the number of a text, so that each is in memory once."""
+        codes = self._texts[name]
+        if text not in codes:
+            codes[text] = len(codes)
+            self._size += len(text)
+        return codes[text]
 
     def arrays(self) -> list[Any]:
         """Return the columns of the rows."""
-        columns: Iterable[tuple[Any, ...]] = zip(*self._rows, strict=True)
-        named = zip(COLUMNS.items(), columns, strict=True)
-        return [self._array(name, kind, column) for (name, kind), column in named]
+        named = zip(COLUMNS.items(), self._cells, strict=True)
+        return [self._array(name, kind, cells) for (name, kind), cells in named]
 
-    def _array(self, name: str, kind: ColumnKind, column: tuple[Any, ...]) -> Any:
+    def _array(self, name: str, kind: ColumnKind, cells: list[Any]) -> Any:
         import pyarrow  # noqa: PLC0415
 
         if kind not in ("text", "texts"):
-            return pyarrow.array(column, type=arrow_type(kind))
-        codes = self._texts[name]
-        texts = pyarrow.array(list(codes), pyarrow.string())
+            return pyarrow.array(cells, type=arrow_type(kind))
+        texts = pyarrow.array(list(self._texts[name]), pyarrow.string())
         if kind == "text":
-            numbers = [None if text is None else codes[text] for text in column]
-            indices = pyarrow.array(numbers, pyarrow.int32())
+            indices = pyarrow.array(cells, pyarrow.int32())
             return pyarrow.DictionaryArray.from_arrays(indices, texts)
-        starts = [0]
-        for each in column:
-            starts.append(starts[-1] + len(each))
-        flat = pyarrow.array([codes[text] for each in column for text in each], pyarrow.int32())
+        starts = [0, *accumulate(map(len, cells))]
+        flat = pyarrow.array(list(chain.from_iterable(cells)), pyarrow.int32())
         values = pyarrow.DictionaryArray.from_arrays(flat, texts)
         return pyarrow.ListArray.from_arrays(pyarrow.array(starts, pyarrow.int32()), values)

@@ -27,6 +27,7 @@ from tests.harness.console import Critic, Said
 from tests.harness.log.decisions import judged, meddle, proposal
 from tests.harness.log.searched import varied
 from tests.harness.replay.test_replay import revised
+from tests.support.examples import is_safe
 from tests.support.guarding import answers_to, guard_of, streams
 
 __all__ = ["revised"]
@@ -234,6 +235,14 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
         ),
         "out of its range",
     ),
+    "a reason that is none": (
+        lambda one: one.set_column(
+            one.schema.get_field_index("not_judged"),
+            "not_judged",
+            pyarrow.array(["fine"] * len(one)).dictionary_encode(),
+        ),
+        "not judged for fine",
+    ),
     "a context that is none": (
         lambda one: one.set_column(
             one.schema.get_field_index("ctx"),
@@ -255,6 +264,23 @@ def test_another_file_is_refused_with_the_reason(
     assert (said.status, said.out) == (2, "")
     assert line in said.err
     assert said.err.count("\n") == 1
+
+
+def test_what_a_hostile_file_says_is_printed_without_harm(critic: Critic, log: Path) -> None:
+    file, evil = exported(critic, log), "\x1b[31m\nlooser"
+    check = json.dumps({"damage": [evil], "notes": []})
+
+    def hostile(table: Any) -> Any:
+        at = table.schema.get_field_index("why")
+        why = pyarrow.array([[evil]] * len(table), pyarrow.list_(pyarrow.string()))
+        return _about("plan-critic.check", check)(table.set_column(at, "why", why))
+
+    _rewritten(file, hostile)
+    said = critic("what-if", file, "--safety-mode", "network")
+    assert said.status == 1
+    assert "looser" in said.out
+    assert all(map(is_safe, said.lines))
+    assert not any(line.startswith("looser") for line in said.lines)
 
 
 def test_a_parquet_file_of_others_is_refused(critic: Critic, tmp_path: Path) -> None:
