@@ -47,7 +47,7 @@ class IndexedLog(Protocol):
         ...
 
 
-class Remainder(Protocol):
+class NamesLeft(Protocol):
     """Names, without those that are taken out."""
 
     def discard(self, others: Iterable[str], /) -> None:
@@ -71,11 +71,11 @@ class StoredLog(RecordedLog, PartedLog, IndexedLog, Protocol):
         """Yield the stored rows as they are."""
         ...
 
-    def unnamed(self) -> Remainder:
+    def unnamed(self) -> NamesLeft:
         """Return the digests of all inputs and parts, to take out those that something names."""
         ...
 
-    def unmade(self) -> Remainder:
+    def unmade(self) -> NamesLeft:
         """Return all claims, to take out those that a record made."""
         ...
 
@@ -192,7 +192,7 @@ class _Reader(Replayer):
         return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
 
 
-def _listed(noun: str, verb: str, names: Remainder) -> Iterator[str]:
+def _listed(noun: str, verb: str, names: NamesLeft) -> Iterator[str]:
     total, first = names.left(_NAMED)
     if not total:
         return
