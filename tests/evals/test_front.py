@@ -15,6 +15,7 @@ import pytest
 import critic
 import critic.provenance
 import evals
+from tests.support.effort import sampled
 from tests.support.paths import ROOT
 
 FRONTS = (critic, evals, critic.provenance)
@@ -59,7 +60,16 @@ def test_verifying_loads_no_evaluation_advice_or_log() -> None:
 @pytest.mark.parametrize("name", ["verify", "score", "consolidate"])
 @pytest.mark.parametrize(
     "before",
-    ["", "import critic.{0}", "import critic.{0} as m", "from critic.{0} import {0}", "critic.{0}"],
+    sampled(
+        [
+            "",
+            "import critic.{0}",
+            "import critic.{0} as m",
+            "from critic.{0} import {0}",
+            "critic.{0}",
+        ],
+        one_in=3,
+    ),
 )
 def test_a_function_is_not_hidden_by_the_module_of_its_name(name: str, before: str) -> None:
     script = f"""

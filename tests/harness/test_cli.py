@@ -296,6 +296,7 @@ ENVIRONMENTS: list[tuple[tuple[str, ...], dict[str, str]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_the_verdict_is_the_same_in_every_environment() -> None:
     answers = {
         spawn("verify", "--format", "json", PLAN_A, PLAN_B, flags=flags, env=env)
