@@ -7,8 +7,10 @@ Rule 2: an optional field is left out: it is not required, it has no default nul
 Rule 3: one schema has one byte form, and the checked-in files are these bytes.
 """
 
+import copy
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -141,12 +143,17 @@ _JSON_SCHEMA: Final = {"type": ["object", "boolean"]}
 
 def schemas() -> dict[str, Schema]:
     """Return the JSON Schema (draft 2020-12, self-contained) of every envelope, by name."""
-    return {name: _schema(name, envelope) for name, envelope in _ENVELOPES}
+    return copy.deepcopy(_derived())  # the caller's own, to change as it likes
 
 
 def render_schemas(schema: Schema) -> bytes:
     """Render the bytes of a schema file: indent 2, a newline at the end."""
     return f"{json.dumps(schema, indent=2)}\n".encode()
+
+
+@cache
+def _derived() -> dict[str, Schema]:
+    return {name: _schema(name, envelope) for name, envelope in _ENVELOPES}
 
 
 def _schema(name: str, envelope: Any) -> Schema:

@@ -36,6 +36,13 @@ def test_schema_is_current_and_a_schema(name: str) -> None:
     assert (schema["$schema"], schema["title"]) == (DIALECT, name)
 
 
+def test_whoever_asks_for_the_schemas_may_change_them() -> None:
+    changed = schemas()
+    assert changed == SCHEMAS
+    changed["Proposal"]["$defs"].clear()
+    assert schemas() == SCHEMAS != changed
+
+
 def test_no_schema_file_is_left_over() -> None:
     assert {path.stem for path in (FIXTURES / "schemas").iterdir()} == set(SCHEMAS)
 
