@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 from harness.errors import HarnessError
 from harness.record import Head
 from harness.replay.engine import Replayer
+from harness.replay.integrity import START
 from harness.replay.stretches import AnsweredStretch, NumberedLog, Stretch, replay_stretch
 
 _AHEAD: Final = 3  # stretches for each process that are replayed or wait for their turn
@@ -197,7 +198,12 @@ def _work(
     """Replay stretches until none is left."""
     other_end.close()  # a copy of it would keep the connection open when the parent has ended
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
-    with suppress(EOFError, OSError), open_log() as log:
-        replayer = Replayer(log, expected, judge=judge)
-        while True:
-            connection.send(replay_stretch(log, replayer, connection.recv()))
+    with suppress(EOFError, OSError):
+        try:
+            with open_log() as log:
+                replayer = Replayer(log, expected, judge=judge)
+                while True:
+                    connection.send(replay_stretch(log, replayer, connection.recv()))
+        except HarnessError as error:
+            while connection.recv():  # it cannot be opened here: whoever asks is told so
+                connection.send(AnsweredStretch([], START, error))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness.errors import HarnessError
-from harness.log import LogDamaged, SqlDecisionLog
+from harness.log import LogDamaged, LogUnavailable, SqlDecisionLog
 from harness.record import Begun, CriticError, Head, RawRecord
 from harness.replay import pool as pooling
 from harness.replay import replay, stretches
@@ -169,6 +169,22 @@ def test_a_stretch_that_kills_every_process_is_an_error(
         deadly = partial(_open_deadly, tmp_path / "log")
         with pytest.raises(WorkersDied, match=r"3 processes ended at the same 2 records"):
             in_processes(log, tmp_path / "log", 1, deadly)
+
+
+def _open_none(path: Path) -> SqlDecisionLog:
+    raise LogUnavailable(f"{path.name}: the server has gone away")
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_a_log_that_a_process_cannot_open_is_the_error_of_the_replay(
+    tmp_path: Path, jobs: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    mixed(tmp_path / "log")
+    with SqlDecisionLog.open_for_reading(tmp_path / "log") as log:
+        gone = partial(_open_none, tmp_path / "log")
+        with pytest.raises(LogUnavailable, match="log: the server has gone away"):
+            in_processes(log, tmp_path / "log", jobs, gone, on_death=pytest.fail)
+    assert capfd.readouterr() == ("", "")
 
 
 class _Broken(SqlDecisionLog):
