@@ -91,12 +91,27 @@ class ReplayCluster:
 
     def _connect(self) -> None:
         given = {"timeout": _CONNECT_SECONDS, "set_as_default": False}
+        if self._address.startswith("tls:"):
+            self._require_certificates()
         try:
             self._client = _distributed().Client(self._address, **given)
         except Exception as error:
             raise ClusterLost(
                 f"{self._where} cannot be reached ({_said(error)}): start it, or replay with --jobs"
             ) from None
+
+    def _require_certificates(self) -> None:
+        """Check what TLS needs: a client without it would try for long, and print why it failed."""
+        reason = "none are configured"
+        try:
+            context = _distributed().Security().get_connection_args("client")["ssl_context"]
+        except Exception as error:
+            context, reason = None, _said(error)
+        if context is None:
+            raise ClusterLost(
+                f"{self._where} needs certificates ({reason}): name their files in the "
+                "configuration of dask, as DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT"
+            )
 
     def _replayed(self, parcels: Iterator[Parcel]) -> Iterator[AnsweredStretch]:
         while True:

@@ -218,6 +218,18 @@ def test_a_scheduler_that_is_not_there_is_said(critic: Critic, log: Path) -> Non
     assert failed(said, "the scheduler at tcp://127.0.0.1:1 cannot be reached", "--jobs")
 
 
+def test_certificates_that_are_missing_are_said_at_once(
+    critic: Critic, log: Path, tmp_path: Path
+) -> None:
+    dask = pytest.importorskip("dask")
+    asked = "replay", log, "--scheduler", "tls://127.0.0.1:1"
+    assert failed(critic(*asked), "needs certificates (none are configured)")
+    none = str(tmp_path / "none.pem")
+    names = ("ca-file", "client.cert", "client.key")
+    with dask.config.set({f"distributed.comm.tls.{name}": none for name in names}):
+        assert failed(critic(*asked), "needs certificates (FileNotFoundError", "configuration")
+
+
 def _certificate(folder: Path) -> tuple[str, str]:
     """Make a key and a certificate of it that is its own authority, as files."""
     x509 = pytest.importorskip("cryptography.x509")
@@ -251,7 +263,7 @@ def test_with_tls_only_who_has_a_key_is_answered(critic: Critic, log: Path, tmp_
     with cluster(tmp_path, 1, files) as secured:
         assert secured.address.startswith("tls://")
         asked = "replay", log, "--scheduler", secured.address
-        assert failed(critic(*asked), "cannot be reached (")
+        assert failed(critic(*asked), "needs certificates (none are configured)")
         with pytest.MonkeyPatch.context() as patch:
             for name, value in settings.items():
                 patch.setenv(name, value)
