@@ -39,7 +39,7 @@ def formatter(prog: str) -> argparse.HelpFormatter:
 
 def positive(text: str) -> int:
     """Return a whole number of at least 1."""
-    value = int(text)
+    value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0
     if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
+        raise argparse.ArgumentTypeError("must be a whole number of at least 1")
     return value

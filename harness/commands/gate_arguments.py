@@ -53,7 +53,10 @@ def add_gate(commands: Commands) -> None:
 
 
 def _amount(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
     if not isfinite(value) or value < 0:
         raise argparse.ArgumentTypeError("must be a number of at least 0")
     return value

@@ -158,9 +158,9 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def _natural(text: str) -> int:
-    value = int(text)
+    value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 16 else -1
     if not 0 <= value < 2**53:
-        raise argparse.ArgumentTypeError("must be from 0 to 9007199254740991")
+        raise argparse.ArgumentTypeError("must be a whole number from 0 to 9007199254740991")
     return value
 
 

@@ -84,7 +84,9 @@ def test_a_missing_or_altered_record_never_passes(
 @pytest.mark.parametrize("option", ["--latency-rise", "--utility-drop"])
 @pytest.mark.parametrize("value", ["-1", "nan", "inf", "x"])
 def test_a_bound_is_a_number(critic: Critic, baseline: Path, option: str, value: str) -> None:
-    assert critic("gate", baseline, baseline, f"{option}={value}").status == 2
+    said = critic("gate", baseline, baseline, f"{option}={value}")
+    assert said.status == 2
+    assert "must be a number of at least 0" in said.err
 
 
 def runs_of(path: Path, count: int = 5, wall_ms: int = 100, **over: object) -> list[str]:

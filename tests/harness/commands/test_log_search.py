@@ -220,3 +220,11 @@ def test_an_export_holds_what_is_listed(critic: Critic, log: LogPlace, tmp_path:
             assert event["input"] == shown["input_bodies"]
     files = {path.name for path in tmp_path.iterdir()} - {"log"}
     assert files == {"out.parquet"}
+
+
+@pytest.mark.parametrize("option", ["--min-cost", "--max-cost"])
+@pytest.mark.parametrize("value", ["-1", "x", "1e9", "", "9" * 5000, "\u0661"])
+def test_a_cost_is_a_whole_number(critic: Critic, option: str, value: str) -> None:
+    said = critic("log", "list", "none", f"{option}={value}")
+    assert (said.status, said.out) == (2, "")
+    assert "must be a whole number from 0 to 9007199254740991" in said.err
