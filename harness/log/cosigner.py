@@ -27,6 +27,7 @@ from harness.log.keys import PrivateKey, PublicKey
 from harness.log.merkle import is_consistent
 from harness.log.notes import COSIGNATURE, InvalidCheckpoint
 from harness.log.proofs import ProofFile
+from harness.whole_files import errors_naming, file_beside
 
 
 class Cosigner:
@@ -58,6 +59,8 @@ class Cosigner:
 
     def _last(self) -> Checkpoint | None:
         where = escape_text(str(self._seen)[-200:])
+        if self._seen.exists() and not self._seen.is_file():  # a device may never end
+            raise InvalidCheckpoint(f"{where}: not a file: name the one that the witness keeps")
         try:
             data = self._seen.read_bytes()
         except FileNotFoundError:
@@ -89,7 +92,7 @@ def _departure(last: Checkpoint, new: Checkpoint, proof: ProofFile | None) -> De
 def _locked(path: Path) -> Iterator[None]:
     """Let one process at a time look at a file and replace it."""
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(path.with_name(f"{path.name}.lock"), flags, 0o600)
+    descriptor = os.open(file_beside(path, ".lock"), flags, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
@@ -101,7 +104,7 @@ def _replace(path: Path, data: bytes) -> None:
     """Replace a file as a whole, on the disk."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with errors_naming(path), os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(descriptor)

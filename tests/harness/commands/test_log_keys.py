@@ -281,3 +281,17 @@ def test_a_log_whose_records_cannot_be_proved_says_which(signed: Signed) -> None
     meddle(signed.log, ("DELETE FROM records WHERE seq = 4", ()))
     said = signed.critic("log", "prove", signed.log, "3", "--checkpoint", signed.checkpoint)
     assert "record 4 is missing" in refused(said)
+
+
+@pytest.mark.parametrize("seen", ["", ".", "none/seen", "device", "folder"])
+def test_what_a_witness_saw_is_kept_in_a_file(
+    signed: Signed, monkeypatch: pytest.MonkeyPatch, seen: str
+) -> None:
+    monkeypatch.chdir(signed.log.parent)
+    signed.log.with_name("folder").mkdir()
+    signed.log.with_name("device").symlink_to("/dev/zero")
+    asked = ("log", "witness", signed.checkpoint, "--public-key", signed.public, "--key")
+    said = signed.critic(*asked, signed.key, "--name", "w", f"--seen={seen}", "--first")
+    assert (said.status, said.out) == (2, "")
+    assert said.err.count("\n") == 1
+    assert "internal error" not in said.err
