@@ -223,3 +223,18 @@ def test_the_log_may_be_named_in_any_way_a_path_is(tmp_path: Path, critic: Criti
         assert list(log.numbers()) == [1, 2, 3]
     said = critic("replay", os.path.relpath(tmp_path / "audit.db"), "--jobs", "2")
     assert (said.status, said.err) == (0, "")
+
+
+@pytest.mark.parametrize("state", ["", "folder", "device", "log", "none/state"])
+def test_a_state_is_a_file_of_its_own(
+    critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    filled(tmp_path / "log", 3).close()
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "device").symlink_to("/dev/zero")
+    before = sorted(tmp_path.rglob("*"))
+    said = critic("replay", "log", f"--resume={state}")
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert "remove" not in said.err
+    assert sorted(tmp_path.rglob("*")) == before

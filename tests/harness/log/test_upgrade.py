@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.log import LogDamaged, LogUnavailable, SqlDecisionLog
+from harness.log import LogDamaged, LogFull, LogUnavailable, SqlDecisionLog
 from harness.log.upgrade import upgrade_log
 from harness.replay import check_log, replay
 from harness.replay.integrity import read_text_of
@@ -118,3 +118,18 @@ def test_a_log_in_postgresql_is_not_copied_from_file_to_file(critic: Critic, old
         said = critic("log", "upgrade", *paths)
         assert (said.status, said.out) == (2, "")
         assert "a log in PostgreSQL has the present format" in said.err
+
+
+def test_a_copy_that_the_disk_has_no_room_for_can_be_made_again(
+    critic: Critic, old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise LogFull("no space is left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqlDecisionLog, "copy", full)
+        said = critic("log", "upgrade", old, tmp_path / "new")
+    told = f"critic: {tmp_path / 'new'}: the disk is full and nothing was copied: free some space "
+    assert (said.status, said.out, said.err) == (2, "", f"{told}and run the command again\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["old"]
+    assert critic("log", "upgrade", old, tmp_path / "new").status == 0
