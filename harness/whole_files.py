@@ -7,7 +7,7 @@ Rule 2: an error of the disk names the file that was asked for.
 import os
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from harness.errors import UsageError, escape_text
@@ -58,16 +58,19 @@ def write_whole(path: Path, pieces: Iterable[str], *, synced: bool = True) -> No
     written = file_beside(path, "").with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
     with errors_naming(path, written):
         try:
-            with written.open("x", encoding="utf-8", newline="\n") as file:
-                file.writelines(pieces)
-                file.flush()
-                if synced:
-                    os.fsync(file.fileno())
+            _write(written, pieces, synced=synced)
             written.replace(path)
         except BaseException:
-            with suppress(OSError):
-                written.unlink()
+            written.unlink(missing_ok=True)
             raise
+
+
+def _write(path: Path, pieces: Iterable[str], *, synced: bool) -> None:
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        file.writelines(pieces)
+        file.flush()
+        if synced:
+            os.fsync(file.fileno())
 
 
 def file_beside(path: Path, suffix: str) -> Path:

@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -199,11 +200,19 @@ def _work(
     other_end.close()  # a copy of it would keep the connection open when the parent has ended
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # where it could not be held back
     with suppress(EOFError, OSError):
-        try:
-            with open_log() as log:
-                replayer = Replayer(log, expected, judge=judge)
-                while True:
-                    connection.send(replay_stretch(log, replayer, connection.recv()))
-        except HarnessError as error:
-            while connection.recv():  # it cannot be opened here: whoever asks is told so
-                connection.send(AnsweredStretch([], START, error))
+        _serve(connection, open_log, expected, judge)
+
+
+def _serve(connection: Connection, open_log: OpenLog, expected: Head | None, judge: bool) -> None:
+    try:
+        with open_log() as log:
+            replayer = Replayer(log, expected, judge=judge)
+            _answer(connection, partial(replay_stretch, log, replayer))
+    except HarnessError as error:  # it cannot be opened here: whoever asks is told so
+        failed = AnsweredStretch([], START, error)
+        _answer(connection, lambda _stretch: failed)
+
+
+def _answer(connection: Connection, answer: Callable[[Stretch], AnsweredStretch]) -> None:
+    while True:
+        connection.send(answer(connection.recv()))
