@@ -67,7 +67,7 @@ FIRST_KINDS: Final[tuple[RefusalKind, ...]] = (
 """The kinds in the order of the checks."""
 
 DESTRUCTIVE: Final = 1 << SITUATION_BITS
-"""The bit of a step that is destructive: it is no violation by itself."""
+"""The bit of a step that is destructive: this alone is not a violation."""
 _FIRST_NAME: Final = SITUATION_BITS + 1
 _MOST_NAMES: Final = 63 - _FIRST_NAME
 

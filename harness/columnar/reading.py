@@ -63,7 +63,9 @@ class PlanFile:
         """
         self._where = escape_text(str(path))
         with self.reading():
-            self._file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True, pre_buffer=False)
+            self._file = pyarrow.parquet.ParquetFile(
+                path, page_checksum_verification=True, pre_buffer=False
+            )
             _check_count(self._file.metadata)
         self.check = self._checked(self._file.schema_arrow)
 

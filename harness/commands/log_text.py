@@ -22,7 +22,7 @@ Json = Mapping[str, Any]
 
 
 class RecordShown(NamedTuple):
-    """A record with its inputs: what is not there, or is no JSON object, is an empty object."""
+    """A record with its inputs: an empty object stands for what is missing, or is not an object."""
 
     record: Json
     inputs: Mapping[str, Json]

@@ -30,7 +30,7 @@ def quantile(values: Sequence[float], percent: int) -> float:
     """Return the smallest value that `percent` of a hundred values do not exceed.
 
     Raises:
-        ValueError: there are no values, or `percent` is not from 1 to 100.
+        ValueError: `values` is empty, or `percent` is not from 1 to 100.
     """
     if not values or not 1 <= percent <= 100:
         raise ValueError("a quantile needs values, and a percentage from 1 to 100")

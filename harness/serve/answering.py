@@ -32,7 +32,7 @@ def envelope_answer(envelope: Envelope, status: int = 200) -> Response:
 
 
 def fault_answer(fault: RequestFault, path: str) -> Response:
-    """Return why there is no answer to a request to `path`, in the words of its protocol."""
+    """Return why a request to `path` is not answered, in the words of its protocol."""
     return json_answer(error_shape(path)(fault, path), fault.status, fault.headers)
 
 
