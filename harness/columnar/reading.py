@@ -160,6 +160,9 @@ class PlanGroup:
         self.has_time: PlanMarks = self._known("as_of_us")
         self.as_of_us: Numbers = self._numbers("as_of_us")
         self.before: Answers = self._answers()
+        for name in ("ctx", "compiled", "spec", "declared_outputs"):
+            if (self.judged & ~self._known(name)).any():
+                raise ValueError(f"a plan has no {name}")
 
     def __len__(self) -> int:
         return len(self.seq)

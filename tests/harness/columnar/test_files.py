@@ -1,5 +1,6 @@
 """A file is judged as the log that it was made of, and what is not such a file is refused."""
 
+import gzip
 import json
 import re
 import sys
@@ -29,6 +30,7 @@ from tests.harness.log.searched import varied
 from tests.harness.replay.test_replay import revised
 from tests.support.examples import is_safe
 from tests.support.guarding import answers_to, guard_of, streams
+from tests.support.paths import FIXTURES
 
 __all__ = ["revised"]
 
@@ -129,6 +131,17 @@ def test_the_turns_of_sessions_are_judged_as_in_the_log(
     file = exported(critic, log)
     _same(critic, log, file, "--policy", tmp_path / "policy.json")
     _same(critic, log, file, "--safety-mode", "read_only")
+
+
+def test_a_log_of_older_rules_drifts_as_its_export_does(critic: Critic, tmp_path: Path) -> None:
+    log = tmp_path / "old.db"
+    log.write_bytes(gzip.decompress((FIXTURES / "logs" / "ruleset-1.gz").read_bytes()))
+    file = exported(critic, log)
+    said = _same(critic, log, file, "--safety-mode", "destructive")
+    assert "  drift: it was recorded under other rules, which gave another verdict" in said.lines
+    counted = _same(critic, log, file, "--safety-mode", "destructive", "--counts")
+    assert counted.lines[-1] == said.lines[-1]
+    assert "recorded under other rules" in counted.lines[-1]
 
 
 def test_what_cannot_be_judged_in_the_log_is_named_for_its_export(
@@ -242,6 +255,14 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
             pyarrow.array(["fine"] * len(one)).dictionary_encode(),
         ),
         "not judged for fine",
+    ),
+    "a plan without a spec": (
+        lambda one: one.set_column(
+            one.schema.get_field_index("spec"),
+            "spec",
+            pyarrow.array([None] * len(one), one.schema.field("spec").type),
+        ),
+        "a plan has no spec",
     ),
     "a context that is none": (
         lambda one: one.set_column(
