@@ -120,7 +120,7 @@ def reported(log: SqlDecisionLog) -> int:
 def exporting(folder: Path, form: Literal["opa", "parquet"]) -> Callable[[SqlDecisionLog], bytes]:
     """Return what exports all records to a file of the folder, and reads and removes it."""
     output = folder / f"export.{form}"
-    args = argparse.Namespace(**dict.fromkeys(_FILTERS), form=form, output=str(output))
+    args = argparse.Namespace(**dict.fromkeys(_FILTERS), form=form, output=str(output), plans=False)
 
     def export(log: SqlDecisionLog) -> bytes:
         with redirect_stdout(StringIO()):

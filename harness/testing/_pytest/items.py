@@ -1,7 +1,6 @@
 """Case files and records of a decision log as pytest items."""
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -151,13 +150,16 @@ class RecordItem(ReplayItem):
         self._place = place
 
     def runtest(self) -> None:
-        """Look the record up in the replay of its log, which is done once in each process.
+        """Look the record up in the replay of its log, which is done once in each test session.
 
         Raises:
             NotReplayed: the record has drifted, was tampered with, lacks something, or was not
                 reached.
         """
-        answers = _replayed(self._place)
+        done = self.session.stash.setdefault(_REPLAYED, {})
+        if self._place not in done:
+            done[self._place] = _replayed(self._place)
+        answers = done[self._place]
         answer = answers.by_name.get(self.name)
         if answer is None:
             reason = answers.error or "it is not in the log any more: run again"
@@ -192,7 +194,9 @@ class _Replayed(NamedTuple):
     """Why the log could not be read to its end, or empty."""
 
 
-@cache
+_REPLAYED: Final = pytest.StashKey[dict[Path | str, _Replayed]]()
+
+
 def _replayed(place: Path | str) -> _Replayed:
     answers: dict[str, ReplayResult] = {}
     try:

@@ -307,6 +307,32 @@ def test_every_record_of_a_log_is_a_test(run: Pytest, pytester: pytest.Pytester)
     result.stdout.fnmatch_lines(["audit.db::record-1 PASSED*", "audit.db::record-5 PASSED*"])
 
 
+def test_each_test_session_of_a_process_replays_anew(tmp_path: Path) -> None:
+    log, empty = tmp_path / "audit.db", tmp_path / "empty"
+    filled(log, 2).close()
+    empty.mkdir()
+    script = (
+        "import shutil, sys, pytest\n"
+        "log, other, empty = sys.argv[1:]\n"
+        "asked = ['-q', '-p', 'no:cacheprovider', '--rootdir', empty, empty]\n"
+        "first = pytest.main([*asked, '--critic-replay', log])\n"
+        "shutil.copy(other, log)\n"
+        "second = pytest.main([*asked, '--critic-replay', log])\n"
+        "assert (first, second) == (0, 1), (first, second)\n"
+    )
+    other = tmp_path / "other.db"
+    filled(other, 2).close()
+    put_body(other, 1, body_of(other, 1).replace(b"trace_1", b"trace_9"))
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(log), str(other), str(empty)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTEST_ADDOPTS": ""},
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
 def test_logs_are_found_in_folders_beside_cases(run: Pytest, cases: Path) -> None:
     filled(cases / "audit", 2)
     run("--critic-replay", "cases").assert_outcomes(passed=4)
