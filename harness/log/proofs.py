@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from evals.escaping import escape_name
-from harness.log.checkpoint import Checkpoint, leaf_of, parse_checkpoint
+from harness.log.checkpoint import Checkpoint, leaf_of, parse_checkpoint, require_origin
 from harness.log.merkle import (
     HASH_BYTES,
     consistency_ranges,
@@ -17,7 +17,14 @@ from harness.log.merkle import (
     root_of_inclusion,
     subtree_roots,
 )
-from harness.log.notes import InvalidCheckpoint, SignedNote, from_base64, from_decimal, in_base64
+from harness.log.notes import (
+    InvalidCheckpoint,
+    SignedNote,
+    from_base64,
+    from_decimal,
+    in_base64,
+    read_note,
+)
 from harness.record import RawRecord
 from harness.replay.integrity import StoredDocument, is_digest, read_text_of
 from harness.wire import parse_json
@@ -63,9 +70,18 @@ class ProofFile(NamedTuple):
         return parse_json(data, len(data)) if data[:1] == b"{" else data.decode()
 
     def checkpoint(self, where: str) -> Checkpoint:
-        """Return the checkpoint that it leads to. Nothing says that anybody signed it."""
-        text = self.note.rpartition("\n\n")[0]
-        return parse_checkpoint(f"{text}\n" if text else self.note, where)
+        """Return the checkpoint that it leads to. Nothing says that anybody signed it.
+
+        Raises:
+            InvalidCheckpoint: it is not spelled as it would be written, or something follows it.
+        """
+        text = read_note(self.note.encode(), where).text if self.is_signed else self.note[:-1]
+        return parse_checkpoint(text, where)
+
+    @property
+    def is_signed(self) -> bool:
+        """Return whether signatures stand below the checkpoint. None of them is verified."""
+        return not self.note.endswith("\n\n")
 
 
 def prove_record(
@@ -142,8 +158,16 @@ def is_proof(data: bytes) -> bool:
 
 
 def leads_elsewhere(proof: ProofFile, checkpoint: Checkpoint, where: str) -> str:
-    """Return why a proof is for another checkpoint, or an empty text."""
+    """Return why a proof is for another checkpoint, or an empty text.
+
+    A proof that was made without a signed checkpoint names no origin that counts.
+
+    Raises:
+        InvalidCheckpoint: its own checkpoint cannot be read, or is of another origin.
+    """
     own = proof.checkpoint(where)
+    if proof.is_signed:
+        require_origin(own, checkpoint.origin, where)
     if own.size == checkpoint.size:
         return ""
     return (

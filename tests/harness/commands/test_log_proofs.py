@@ -267,6 +267,24 @@ def test_a_proof_of_another_record_is_refused(signed: Signed) -> None:
     assert signed.check(proof).status == 0
 
 
+@pytest.mark.parametrize("signs", [True, False])
+def test_a_proof_with_something_after_it_is_refused(signed: Signed, signs: bool) -> None:
+    given = ("--checkpoint", signed.checkpoint) if signs else ()
+    proof = signed.prove("proof", "3", *given).read_text("utf-8")
+    for more in ("more", "more\n", "\n", "\n\n", "index 3\n"):
+        said = signed.check(signed.write("longer", proof + more))
+        assert (said.status, said.out) == (2, ""), more
+    assert signed.check(signed.write("same", proof)).status == 0
+
+
+def test_a_proof_for_the_checkpoint_of_another_log_is_refused(signed: Signed) -> None:
+    proof = signed.prove("proof", "3", "--checkpoint", signed.checkpoint)
+    with changed(proof, f"\n{ORIGIN}\n", "\nexample.com/other\n"):
+        said = signed.check(proof)
+    assert (said.status, said.out) == (2, "")
+    assert "is of another origin: example.com/other, not example.com/audit" in said.err
+
+
 def test_the_growth_of_a_log_is_proved(signed: Signed) -> None:
     signed.grow(5)
     later = signed.sign("later", "--origin", ORIGIN, "--since", signed.checkpoint)
