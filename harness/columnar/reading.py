@@ -161,8 +161,11 @@ class PlanGroup:
         self.as_of_us: Numbers = self._numbers("as_of_us")
         self.before: Answers = self._answers()
         for name in ("ctx", "compiled", "spec", "declared_outputs"):
-            if (self.judged & ~self._known(name)).any():
+            known = self._known(name)
+            if (self.judged & ~known).any():
                 raise ValueError(f"a plan has no {name}")
+            if (known & ~self.judged).any():  # it would be in no count
+                raise ValueError(f"a row has a {name} and no answer")
 
     def __len__(self) -> int:
         return len(self.seq)

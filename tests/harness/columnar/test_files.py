@@ -264,6 +264,24 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
         ),
         "a plan has no spec",
     ),
+    "a plan without an answer": (
+        lambda one: one.set_column(
+            one.schema.get_field_index("answer"),
+            "answer",
+            pyarrow.array([None] * len(one), one.schema.field("answer").type),
+        ),
+        "a row has a ctx and no answer",
+    ),
+    "missing records that end before they begin": (
+        lambda one: one.set_column(
+            one.schema.get_field_index("not_judged"),
+            "not_judged",
+            pyarrow.array(["incomplete"] * len(one)).dictionary_encode(),
+        ).set_column(
+            one.schema.get_field_index("upto"), "upto", pyarrow.array([0] * len(one))
+        ),
+        "a row of records from 1 on ends with 0",
+    ),
     "a context that is none": (
         lambda one: one.set_column(
             one.schema.get_field_index("ctx"),
