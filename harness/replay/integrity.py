@@ -188,8 +188,18 @@ def document_errors(document: StoredDocument, expected: Head | None) -> Iterator
     raw = document.raw
     if document.error:
         yield document.error
-    if not document.own_hash:
-        return
+    if document.own_hash:
+        yield from _contradictions(document)
+    # Of a record that cannot be hashed, such as a redacted one, the stored hash has to do.
+    own_hash = document.own_hash or raw.hash
+    if expected is not None and raw.seq == expected.seq and own_hash != expected.hash:
+        own, head = _shown(own_hash), _short(expected.hash)
+        yield f"history was rewritten: its hash is {own}, the expected head is {head}"
+
+
+def _contradictions(document: StoredDocument) -> Iterator[str]:
+    """Yield how a record that can be hashed contradicts its number and its hash."""
+    raw = document.raw
     if document.value.get("seq") != raw.seq:
         yield f"its body says that it is record {_shown(document.value.get('seq'))}"
     if document.value.get("hash") != document.own_hash:
@@ -198,9 +208,6 @@ def document_errors(document: StoredDocument, expected: Head | None) -> Iterator
     if raw.hash != document.own_hash:
         stored = _shown(raw.hash)
         yield f"its content has hash {_short(document.own_hash)}, but is stored under {stored}"
-    if expected is not None and raw.seq == expected.seq and document.own_hash != expected.hash:
-        own, head = _short(document.own_hash), _short(expected.hash)
-        yield f"history was rewritten: its hash is {own}, the expected head is {head}"
 
 
 def link_error(document: StoredDocument, before: Link) -> str | None:

@@ -277,9 +277,7 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
             one.schema.get_field_index("not_judged"),
             "not_judged",
             pyarrow.array(["incomplete"] * len(one)).dictionary_encode(),
-        ).set_column(
-            one.schema.get_field_index("upto"), "upto", pyarrow.array([0] * len(one))
-        ),
+        ).set_column(one.schema.get_field_index("upto"), "upto", pyarrow.array([0] * len(one))),
         "a row of records from 1 on ends with 0",
     ),
     "a context that is none": (

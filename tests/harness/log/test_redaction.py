@@ -94,6 +94,21 @@ def test_a_value_of_a_run_is_gone_and_every_proof_holds(signed: Signed, value: s
     assert again.err == "note: 1 record redacted, of which the hash alone is proved: 9\n"
 
 
+def test_a_head_that_is_a_redacted_record_shows_another_log(signed: Signed) -> None:
+    assert redact(signed, "9:/run").status == 0
+    new = signed.log.with_name("new.db")
+    with SqlDecisionLog.open_for_reading(new) as log:
+        own = next(raw.hash for raw in log.raw(9))
+        assert [*replay(log, head=(9, own))][8].status == "redacted"
+        answer = [*replay(log, head=(9, "1" * 64))][8]
+    assert answer.status == "tampered"
+    assert answer.reasons[0].startswith("history was rewritten: its hash is ")
+    for action in (("log", "verify"), ("replay",), ("replay", "--jobs", "2")):
+        said = signed.critic(*action, new, "--head", "9:" + "1" * 64)
+        assert said.status == 1
+        assert "history was rewritten" in said.out
+
+
 @pytest.mark.parametrize("name", ["ctx", "plan", "spec", "compiled"])
 def test_an_input_is_gone_and_the_record_stays_whole(signed: Signed, name: str) -> None:
     said = redact(signed, f"3:/inputs/{name}")
