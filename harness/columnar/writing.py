@@ -22,6 +22,7 @@ ROWS: Final = 65_536
 
 _MOST_TEXT: Final = 64 * 2**20  # characters of the dictionaries of a group
 
+_PART: Final = "the export has only the records of its log that were asked for"
 
 _MAGIC: Final = b"PAR1"
 
@@ -54,8 +55,14 @@ def _in_dictionaries() -> list[str]:
     return [path[kind].format(name) for name, kind in COLUMNS.items() if kind in path]
 
 
-def plan_metadata(check: LogCheck) -> dict[str, str]:
-    """Return what the metadata of a file says of its plans, and of their log as a whole."""
+def plan_metadata(check: LogCheck, *, is_part: bool = False) -> dict[str, str]:
+    """Return what the metadata of a file says of its plans, and of their log as a whole.
+
+    Args:
+        is_part: the file holds only the records that were asked for.
+    """
+    notes = (*check.notes, _PART) if is_part else check.notes
+    check = LogCheck(damage=check.damage, notes=notes)
     return {
         FORMAT_KEY: PLANS_FORMAT,
         RULES_KEY: rules_digest() or "",

@@ -81,7 +81,7 @@ def _write_parquet(
     about = {
         "plan-critic.log": PARQUET_FORMAT,
         "plan-critic.head": f"{head.seq}:{head.hash}",
-        **(plan_metadata(check_log(log)) if plans else {}),
+        **(plan_metadata(check_log(log), is_part=filters != Filters()) if plans else {}),
     }
     fields = [pyarrow.field(name, getattr(pyarrow, kind)()) for name, kind in _FIELDS.items()]
     schema = pyarrow.schema([*fields, *(plan_fields() if plans else ())]).with_metadata(about)

@@ -11,7 +11,7 @@ from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.commands.output import ascii_json
 from harness.commands.policy import load_policy
 from harness.commands.what_if_text import compared_text, compared_wire, matrix_lines, summary_line
-from harness.errors import UsageError
+from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import LogCheck, check_log
 from harness.what_if.change import Alteration, KeptEvidence
@@ -30,6 +30,7 @@ def run(args: argparse.Namespace) -> int:
                 _take(one, args, matrix)
             check = check_log(log)
     answer_reporter(args.format, args.log, "what-if").check(check)
+    _require_decision(args.decision, matrix)
     if args.format == "json":
         _print(ascii_json({"what_if": matrix.wire()}))
     else:
@@ -38,6 +39,20 @@ def run(args: argparse.Namespace) -> int:
     is_looser = matrix.looser > 0 and not args.allow_loosening
     is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
     return EXIT_OK if check and not is_looser and not is_unjudged else EXIT_REFUSED
+
+
+def _require_decision(asked: str | None, matrix: Matrix) -> None:
+    """Check that something was judged where only one decision was asked for: a name may be wrong.
+
+    Raises:
+        UsageError: every plan that can be judged is of another decision.
+    """
+    if asked is None or matrix.judged or not matrix.left_out:
+        return
+    raise UsageError(
+        f"--decision {escape_text(asked)}: no plan is of this decision: name the id of a recorded "
+        "spec"
+    )
 
 
 def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix) -> LogCheck:

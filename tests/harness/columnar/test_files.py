@@ -164,6 +164,18 @@ def test_an_export_of_some_records_holds_the_plans_of_these(critic: Critic, log:
     said = critic("what-if", file, "--safety-mode", "destructive")
     count = pyarrow.parquet.read_metadata(file).num_rows
     assert said.lines[-1].startswith(f"{count} plans judged")
+    note = "note: the export has only the records of its log that were asked for"
+    assert note in said.lines
+    file.unlink()
+    assert note not in critic("what-if", exported(critic, log), "--safety-mode", "network").lines
+
+
+def test_a_decision_that_no_record_has_does_not_pass(critic: Critic, log: Path) -> None:
+    command = "--safety-mode", "network", "--decision", "refnud", "--allow-unjudged", "--counts"
+    for file in (log, exported(critic, log)):
+        said = critic("what-if", file, *command)
+        assert (said.status, said.out) == (2, "")
+        assert "--decision refnud: no plan is of this decision" in said.err
 
 
 def test_an_export_without_plans_has_none_of_their_arguments(critic: Critic, log: Path) -> None:
