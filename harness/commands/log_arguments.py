@@ -30,10 +30,19 @@ CHECK_NAMES: Final = ("coverage", "surface", "approval", "evidence", "loop")
 MODE_NAMES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
 
 _EXITS: Final = (
-    "Exit status: 0 all ok; 1 records are missing, hashes or chain do not hold, or the tables "
-    "were changed; 2 the log or the command cannot be read."
+    "Exit status: 0 all ok; 1 records are missing, or the tables were changed (hashes and chain "
+    "are compared by `critic log verify`); 2 the log or the command cannot be read."
 )
-_VERIFY_EXITS: Final = _EXITS.replace("are missing,", "are missing, redacted or open,")
+_VERIFY_EXITS: Final = (
+    "Exit status: 0 all ok; 1 records are missing, redacted or open, hashes or chain do not hold, "
+    "or the tables or the index were changed; 2 the log or the command cannot be read."
+)
+_COPY_EXITS: Final = (
+    "Exit status: 0 the copy is whole; 2 the log is not as it was recorded, or the copy cannot be "
+    "written."
+)
+_ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
+_LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
 _LONGEST: Final = 1000
 
 
@@ -89,7 +98,7 @@ def add_ci_format(
 
 def add_log(commands: Commands) -> None:
     """Add `critic log` with its actions."""
-    log = add_command(commands, "log", _EXITS)
+    log = add_command(commands, "log", _LOG_EXITS)
     actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = add(actions, "list", "one line per record, and one per gap", _EXITS)
     stats = add(actions, "stats", "refusals, scores, budgets, what was slow or costly", _EXITS)
@@ -97,10 +106,12 @@ def add_log(commands: Commands) -> None:
     checked = "check hashes, chain and tables without judging again"
     check = add(actions, "verify", checked, _VERIFY_EXITS)
     export = add(actions, "export", "write a log for other tools: Parquet, or OPA", _EXITS)
-    upgrade = add(actions, "upgrade", "copy a log of an older format into the present one", _EXITS)
+    copied = "copy a log of an older format into the present one"
+    upgrade = add(actions, "upgrade", copied, _COPY_EXITS)
     upgrade.add_argument("log", metavar="OLD")
     upgrade.add_argument("new", metavar="NEW", help="the copy, which must not exist")
-    roles = add(actions, "roles", "print the grants for who appends to a log in PostgreSQL", _EXITS)
+    granting = "print the grants for who appends to a log in PostgreSQL"
+    roles = add(actions, "roles", granting, _ROLES_EXITS)
     roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")
     roles.add_argument("--auditor", default="critic_auditor", help="who reads (%(default)s)")
     for action in (listing, stats, show, check, export, roles):
