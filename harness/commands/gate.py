@@ -15,6 +15,7 @@ from harness.release.decision import (
     GateCheck,
     GateStatus,
     gate_checks,
+    missing_cases,
     overall_status,
     refusal_check,
 )
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
         min_runs=args.min_runs,
     )
     checks = gate_checks(before.runs, after.runs, bounds, before.unread + after.unread)
+    checks += missing_cases(before.judged, after.judged)
     checks.append(refusal_check(before.judged, after.judged, bounds.verified_drop))
     status = overall_status(checks)
     quantiles = {"baseline": _quantiles(before), "candidate": _quantiles(after)}

@@ -9,7 +9,8 @@ from harness.commands.arguments import Commands, add_command, positive
 _FLOORS: Final = ("policy", "safety", "utility", "latency", "cost")
 _EXITS: Final = (
     "Exit status: 0 pass; 1 block; 2 a log or the command cannot be read; 3 inconclusive: too few "
-    "runs, no measures, records that cannot be read, or a bound that may be kept or not."
+    "runs, no measures, records that cannot be read, missing cases, or a bound that may be kept or "
+    "not."
 )
 
 

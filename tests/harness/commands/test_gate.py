@@ -69,6 +69,17 @@ def test_plans_that_are_refused_more_often_block(
     assert any(line.startswith("block         verified plans ") for line in said.lines)
 
 
+def test_a_candidate_that_leaves_cases_out_does_not_pass(
+    critic: Critic, baseline: Path, tmp_path: Path
+) -> None:
+    some = log_of(tmp_path / "some.db", count=3)
+    said = critic("gate", baseline, some, "--min-runs", "3")
+    assert (said.status, said.lines[-1]) == (3, "inconclusive")
+    missing = "2 of 5 of the baseline are missing in the candidate, the first: refund (trace_4)"
+    assert f"inconclusive  cases            {missing}" in said.lines
+    assert critic("gate", some, baseline, "--min-runs", "3").status == 0
+
+
 def test_a_missing_or_altered_record_never_passes(
     critic: Critic, baseline: Path, tmp_path: Path
 ) -> None:
