@@ -14,6 +14,7 @@ from harness.commands.formats.entries import (
 from harness.commands.formats.judgement import DocumentMessage
 from harness.commands.log_arguments import CI_FORMATS
 from harness.commands.output import ascii_json
+from harness.log.passwords import without_passwords
 from harness.record import Head
 from harness.replay.log_check import LogCheck
 from harness.replay.result import ReplayResult, ReplayStatus
@@ -36,9 +37,9 @@ class AnswerReporter(Protocol):
 
 
 def answer_reporter(form: str, file: str, command: str) -> AnswerReporter:
-    """Return the reporter of a format, for the log in a file."""
+    """Return the reporter of a format, for the log in a file or at a URL."""
     if form in CI_FORMATS:
-        return _EntryAnswers(entry_reporter(form, command), file)
+        return _EntryAnswers(entry_reporter(form, command), without_passwords(file))
     return _JsonAnswers() if form == "json" else _TextAnswers()
 
 

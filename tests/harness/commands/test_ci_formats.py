@@ -6,6 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from harness.commands.answers import answer_reporter
+from harness.replay.result import ReplayResult
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, query
 from tests.support.examples import is_safe
@@ -91,3 +93,15 @@ def test_a_replay_that_goes_on_prints_no_report_of_a_part(critic: Critic, log: P
         said = critic("replay", log, "--resume", state, "--format", form)
         assert (said.status, said.out) == (2, "")
         assert "what was replayed before would be missing" in said.err
+
+
+@pytest.mark.parametrize("form", ["junit", "sarif", "github"])
+def test_the_password_of_a_log_is_in_no_report(
+    capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    report = answer_reporter(form, "postgresql://ada:s3cret@host/audit?password=s3cret", "replay")
+    report.answer(ReplayResult(seq=1, status="tampered", reasons=("the hash is another",)))
+    report.close("1 record", None)
+    said = capsys.readouterr().out
+    assert "ada" in said
+    assert "s3cret" not in said
