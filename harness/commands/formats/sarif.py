@@ -39,7 +39,7 @@ class SarifReporter(EntryReporter):
 def _result(entry: JudgedEntry, message: DocumentMessage) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
-            "artifactLocation": {"uri": quote(entry.file)},
+            "artifactLocation": {"uri": quote(entry.file, errors="surrogateescape")},
             "region": {"startLine": entry.line or 1},
         }
     }
@@ -48,6 +48,7 @@ def _result(entry: JudgedEntry, message: DocumentMessage) -> dict[str, Any]:
     return {
         "ruleId": message.rule,
         "level": message.level,
-        "message": {"text": message.text},
+        # `[text](target)` would be a link, to wherever a plan says.
+        "message": {"text": message.text.replace("](", "] (")},
         "locations": [location],
     }

@@ -95,3 +95,22 @@ def test_a_hostile_file_name_stays_on_its_line(
     out = capsys.readouterr().out
     assert all(line.isascii() and line.isprintable() for line in out.splitlines())
     assert not any(line.startswith("::set-env") for line in out.splitlines())
+
+
+def test_a_file_name_that_is_not_utf8_is_named_in_sarif_by_its_bytes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    reporter = SarifReporter()
+    reporter.invalid(InputDocument("plans/\udcff.json", b""), InvalidInput("/a", "wrong"))
+    reporter.close()
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert artifact == {"uri": "plans/%FF.json"}
+
+
+def test_a_message_in_sarif_has_no_link(capsys: pytest.CaptureFixture[str]) -> None:
+    reporter = SarifReporter()
+    reporter.invalid(InputDocument("p", b""), InvalidInput("", "[fix it](https://example.com) [a]"))
+    reporter.close()
+    (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
+    assert result["message"]["text"] == "[fix it] (https://example.com) [a]"
