@@ -17,7 +17,7 @@ from harness.errors import UsageError
 from harness.report_page import chart
 from harness.report_page.collecting import Collected
 from harness.report_page.visible import data_text, visible
-from harness.report_page.words import EXPLAINED, OUTCOME_WORDS, REFUSAL_WORDS
+from harness.report_page.words import CHECK_WORDS, EXPLAINED, OUTCOME_WORDS, REFUSAL_WORDS
 
 _MOST_SAID: Final = 20
 _MOST_QUESTIONS: Final = 200
@@ -85,6 +85,8 @@ def _facts(found: Collected, name: str) -> dict[str, Any]:
     return {
         "name": visible(name),
         "found": found,
+        "unsound": _unsound(found),
+        "answers": [f"{answers[one]:,} {CHECK_WORDS[one]}" for one in CHECK_WORDS if answers[one]],
         "tallies": tallies,
         "checked": answers.total(),
         "said": said[:_MOST_SAID],
@@ -98,6 +100,15 @@ def _facts(found: Collected, name: str) -> dict[str, Any]:
         "questions": found.questions.asked[-_MOST_QUESTIONS:],
         "period": _period(found),
     }
+
+
+def _unsound(found: Collected) -> str:
+    """Return the heading of a log that is not sound: what is open or redacted is no damage."""
+    if found.gaps or found.problems or found.answers.keys() - {"same", "open", "redacted"}:
+        return "The log is not as it should be"
+    said = {"open": "executions have no end on record", "redacted": "values were taken out"}
+    rest = " and ".join(text for status, text in said.items() if found.answers[status])
+    return f"The records hold together, but {rest}"
 
 
 def _period(found: Collected) -> tuple[str, str] | None:

@@ -9,7 +9,7 @@ OUTCOME_WORDS: Final[Mapping[str, str]] = MappingProxyType(
         "refused": "Refused before it ran",
         "failed": "Ran, and failed policy or safety",
         "completed": "Ran within policy and safety",
-        "partial": "Allowed; no run on record",
+        "partial": "Allowed; no run in this record",
         "begun": "An execution began",
         "open": "Began, and no end is on record",
         "critic_error": "The critic failed, so it refused",
@@ -18,6 +18,18 @@ OUTCOME_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """What became of a record, by the code that rows hold."""
+
+CHECK_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "same": "sound",
+        "drift": "judged by other rules",
+        "tampered": "tampered with",
+        "incomplete": "incomplete",
+        "redacted": "with values taken out",
+        "open": "begun with no end on record",
+    }
+)
+"""What checking records found, after a number of records."""
 
 REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -88,7 +88,7 @@ def test_the_page_and_the_exit_status_say_what_verify_says(
     assert said.status == verified.status == (damage != "nothing")
     page = Page(output.read_text(encoding="utf-8"))
     assert text in page.said
-    assert ("The records hold together" in page.said) == (damage == "nothing")
+    assert ("✔ The records hold together" in page.said) == (damage == "nothing")
     assert bool(said.err) == (damage != "nothing")
 
 

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.log import SqlDecisionLog
-from tests.harness.log.decisions import decision, filled
+from tests.harness.log.decisions import decision, filled, meddle
+from tests.harness.log.searched import varied
 from tests.harness.report_page.hostile_log import TRAPS, log_with
 from tests.harness.report_page.pages import page_of, strings, text_of
 from tests.support.effort import examples
@@ -143,3 +144,15 @@ def test_refusals_are_counted_by_their_kind(tmp_path: Path) -> None:
     assert "missing_evidence 29" in page.said
     assert "Refusals for each 6 hours" in page.said
     assert sum(row[0] == "rect" and "x" in row for row in page.shape) == 29
+
+
+def test_an_execution_without_an_end_is_not_called_damage(tmp_path: Path) -> None:
+    varied(tmp_path / "audit.db").close()
+    said = page_of(tmp_path / "audit.db").said
+    assert "The records hold together, but executions have no end on record" in said
+    assert "33 records checked: 32 sound, 1 begun with no end on record." in said
+    assert "A plan that ran can have three" in said
+    meddle(tmp_path / "audit.db", ("DELETE FROM records WHERE seq = 2", ()))
+    said = page_of(tmp_path / "audit.db").said
+    assert "The log is not as it should be" in said
+    assert "hold together" not in said
