@@ -16,8 +16,10 @@ PLANS_FORMAT: Final = "1"
 FORMAT_KEY: Final = "plan-critic.plans"
 RULES_KEY: Final = "plan-critic.rules"
 CHECK_KEY: Final = "plan-critic.check"
+LAST_KEY: Final = "plan-critic.last"
 """The keys in the metadata of the file: the version, the digest of the rules that gave `answer`,
-and what was wrong with the log as a whole."""
+what was wrong with the log as a whole, and the number of its last record; the last is left out of
+an export of some records only."""
 
 ColumnKind = Literal["int64", "bool", "string", "strings", "text", "texts", "numbers"]
 """What a column holds. A `text` is one of few: it is kept in a dictionary."""

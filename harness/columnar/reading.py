@@ -20,6 +20,7 @@ from harness.columnar.columns import (
     CHECK_KEY,
     COLUMNS,
     FORMAT_KEY,
+    LAST_KEY,
     PLANS_FORMAT,
     RULES_KEY,
     ColumnKind,
@@ -34,12 +35,13 @@ from harness.what_if.answers import ANSWERS
 from harness.wire import InvalidInput, parse
 
 _JUDGED: Final = (
-    *("seq", "attempt", "not_judged", "decision_key", "answer", "drifted", "of_guard"),
+    *("seq", "attempt", "upto", "not_judged", "decision_key", "answer", "drifted", "of_guard"),
     *("as_of_us", "spent_steps", "spent_tokens", "ctx", "compiled", "spec", "declared_outputs"),
     *("plan_steps", "repeated_calls", "out_of_order", "other_trace"),
 )
 """The columns that every plan is judged by. The others are read where a plan is shown."""
 _SAID: Final = ("damage", "notes")
+_TAKEN_OUT: Final = "it lacks records of its log: export the log again"
 _SLICE: Final = 500  # rows that are in memory in full
 _ANSWERS: Final = {answer.text: code for code, answer in enumerate(ANSWERS)}
 
@@ -94,6 +96,7 @@ class PlanFile:
                 f"{self._where}: its plans were judged by other rules than are installed: export "
                 "the log again"
             )
+        self._last = int(about[LAST_KEY]) if LAST_KEY in about else None
         data = about.get(CHECK_KEY, "").encode()
         try:
             check = parse(LogCheck, data, len(data))
@@ -106,12 +109,17 @@ class PlanFile:
         """Yield the rows, a group at a time.
 
         Raises:
-            PlansUnusable: the file is damaged.
+            PlansUnusable: the file is damaged, or records of its log were taken out.
         """
+        end = 0
         for number in range(self._file.num_row_groups):
             with self.reading():
                 group = PlanGroup(self, number)
+                if self._last is not None:
+                    end = group.end_after(end)
             yield group
+        if self._last is not None and end < self._last:
+            raise PlansUnusable(f"{self._where}: {_TAKEN_OUT}")
 
     def table(self, number: int, names: Iterable[str]) -> Any:
         """Return some columns of a group.
@@ -160,6 +168,9 @@ class PlanGroup:
         self.has_time: PlanMarks = self._known("as_of_us")
         self.as_of_us: Numbers = self._numbers("as_of_us")
         self.before: Answers = self._answers()
+        self._ends = np.where(self._known("upto"), self._numbers("upto"), self.seq)
+        if (self._ends < self.seq).any():  # fewer records than none would be counted
+            raise ValueError("a row of missing records ends before it begins")
         for name in ("ctx", "compiled", "spec", "declared_outputs"):
             known = self._known(name)
             if (self.judged & ~known).any():
@@ -169,6 +180,16 @@ class PlanGroup:
 
     def __len__(self) -> int:
         return len(self.seq)
+
+    def end_after(self, end: int) -> int:
+        """Return the number of the last record up to here, if the first rows follow `end`.
+
+        Raises:
+            ValueError: a record has no row.
+        """
+        if ((self.seq - np.concatenate(([end], self._ends[:-1]))) > 1).any():
+            raise ValueError(_TAKEN_OUT)
+        return int(self._ends[-1]) if len(self) else end
 
     def plans(self) -> Plans:
         """Return the plans of all rows. Those without one are empty.

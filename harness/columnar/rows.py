@@ -138,8 +138,6 @@ class RowReader:
         """
         if row.not_judged is not None:
             upto = seq if row.upto is None else row.upto
-            if upto < seq:  # fewer records than none would be counted
-                raise ValueError(f"a row of records from {seq} on ends with {upto}")
             status = next((one for one in get_args(NotJudgedStatus) if one == row.not_judged), None)
             if status is None:
                 raise ValueError(f"a row is not judged for {escape_name(row.not_judged)}")

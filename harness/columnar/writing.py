@@ -9,6 +9,7 @@ from harness.columnar.columns import (
     CHECK_KEY,
     COLUMNS,
     FORMAT_KEY,
+    LAST_KEY,
     PLANS_FORMAT,
     RULES_KEY,
     ColumnKind,
@@ -55,15 +56,17 @@ def _in_dictionaries() -> list[str]:
     return [path[kind].format(name) for name, kind in COLUMNS.items() if kind in path]
 
 
-def plan_metadata(check: LogCheck, *, is_part: bool = False) -> dict[str, str]:
+def plan_metadata(check: LogCheck, last: int | None) -> dict[str, str]:
     """Return what the metadata of a file says of its plans, and of their log as a whole.
 
     Args:
-        is_part: the file holds only the records that were asked for.
+        check: what is wrong with the log.
+        last: the number of the last record; None if the file holds only some of them.
     """
-    notes = (*check.notes, _PART) if is_part else check.notes
+    notes = (*check.notes, _PART) if last is None else check.notes
     check = LogCheck(damage=check.damage, notes=notes)
     return {
+        **({} if last is None else {LAST_KEY: str(last)}),
         FORMAT_KEY: PLANS_FORMAT,
         RULES_KEY: rules_digest() or "",
         CHECK_KEY: canonical_json(check.wire()).decode(),

@@ -77,11 +77,11 @@ def _write_parquet(
         import pyarrow.parquet  # noqa: PLC0415
     except ImportError:
         raise UsageError("Parquet needs pyarrow: pip install 'plan-critic[parquet]'") from None
-    head = log.head()
+    head, last = log.head(), listing.last if filters == Filters() else None
     about = {
         "plan-critic.log": PARQUET_FORMAT,
         "plan-critic.head": f"{head.seq}:{head.hash}",
-        **(plan_metadata(check_log(log), is_part=filters != Filters()) if plans else {}),
+        **(plan_metadata(check_log(log), last) if plans else {}),
     }
     fields = [pyarrow.field(name, getattr(pyarrow, kind)()) for name, kind in _FIELDS.items()]
     schema = pyarrow.schema([*fields, *(plan_fields() if plans else ())]).with_metadata(about)

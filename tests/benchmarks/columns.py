@@ -73,7 +73,7 @@ def _write(path: Path, count: int, answers: Any) -> None:
     row = _row()
     texts = [canonical_bytes(one).decode() for one in proposal(range(STEPS)).plan.steps]
     fields = [pyarrow.field("seq", pyarrow.int64()), *plan_fields()]
-    schema = pyarrow.schema(fields).with_metadata(plan_metadata(LogCheck()))
+    schema = pyarrow.schema(fields).with_metadata(plan_metadata(LogCheck(), None))
     starts = np.concatenate(([0], np.cumsum(lengths)))
     with pyarrow.parquet.ParquetWriter(path, schema, **writer_options()) as writer:
         for first in range(0, count, ROWS):

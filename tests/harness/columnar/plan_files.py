@@ -44,7 +44,7 @@ def _plan(seq: int, proposal: Proposal) -> RecordedPlan:
 def write_plans(path: Path, records: Iterable[RecordedPlans]) -> None:
     """Write records as an export does, without the columns of the index."""
     fields = [pyarrow.field("seq", pyarrow.int64()), *plan_fields()]
-    schema = pyarrow.schema(fields).with_metadata(plan_metadata(LogCheck()))
+    schema = pyarrow.schema(fields).with_metadata(plan_metadata(LogCheck(), None))
     rows, numbers, batch = RowWriter(), list[int](), PlanBatch()
     with pyarrow.parquet.ParquetWriter(path, schema, **writer_options()) as writer:
 

@@ -290,7 +290,7 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
             "not_judged",
             pyarrow.array(["incomplete"] * len(one)).dictionary_encode(),
         ).set_column(one.schema.get_field_index("upto"), "upto", pyarrow.array([0] * len(one))),
-        "a row of records from 1 on ends with 0",
+        "a row of missing records ends before it begins",
     ),
     "a context that is none": (
         lambda one: one.set_column(
@@ -313,6 +313,24 @@ def test_another_file_is_refused_with_the_reason(
     assert (said.status, said.out) == (2, "")
     assert line in said.err
     assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("place", [0, 4, -1])
+def test_a_file_without_a_record_of_its_log_is_refused(
+    critic: Critic, log: Path, place: int
+) -> None:
+    file = exported(critic, log)
+    _rewritten(file, lambda one: one.filter(pyarrow.array(_all_but(one, place))))
+    for options in ((), ("--counts",)):
+        said = critic("what-if", file, "--safety-mode", "network", *options)
+        assert said.status == 2
+        assert "it lacks records of its log: export the log again" in said.err
+        assert "plans judged:" not in said.out
+
+
+def _all_but(table: Any, place: int) -> list[bool]:
+    numbers = table["seq"].to_pylist()
+    return [number != numbers[place] for number in numbers]
 
 
 def test_what_a_hostile_file_says_is_printed_without_harm(critic: Critic, log: Path) -> None:
