@@ -15,6 +15,9 @@
     node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
     return node;
   }
+  const count = (number) => number.toLocaleString("en");
+  const many = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+  const cost = (micros) => many(micros, "millionth");
   // What may scroll can be reached by the keyboard; what cannot is no extra stop.
   const scrolls = (text) => text.length > 1200 || text.split("\n").length > 14;
   const pre = (text, label) => make("pre", scrolls(text) ? {tabindex: "0", role: "region", "aria-label": label} : {}, text);
@@ -66,7 +69,6 @@
   function list() {
     const end = Math.min(start + PAGE, found.length);
     body.replaceChildren(...found.slice(start, end).map((at) => line(rows[at])));
-    const count = (number) => number.toLocaleString("en");
     matches.textContent = found.length
       ? `${count(found.length)} of ${count(rows.length)} records match; showing ${count(start + 1)} to ${count(end)}, the newest first`
       : `None of ${count(rows.length)} records match`;
@@ -112,8 +114,8 @@
       one.approvable && " — a person's approval would clear this");
   }
   function call(one) {
-    const spent = [one.duration_ms !== undefined && `${one.duration_ms} ms`, one.tokens !== undefined && `${one.tokens} tokens`,
-      one.cost_micros !== undefined && `cost ${one.cost_micros}`].filter(Boolean);
+    const spent = [one.duration_ms !== undefined && `${count(one.duration_ms)} ms`, one.tokens !== undefined && many(one.tokens, "token"),
+      one.cost_micros !== undefined && `cost ${cost(one.cost_micros)}`].filter(Boolean);
     const other = one.other_tool || one.other_args;
     return make("div", null, tag(one.status, one.status === "completed" ? "yes" : "no"), " ",
       one.attempt > 1 && `attempt ${one.attempt}, `, spent.join(", "),
@@ -149,13 +151,14 @@
         given.caveats.length > 0 && [make("p", null, "Not checked:"), make("ul", null, given.caveats.map((it) => make("li", null, it)))]];
     }
     const steps = detail.plan ? detail.plan.steps.length : 0;
-    return [make("p", null, tag("refused", "no"), " before anything ran"),
+    return [make("p", null, tag("refused", "no"), " before any of it ran"),
       given.violations.map((one) => one.step === undefined || one.step >= steps ? violation(one)
         : make("p", {class: "why"}, make("strong", null, `Step ${one.step}: ${said("why", one.kind)}`), ` — ${one.reason}`))];
   }
-  const LIMITS = [["max_steps", "steps"], ["bucket_tokens", "tokens"], ["wall_ms", "ms"], ["cost_micros", "millionths of cost"]];
+  const LIMITS = [["max_steps", (it) => many(it, "step")], ["bucket_tokens", (it) => many(it, "token")],
+    ["wall_ms", (it) => `${count(it)} ms`], ["cost_micros", (it) => `cost ${cost(it)}`]];
   const budget = (limits) => limits && LIMITS.filter(([name]) => limits[name] !== undefined && limits[name] !== null)
-    .map(([name, unit]) => `${limits[name]} ${unit}`).join(", ");
+    .map(([name, said]) => said(limits[name])).join(", ");
 
   function score(scores) {
     return make("table", {class: "small-table"},
@@ -165,15 +168,16 @@
         make("td", null, one.findings.map((it) => make("div", null, it)))))));
   }
   function run(one) {
-    return [facts([["Run", one.id], ["Time", one.wall_ms !== undefined && `${one.wall_ms} ms`], ["Tokens", one.tokens], ["Cost", one.cost_micros]]
-      .map(([name, value]) => [name, value === false || value === undefined ? undefined : String(value)])),
+    return [facts([["Run", one.id], ["Time", one.wall_ms !== undefined ? `${count(one.wall_ms)} ms` : undefined],
+      ["Tokens", one.tokens !== undefined ? count(one.tokens) : undefined],
+      ["Cost", one.cost_micros !== undefined ? cost(one.cost_micros) : undefined]]),
       one.calls && [make("h3", null, "Calls of no step of the plan"), one.calls.map(call)],
       make("h3", null, "Outputs"), pre(one.outputs, "Outputs")];
   }
   function check(detail, row) {
     const inputs = Object.entries(detail.inputs || {});
     return [make("p", null, detail.check ? [tag(detail.check[0], detail.check[0] === "open" ? "eh" : "no"), " ", detail.check.slice(1).join("; ")]
-      : "When this page was made, the hash of this record was that of its content, its inputs had the digests below, and it followed the record before it."),
+      : `When this page was made, the hash of this record was that of its content, ${inputs.length ? "its inputs had the digests below, " : ""}and it followed the record before it.`),
       facts([["Hash of the record", code(detail.hash)], ["Hash of the one before", code(detail.prev)],
         ...inputs.map(([name, digest]) => [`SHA-256 of ${name}`, code(digest)]),
         ["Permit", code(detail.permit)], ["Ends the execution", code(detail.begun)],
@@ -187,7 +191,7 @@
     return facts([["Outcome", outcome(row)], ["Said", row.said], ["Decided at", row.at], ["Trace", row.trace],
       ["Decision", row.key], ["Must produce", spec && listed(spec.outputs)], ["Judged as of", ctx.as_of],
       ["Safety mode", ctx.mode], ["Budget", budget(ctx.budget)],
-      ["Spent before", ctx.spent && listed([ctx.spent.steps && `${ctx.spent.steps} steps`, ctx.spent.tokens && `${ctx.spent.tokens} tokens`].filter(Boolean))],
+      ["Spent before", ctx.spent && listed([ctx.spent.steps && many(ctx.spent.steps, "step"), ctx.spent.tokens && many(ctx.spent.tokens, "token")].filter(Boolean))],
       ["Approvals", ctx.approvals && listed(ctx.approvals.map((one) => `${one.id} by ${one.by}`))],
       ["Approvals used", listed(detail.used)], ["Ended early", detail.error]]);
   }

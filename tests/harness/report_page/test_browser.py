@@ -12,6 +12,7 @@ from harness.log import SqlDecisionLog
 from harness.report_page.collecting import collect
 from harness.report_page.page import rendered
 from tests.harness.log.decisions import decision, filled
+from tests.harness.log.searched import varied
 from tests.harness.report_page.browser import Tab, browsing
 from tests.harness.report_page.hostile_log import TRAPS, log_with
 from tests.harness.report_page.pages import text_of
@@ -91,6 +92,19 @@ def test_a_record_opens_and_closes_by_keyboard_and_the_focus_goes_along(
     tab.js("history.back()")
     tab.until("document.getElementById('opened').hidden")
     assert tab.focused() == "link-249"
+
+
+def test_numbers_have_units(tab: Tab, tmp_path: Path) -> None:
+    varied(tmp_path / "audit.db").close()
+    address = written(tmp_path / "units.html", text_of(tmp_path / "audit.db"))
+    tab.open(f"{address}#record-14")
+    tab.until("!document.getElementById('opened').hidden")
+    said = tab.js("document.getElementById('opened').innerText").split("\n")
+    assert "9 steps, 8,000 tokens, 1,000 ms, cost 500 millionths" in said
+    assert {"1,800 ms", "900 millionths"} <= set(said)
+    tab.open("about:blank#")
+    tab.open(f"{address}#record-18")
+    assert "1 step" in tab.js("document.getElementById('opened').innerText").split("\n")
 
 
 def test_an_address_leads_to_a_record_and_one_that_is_not_there_to_the_list(
