@@ -1,6 +1,7 @@
 """The page in a real browser: fast, usable by keyboard and by ear, inert, and fit to print."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -146,6 +147,29 @@ def test_everything_has_a_name_and_a_place(tab: Tab, page: str) -> None:
     assert {"search", "status", "navigation", "banner", "contentinfo"} <= roles
 
 
+def test_the_records_are_a_table_to_the_ear_on_a_narrow_screen_too(tab: Tab, page: str) -> None:
+    tables = []
+    for width in (1200, 360):
+        tab.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        tab.open("about:blank#")
+        tab.open(page)
+        nodes = map(_named, tab.ask("Accessibility.getFullAXTree")["nodes"])
+        tables.append(Counter(role for role, _ in nodes if role in _TABLE_ROLES))
+    tab.ask("Emulation.clearDeviceMetricsOverride")
+    assert tables[0] == tables[1]
+    assert tables[0]["columnheader"] >= 6
+    assert tables[0]["rowheader"] >= 100
+
+
+_TABLE_ROLES = frozenset({"table", "row", "cell", "columnheader", "rowheader"})
+
+
 def _named(node: Any) -> tuple[str, str]:
     return node["role"]["value"], node.get("name", {}).get("value", "")
 
@@ -198,6 +222,14 @@ def test_it_is_legible_in_light_and_dark_wide_and_narrow(
         tab.open(address)
         assert tab.js(_CONTRASTS) == []
         assert tab.js("document.documentElement.scrollWidth <= innerWidth")
+        assert (
+            tab.js(
+                "[...document.querySelectorAll('.scroll, #opened *')].filter((one) => "
+                "one.checkVisibility() && one.clientWidth && one.scrollWidth > one.clientWidth)"
+                ".map((one) => one.outerHTML.slice(0, 80))"
+            )
+            == []
+        )
     dark = tab.js("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert dark == (scheme == "dark")
     tab.ask("Emulation.clearDeviceMetricsOverride")
