@@ -147,16 +147,15 @@ def test_everything_has_a_name_and_a_place(tab: Tab, page: str) -> None:
     assert {"search", "status", "navigation", "banner", "contentinfo"} <= roles
 
 
+def _width(tab: Tab, width: int) -> None:
+    given = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    tab.ask("Emulation.setDeviceMetricsOverride", **given)
+
+
 def test_the_records_are_a_table_to_the_ear_on_a_narrow_screen_too(tab: Tab, page: str) -> None:
     tables = []
     for width in (1200, 360):
-        tab.ask(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=900,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
+        _width(tab, width)
         tab.open("about:blank#")
         tab.open(page)
         nodes = map(_named, tab.ask("Accessibility.getFullAXTree")["nodes"])
@@ -210,13 +209,7 @@ def test_it_is_legible_in_light_and_dark_wide_and_narrow(
     tab.ask(
         "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
     )
-    tab.ask(
-        "Emulation.setDeviceMetricsOverride",
-        width=width,
-        height=900,
-        deviceScaleFactor=1,
-        mobile=False,
-    )
+    _width(tab, width)
     for address in (page, f"{page}#record-249", f"{page}#record-8"):
         tab.open("about:blank#")
         tab.open(address)
@@ -247,6 +240,9 @@ def test_it_prints_with_what_is_folded_and_without_what_is_for_screens(tab: Tab,
     tab.js("location.hash = ''")
     tab.until("document.getElementById('opened').hidden")
     assert not tab.js("document.getElementById('filters').checkVisibility()")
+    _width(tab, 700)  # of a sheet of A4 without its margins
+    assert tab.js("document.documentElement.scrollWidth") <= 700
+    tab.ask("Emulation.clearDeviceMetricsOverride")
     tab.ask("Emulation.setEmulatedMedia", media="")
     assert tab.pdf().startswith(b"%PDF-")
 
