@@ -83,7 +83,7 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
         inputs.fetch(one.inputs for _, one in read if isinstance(one, DecisionRecord | BegunRecord))
         for raw, record in read:
             while gaps and gaps[0].first < raw.seq:
-                found.rows.append(row_of_gap(gaps.pop(0)))
+                _miss(found, gaps.pop(0))
             _take(found, raw, record, inputs)
     return found
 
@@ -117,11 +117,17 @@ def _read(raw: RawRecord) -> LogRecord | str:
         return "a part of it is redacted or missing" if b"\0" in raw.body else str(error)
 
 
+def _miss(found: Collected, gap: Gap) -> None:
+    found.tallies.outcomes["missing"] += gap.last - max(gap.first, found.first) + 1
+    found.rows.append(row_of_gap(gap))
+
+
 def _take(
     found: Collected, raw: RawRecord, record: LogRecord | str, inputs: InputsOfRecords
 ) -> None:
     checked = found.checked.get(raw.seq)
     if isinstance(record, str):
+        found.tallies.outcomes["unreadable"] += 1
         found.rows.append(row_of_unreadable(raw.seq, record, checked))
         return
     # A record that claims another number is shown where it is; the check says what is wrong.
