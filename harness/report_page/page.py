@@ -103,12 +103,15 @@ def _facts(found: Collected, name: str) -> dict[str, Any]:
 
 
 def _unsound(found: Collected) -> str:
-    """Return the heading of a log that is not sound: what is open or redacted is no damage."""
+    """Return the heading of a log that is not sound.
+
+    Of records with redacted values it does not say that they hold: the rest may be unproved.
+    """
     if found.gaps or found.problems or found.answers.keys() - {"same", "open", "redacted"}:
         return "The log is not as it should be"
-    said = {"open": "executions have no end on record", "redacted": "values were taken out"}
-    rest = " and ".join(text for status, text in said.items() if found.answers[status])
-    return f"The records hold together, but {rest}"
+    if found.answers["redacted"]:
+        return "Values were taken out of records"
+    return "The records hold together, but executions have no end on record"
 
 
 def _period(found: Collected) -> tuple[str, str] | None:

@@ -12,7 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from harness.log import SqlDecisionLog
-from tests.harness.log.decisions import decision, filled, meddle
+from harness.log.redaction import redact_log, value_named
+from tests.harness.log.decisions import decision, filled, judged, meddle, proposal, run_of
 from tests.harness.log.searched import varied
 from tests.harness.report_page.hostile_log import TRAPS, log_with
 from tests.harness.report_page.pages import page_of, strings, text_of
@@ -155,4 +156,32 @@ def test_an_execution_without_an_end_is_not_called_damage(tmp_path: Path) -> Non
     meddle(tmp_path / "audit.db", ("DELETE FROM records WHERE seq = 2", ()))
     said = page_of(tmp_path / "audit.db").said
     assert "The log is not as it should be" in said
+    assert "hold together" not in said
+
+
+def test_what_is_missing_or_cannot_be_read_is_counted_with_what_was_decided(tmp_path: Path) -> None:
+    filled(tmp_path / "audit.db", 8).close()
+    meddle(
+        tmp_path / "audit.db",
+        ("DELETE FROM records WHERE seq IN (2, 3)", ()),
+        ("UPDATE records SET body = ? WHERE seq = 5", (b"{",)),
+    )
+    said = page_of(tmp_path / "audit.db").said
+    assert "Missing from the log 2" in said
+    assert "Cannot be read 1" in said
+    said = page_of(tmp_path / "audit.db", last=6).said
+    assert "Missing from the log 1" in said
+
+
+def test_values_that_were_taken_out_are_no_damage_and_nothing_is_claimed_of_the_rest(
+    tmp_path: Path,
+) -> None:
+    proposed = proposal()
+    executed = run_of(proposed, outputs={"receipt": "x" * 2_000})
+    with SqlDecisionLog.open(tmp_path / "audit.db") as log:
+        log.append(judged(proposed, executed))
+        redact_log(log, tmp_path / "public.db", [value_named("1:/run")])
+    said = page_of(tmp_path / "public.db").said
+    assert "Values were taken out of records" in said
+    assert "1 record checked: 1 with values taken out." in said
     assert "hold together" not in said
