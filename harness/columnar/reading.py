@@ -96,7 +96,7 @@ class PlanFile:
                 f"{self._where}: its plans were judged by other rules than are installed: export "
                 "the log again"
             )
-        self._last = int(about[LAST_KEY]) if LAST_KEY in about else None
+        self._last = self._number(about[LAST_KEY]) if LAST_KEY in about else None
         data = about.get(CHECK_KEY, "").encode()
         try:
             check = parse(LogCheck, data, len(data))
@@ -104,6 +104,12 @@ class PlanFile:
             raise PlansUnusable(f"{self._where}: {CHECK_KEY} in its metadata: {error}") from None
         lines = {name: tuple(map(escape_line, getattr(check, name))) for name in _SAID}
         return LogCheck(**lines)
+
+    def _number(self, text: str) -> int:
+        # Sixteen digits hold every number that a record may have.
+        if not (text.isascii() and text.isdecimal() and len(text) <= 16):
+            raise PlansUnusable(f"{self._where}: {LAST_KEY} in its metadata: not a number")
+        return int(text)
 
     def groups(self) -> Iterator["PlanGroup"]:
         """Yield the rows, a group at a time.

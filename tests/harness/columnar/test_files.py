@@ -13,7 +13,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from harness.columnar.columns import COLUMNS, FORMAT_KEY, RULES_KEY, PlanRow
+from harness.columnar.columns import COLUMNS, FORMAT_KEY, LAST_KEY, RULES_KEY, PlanRow
 from harness.columnar.judging import PlanJudge
 from harness.columnar.reading import PlanFile, PlansUnusable
 from harness.columnar.writing import ROWS, writer_options
@@ -237,6 +237,11 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
     "a newer version": (_about(FORMAT_KEY, "2"), "its plans are in format 2, and this version"),
     "other rules": (_about(RULES_KEY, "0" * 64), "were judged by other rules than are installed"),
     "a check that is none": (_about("plan-critic.check", "{"), "plan-critic.check in its metadata"),
+    "a last record that is none": (
+        _about(LAST_KEY, "9" * 5000),
+        "plan-critic.last in its metadata",
+    ),
+    "a last record of letters": (_about(LAST_KEY, "abc"), "plan-critic.last in its metadata"),
     "a column too few": (lambda one: one.drop_columns(["spec"]), "column spec is not as this"),
     "another type": (
         lambda one: one.set_column(
