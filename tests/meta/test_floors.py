@@ -93,7 +93,10 @@ TOP_LEVEL = words(
 )
 UNTRACKED = {"dist", "build", "PKG-INFO"}  # what tools leave in a tree that is not a checkout
 
-MOST, LONGEST, DEEPEST = 350, 40, 3  # lines of a file, of a function; levels of nesting
+MOST = {"evals": 350, "critic": 350, "harness": 500, "plan_critic_entry": 500}
+"""Lines of a file, by its floor: what decides is read in short pieces."""
+
+LONGEST, DEEPEST = 40, 3  # lines of a function; levels of nesting
 
 BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -296,7 +299,11 @@ def test_imports_are_absolute_and_named() -> None:
 
 def test_no_file_is_too_long_or_a_drawer() -> None:
     lines = {name: len(path.read_text("utf-8").splitlines()) for name, path in sources().items()}
-    none_of(f"{name} has {lines[name]} lines: split it" for name in lines if lines[name] >= MOST)
+    none_of(
+        f"{name} has {lines[name]} lines: split it"
+        for name in lines
+        if lines[name] >= MOST[floor(name)]
+    )
     none_of(f"{name}: name it for its job" for name in lines if name.endswith(".utils"))
 
 
