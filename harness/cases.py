@@ -46,6 +46,7 @@ Command = Literal["verify", "score", "consolidate"]
 
 # Everything that is not ASCII is escaped, so that look-alikes and invisible characters show. The
 # em dash is left as it is: the published rationale contains it.
+_COLUMNS: Final = 99
 _HIDDEN: Final = re.compile("[^\n\x20-\x7e—]")
 
 
@@ -290,18 +291,38 @@ def renewed(case: Case, document: bytes | None = None) -> Case:
 
 
 def render_case(case: Case) -> bytes:
-    """Render a case in its one byte form: fields in order, indent 2, a newline at the end."""
+    """Render a case in its one byte form: fields in order, what fits on a line on one line."""
     parts = {name: getattr(case, name) for name in type(case).model_fields}
     present = {name: part for name, part in parts.items() if part is not None}
     wire = {
         name: part.wire() if isinstance(part, Envelope) else part for name, part in present.items()
     }
-    return f"{_spelled(wire)}\n".encode()
+    return f"{_hidden_escaped(folded_json(wire))}\n".encode()
 
 
 def _spelled(value: Any) -> str:
-    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    """Return JSON with a line for each value, so that a difference shows the values that differ."""
+    return _hidden_escaped(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _hidden_escaped(text: str) -> str:
     return _HIDDEN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def folded_json(value: Any, indent: int = 0, lead: int = 0) -> str:
+    """Return JSON for a person to read: what fits into 100 columns is on one line."""
+    flat = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    if not (isinstance(value, dict | list) and value and indent + lead + len(flat) > _COLUMNS):
+        return flat
+    pad, inner = " " * indent, " " * (indent + 2)
+    if isinstance(value, list):
+        rows = [folded_json(one, indent + 2) for one in value]
+        return "[\n" + ",\n".join(inner + row for row in rows) + f"\n{pad}]"
+    names = {name: json.dumps(name, ensure_ascii=False) + ": " for name in value}
+    rows = [
+        names[name] + folded_json(one, indent + 2, len(names[name])) for name, one in value.items()
+    ]
+    return "{\n" + ",\n".join(inner + row for row in rows) + f"\n{pad}}}"
 
 
 def update_file(path: Path, document_of: Callable[[Case], bytes] = Case.document) -> bool:

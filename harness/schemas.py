@@ -53,7 +53,7 @@ from critic import (
     Violation,
 )
 from critic.session import SessionReport
-from harness.cases import Case, ConsolidateInput
+from harness.cases import Case, ConsolidateInput, folded_json
 from harness.guard import (
     AnswerEvent,
     CallsEvent,
@@ -147,8 +147,8 @@ def schemas() -> dict[str, Schema]:
 
 
 def render_schemas(schema: Schema) -> bytes:
-    """Render the bytes of a schema file: indent 2, a newline at the end."""
-    return f"{json.dumps(schema, indent=2)}\n".encode()
+    """Render the bytes of a schema file: what fits on a line on one line."""
+    return f"{folded_json(schema)}\n".encode()
 
 
 @cache
