@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from critic.consolidate import consolidate
     from critic.repairs.advise import advise
     from critic.repairs.apply import apply_repairs
-    from critic.repairs.kinds import Advice, Disposition, Repair
+    from critic.repairs.repair_kinds import Advice, Disposition, Repair
     from critic.reports import CriticReport, ReportStatus, ScoreVerdict
     from critic.score import score
     from critic.verdicts import (
@@ -122,7 +122,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.consolidate": "consolidate",
             "critic.repairs.advise": "advise",
             "critic.repairs.apply": "apply_repairs",
-            "critic.repairs.kinds": "Advice Disposition Repair",
+            "critic.repairs.repair_kinds": "Advice Disposition Repair",
             "critic.reports": "CriticReport ReportStatus ScoreVerdict",
             "critic.score": "score",
             "critic.verdicts": (

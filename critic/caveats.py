@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
-from critic.checks.coverage import unlisted_outputs
-from critic.checks.surface import confined_content_of
+from critic.checks.coverage_check import unlisted_outputs
+from critic.checks.surface_check import confined_content_of
 from critic.prepared import PreparedPlan
 from critic.provenance import RoleTree, role_tree, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry

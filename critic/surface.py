@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from evals.beside import Beside
 from evals.capability import Binding, Demand, Role, ToolCapability
 from evals.envelope import MODE_RANK, ApprovalMode
+from evals.json_schemas import CompiledSchema, compile_schema
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
-from evals.schemas import CompiledSchema, compile_schema
+from evals.side_table import Beside
 from evals.timestamps import unexpired
 
 # Traits are bits that say which checks a step makes necessary, so that a plan pays for no others.

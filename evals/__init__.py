@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from evals.front import lazy_front
 
 if TYPE_CHECKING:
-    from evals.canonical import digest
+    from evals.canonical_json import digest
     from evals.capability import Binding, Demand, ToolCapability, ToolName, ToolResult
     from evals.context import (
         Approval,
@@ -65,7 +65,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
     __getattr__ = lazy_front(
         __name__,
         {
-            "evals.canonical": "digest",
+            "evals.canonical_json": "digest",
             "evals.capability": "Binding Demand ToolCapability ToolName ToolResult",
             "evals.context": (
                 "Approval ApprovedValue RunBudget RunContext SessionFacts Spent SpentCall"

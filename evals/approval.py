@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Final
 
-from evals.canonical import canonical_json, digest
+from evals.canonical_json import canonical_json, digest
 from evals.context import Approval, RunContext
 from evals.manifest import CompiledContext
 from evals.plan import Plan

@@ -14,10 +14,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import filterfalse
 from typing import Any, Final, NamedTuple
 
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
+from evals.json_schemas import CompiledSchema
 from evals.phrases import Phrases
 from evals.pointers import Places, value_at
-from evals.schemas import CompiledSchema
 from evals.tokens import EDGE, has_token, marked, tokens
 
 # Stands between two texts. Another lone surrogate, which no valid JSON string can hold.

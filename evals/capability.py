@@ -18,9 +18,9 @@ from evals.envelope import (
     Identifier,
 )
 from evals.escaping import escape_name
+from evals.json_schemas import JsonSchema
 from evals.json_value import Text
 from evals.pointers import Pointer, is_pointer
-from evals.schemas import JsonSchema
 
 Author = Literal["user", "operator", "system", "member", "public"]
 """Who wrote something. `user`: the request. `operator`: the system prompt. `system`: a system of

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
 from evals.binding import scalars
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.manifest import EvidenceItem
 
 SHORTEST_TEXT: Final = 8

@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 import orjson
 
 from evals.capability import Binding, Demand, ToolCapability
-from evals.schemas import CompiledSchema, compile_schema
+from evals.json_schemas import CompiledSchema, compile_schema
 
 
 class Need(NamedTuple):

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from pydantic_core import PydanticCustomError
 
+from evals.json_schemas import CompiledSchema, compile_schema
 from evals.json_value import check_object
 from evals.plan import Plan, ReasonStep, ToolStep
-from evals.schemas import CompiledSchema, compile_schema
 
 
 class PlainPlan(NamedTuple):

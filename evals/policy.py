@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from evals.approval import Approvals
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.envelope import MODE_RANK
 from evals.plan import Plan, ReasonStep, ToolStep
 from evals.retries import MOST_RETRIES

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Final, TypeAlias
 
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.run import ToolCall
 
 MOST_RETRIES: Final = 10

@@ -11,7 +11,7 @@ from evals.envelope import (
     Envelope,
     Identifier,
 )
-from evals.schemas import JsonSchema
+from evals.json_schemas import JsonSchema
 
 Provenance = Literal["closed", "open"]
 """`closed`: the request names what may be acted on. `open`: for open-ended tasks, which ask more

@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterator
 
 from evals.escaping import escape_name, pointer
+from evals.json_schemas import compile_schema, schema_faults
 from evals.plan import ToolStep
 from evals.run import Run
-from evals.schemas import compile_schema, schema_faults
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 
 

@@ -118,7 +118,7 @@ class Case(Envelope):
     """One case, with exactly one of the three inputs. `expect` is absent until the first update.
 
     `policy` is the path of a policy file from the folder of the case file: the input leaves out
-    what that policy says. `harness.policy.cases` reads it.
+    what that policy says. `harness.policy.policy_cases` reads it.
     """
 
     title: str

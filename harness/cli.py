@@ -46,9 +46,9 @@ def build_parser(command: str | None = None) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action=_Version, help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, (summary, arguments, _) in COMMANDS.items():
+    for name, (summary, folder) in COMMANDS.items():
         if command in (None, name):
-            module = import_module(f"harness.commands.{arguments}")
+            module = import_module(f"harness.commands.{folder}.{folder}_arguments")
             getattr(module, f"add_{name.replace('-', '_')}")(commands)
         else:
             commands.add_parser(name, help=summary, add_help=False)
@@ -94,8 +94,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except SystemExit:  # it has printed what was asked for
         sys.stdout.flush()
         raise
-    name = getattr(args, "module", COMMANDS[args.command].module)
-    module = _loaded(name, stays=argv is None)
+    name = getattr(args, "module", f"{args.command.replace('-', '_')}_command")
+    module = _loaded(f"{COMMANDS[args.command].folder}.{name}", stays=argv is None)
     status: int = module.run(args)
     sys.stdout.flush()
     return status

@@ -8,7 +8,6 @@ Rule 3: one schema has one byte form, and the checked-in files are these bytes.
 """
 
 import copy
-import json
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final

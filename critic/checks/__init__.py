@@ -11,11 +11,11 @@ Rule 4: every check is linear in the steps and the manifests.
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from critic.checks.approval import check_approval
-from critic.checks.coverage import check_coverage
-from critic.checks.evidence import check_evidence
-from critic.checks.loop import check_loop
-from critic.checks.surface import check_surface
+from critic.checks.approval_check import check_approval
+from critic.checks.coverage_check import check_coverage
+from critic.checks.evidence_check import check_evidence
+from critic.checks.loop_check import check_loop
+from critic.checks.surface_check import check_surface
 from critic.checks.violation import Found
 from critic.prepared import PreparedPlan
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evals.front import lazy_front
 
 if TYPE_CHECKING:
-    from critic.provenance.judge import doubts_of
+    from critic.provenance.origin_judge import doubts_of
     from critic.provenance.roles import RoleTree, role_tree, without_role
 
 __all__ = ["RoleTree", "doubts_of", "role_tree", "without_role"]
@@ -18,7 +18,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
     __getattr__ = lazy_front(
         __name__,
         {
-            "critic.provenance.judge": "doubts_of",
+            "critic.provenance.origin_judge": "doubts_of",
             "critic.provenance.roles": "RoleTree role_tree without_role",
         },
     )

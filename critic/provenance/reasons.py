@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from critic.provenance.sources import DaySighting, Sighting
-from critic.provenance.values import Day
-from evals.canonical import canonical_json
+from critic.provenance.seen_sources import DaySighting, Sighting
+from critic.provenance.value_forms import Day
+from evals.canonical_json import canonical_json
 from evals.capability import Role
 from evals.escaping import escape_name
 from evals.manifest import EvidenceItem, Source

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.texts import Place, hosts_in
-from critic.provenance.values import content_of, days_in, leaves
-from critic.provenance.words import stems_of
+from critic.provenance.tool_words import stems_of
+from critic.provenance.value_forms import content_of, days_in, leaves
 from evals.manifest import EvidenceItem, Source
 
 OF_RECORD: Final = ("named system", "other system")

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from critic.provenance.holders import Holders, ItemText, Shown, first_of, in_order
-from critic.provenance.values import (
+from critic.provenance.value_forms import (
     SEPARATORS,
     WORD,
     Day,

@@ -10,14 +10,15 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final, Literal, assert_never
 
-from critic.checks.coverage import unproduced_outputs
-from critic.checks.loop import planned_tokens
+from critic.checks.coverage_check import unproduced_outputs
+from critic.checks.loop_check import planned_tokens
 from critic.checks.violation import Found
 from critic.prepared import PreparedPlan
 from critic.provenance import doubts_of
 from critic.repairs.apply import RepairedPlan, apply
-from critic.repairs.evidence import EvidenceRepairs
-from critic.repairs.kinds import (
+from critic.repairs.evidence_repairs import EvidenceRepairs
+from critic.repairs.options import RepairOptions
+from critic.repairs.repair_kinds import (
     Advice,
     AllowTool,
     CorrectArgs,
@@ -32,8 +33,8 @@ from critic.repairs.kinds import (
     SetTrace,
     Shorten,
 )
-from critic.repairs.options import RepairOptions
-from critic.repairs.places import (
+from critic.repairs.stand_ins import approvals_to_ask, repaired_case
+from critic.repairs.violation_places import (
     ArgsPlace,
     DependencyPlace,
     IdPlace,
@@ -43,7 +44,6 @@ from critic.repairs.places import (
     StepPlace,
     parse_place,
 )
-from critic.repairs.stand_ins import approvals_to_ask, repaired_case
 from critic.surface import kept_surface
 from critic.verdicts import Check
 from critic.verify import found_in, verify

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, assert_never
 
-from critic.repairs.kinds import (
+from critic.repairs.repair_kinds import (
     AllowTool,
     AskApproval,
     BackArgument,
@@ -30,7 +30,7 @@ from critic.repairs.kinds import (
     StepRepair,
     UnpinEvidence,
 )
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.plan import Plan, ReasonStep, Step, ToolStep
 
 

@@ -4,15 +4,15 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import islice
 from typing import Any, Final
 
-from critic.repairs.kinds import MOST_CANDIDATES, Capability
+from critic.repairs.repair_kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
 from evals.binding import BoundValues, ContentIndex, Subject, is_empty, scalars, unbacked
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS, RunContext
 from evals.envelope import MODE_RANK
 from evals.evidence import EvidenceReview, meets
+from evals.json_schemas import CompiledSchema
 from evals.manifest import EvidenceItem
 from evals.needs import Bound, Need
-from evals.schemas import CompiledSchema
 from evals.spec import DecisionSpec
 from evals.timestamps import unexpired
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.repairs.apply import RepairedPlan, added_tools
-from critic.repairs.kinds import AskApproval, CorrectArgs, ProduceOutput, Repair
+from critic.repairs.repair_kinds import AskApproval, CorrectArgs, ProduceOutput, Repair
 from critic.surface import NO_TOOL
 from critic.verify import found_in
 from evals.envelope import MODE_RANK, ApprovalMode

@@ -6,10 +6,10 @@ Rule 2: what passes can go on: its awaited results, its open question and its en
 
 from collections.abc import Iterable, Sequence
 
-from critic.session.batch import RunningBatch
-from critic.session.evidence import Trail
-from critic.session.rules import CALL_ID, OPERATOR_ID, USER_ID
+from critic.session.call_batch import RunningBatch
 from critic.session.session import Session
+from critic.session.session_evidence import Trail
+from critic.session.session_rules import CALL_ID, OPERATOR_ID, USER_ID
 from evals.escaping import escape_name, pointer
 from evals.manifest import EvidenceItem
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from critic.session.batch import Batch, Call, CallResult, Past, RunningBatch, same_args
+from critic.session.call_batch import Batch, Call, CallResult, Past, RunningBatch, same_args
 from critic.session.changed import changed
 from critic.session.grown import Grown
-from critic.session.rules import SessionRules, SessionTool
-from critic.session.values import call_hosts, files_made, hosts_of, spellings, values_made
+from critic.session.session_rules import SessionRules, SessionTool
+from critic.session.session_values import call_hosts, files_made, hosts_of, spellings, values_made
 from evals.capability import ToolName
 from evals.context import ApprovedValue, RunContext, SessionFacts, Spent, SpentCall
 from evals.json_value import SAFE_INTEGER

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from critic.session.batch import Call
-from critic.session.evidence import Trail
-from critic.session.rules import SessionRules
-from evals.canonical import canonical_json
+from critic.session.call_batch import Call
+from critic.session.session_evidence import Trail
+from critic.session.session_rules import SessionRules
+from evals.canonical_json import canonical_json
 from evals.json_value import detached
 from evals.needs import needs_of
 from evals.plan import Plan, Step, ToolStep

@@ -18,18 +18,24 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from critic.score import score
-from critic.session.batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
+from critic.session.batch_judging import asked_about
+from critic.session.call_batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
+from critic.session.call_results import Arrival
 from critic.session.changed import changed
-from critic.session.evidence import Trail
-from critic.session.judging import asked_about
 from critic.session.ledger import Ledger
 from critic.session.proposing import plan_of_batch
-from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
-from critic.session.results import Arrival
-from critic.session.rules import OPERATOR_ID, USER_ID, SessionRules
-from critic.session.values import request_hosts
+from critic.session.session_evidence import Trail
+from critic.session.session_report import (
+    SessionReport,
+    TurnReport,
+    Worst,
+    report_of,
+    session_scores,
+)
+from critic.session.session_rules import OPERATOR_ID, USER_ID, SessionRules
+from critic.session.session_values import request_hosts
 from critic.verdicts import Refused, Verified
-from evals.canonical import digest
+from evals.canonical_json import digest
 from evals.context import Approval, ApprovedValue, RunContext
 from evals.json_value import detached
 from evals.manifest import EvidenceItem, Source

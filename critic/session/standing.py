@@ -8,7 +8,7 @@ Rule 2: it is fixed when the result arrives, and by what was seen before: result
 from collections.abc import Collection, Container, Iterable
 from typing import Final
 
-from critic.session.values import Seen, host_of
+from critic.session.session_values import Seen, host_of
 from evals.manifest import Standing
 
 _BEST_FIRST: Final[tuple[Standing, ...]] = ("named", "reached", "led", "ambient")

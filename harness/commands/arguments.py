@@ -8,6 +8,9 @@ from harness.commands.table import COMMANDS
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
+CI_FORMATS: Final = ("junit", "sarif", "github")
+"""What continuous integration reads."""
+
 EXITS: Final = "Exit status: 0 all ok; 1 some refused, or not the same; 2 some input is invalid."
 
 
@@ -43,3 +46,16 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError("must be a whole number of at least 1")
     return value
+
+
+def add_ci_format(
+    parser: argparse.ArgumentParser, default: str | None = "text", said: str = "text"
+) -> None:
+    """Add `--format` for a command that continuous integration runs."""
+    parser.add_argument(
+        "--format",
+        choices=("text", "json", *CI_FORMATS),
+        default=default,
+        help="text; one JSON object a line; JUnit XML; SARIF; or annotations for GitHub Actions "
+        f"(default: {said})",
+    )

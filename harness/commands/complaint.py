@@ -2,7 +2,7 @@
 
 from harness.commands.os_errors import explain_os
 from harness.errors import HarnessError, escape_text
-from harness.runtime.loop import NotRecorded
+from harness.runtime.canonical_loop import NotRecorded
 from harness.wire import InvalidInput
 
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Final, Self, TextIO
 
 from evals.escaping import escape_line
-from harness.codeloop.decision import Continue, Done, Error
-from harness.codeloop.events import (
+from harness.commands.output import ascii_json
+from harness.loops.code.code_events import (
     AgentEnded,
     AgentOutput,
     AgentStarted,
@@ -20,9 +20,9 @@ from harness.codeloop.events import (
     GateCommandEnded,
     SessionStarted,
 )
-from harness.codeloop.prompt import pluralize
-from harness.codeloop.record import Refusal
-from harness.commands.output import ascii_json
+from harness.loops.code.critic_decision import Continue, Done, Error
+from harness.loops.code.prompt import pluralize
+from harness.loops.code.session_lines import Refusal
 
 _LONGEST: Final = 160
 _LONGEST_OUTPUT: Final = 500

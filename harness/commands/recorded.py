@@ -19,7 +19,7 @@ def record_wires(log: SqlDecisionLog, start: int = 1) -> Iterator[dict[str, Any]
     """Yield the records from number `start` on as JSON, unchecked: replay shows if they are right.
 
     Raises:
-        harness.log.errors.LogDamaged: one cannot be read, and not because it is redacted.
+        harness.log.log_errors.LogDamaged: one cannot be read, and not because it is redacted.
     """
     for raw in log.raw(start):
         try:

@@ -6,25 +6,30 @@ if guard.handle(CallsEvent(session="s1", calls=[call])):
     args = guard.permit("s1", call.id).redeem(call.tool, call.args)
 """
 
-from critic.session import SessionReport
-from harness.guard.aio import AsyncGuard
-from harness.guard.course import OutOfPlace
-from harness.guard.events import (
-    AnswerEvent,
-    CallsEvent,
-    CloseEvent,
-    OpenEvent,
-    RequestedCall,
-    ResultEvent,
-    SaidEvent,
-    SessionEvent,
-    parse_event,
-)
-from harness.guard.guard import Answer, Guard
-from harness.guard.permits import CallPermit
-from harness.guard.recording import WentOnElsewhere
-from harness.guard.rulings import EventError, EventFault, Question, Ruling
-from harness.guard.status import PendingQuestion, SessionStatus
+from typing import TYPE_CHECKING
+
+from evals.front import lazy_front
+
+if TYPE_CHECKING:
+    from critic.session import SessionReport
+    from harness.guard.aio import AsyncGuard
+    from harness.guard.course import OutOfPlace
+    from harness.guard.guard import Answer, Guard
+    from harness.guard.permits import CallPermit
+    from harness.guard.recording import WentOnElsewhere
+    from harness.guard.rulings import EventError, EventFault, Question, Ruling
+    from harness.guard.session_events import (
+        AnswerEvent,
+        CallsEvent,
+        CloseEvent,
+        OpenEvent,
+        RequestedCall,
+        ResultEvent,
+        SaidEvent,
+        SessionEvent,
+        parse_event,
+    )
+    from harness.guard.status import PendingQuestion, SessionStatus
 
 __all__ = [
     "Answer",
@@ -50,3 +55,26 @@ __all__ = [
     "WentOnElsewhere",
     "parse_event",
 ]
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    __getattr__ = lazy_front(
+        __name__,
+        {
+            "critic.session": "SessionReport",
+            "harness.guard.aio": "AsyncGuard",
+            "harness.guard.course": "OutOfPlace",
+            "harness.guard.guard": "Answer Guard",
+            "harness.guard.permits": "CallPermit",
+            "harness.guard.recording": "WentOnElsewhere",
+            "harness.guard.rulings": "EventError EventFault Question Ruling",
+            "harness.guard.session_events": (
+                "AnswerEvent CallsEvent CloseEvent OpenEvent RequestedCall ResultEvent SaidEvent "
+                "SessionEvent parse_event"
+            ),
+            "harness.guard.status": "PendingQuestion SessionStatus",
+        },
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -7,9 +7,9 @@ from contextvars import copy_context
 from typing import Final, Self, TypeVar
 from weakref import WeakValueDictionary
 
-from harness.guard.events import SessionEvent
 from harness.guard.guard import Answer, Guard
 from harness.guard.permits import CallPermit
+from harness.guard.session_events import SessionEvent
 from harness.guard.status import SessionStatus
 
 _T = TypeVar("_T")

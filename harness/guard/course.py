@@ -25,8 +25,8 @@ from critic.session import (
 from evals.escaping import escape_name
 from harness.canonical import canonical_json, digest
 from harness.errors import HarnessError
-from harness.guard.events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
 from harness.guard.rulings import Question, Ruling
+from harness.guard.session_events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
 from harness.policy import GuardSettings
 
 _MOST_QUESTIONS: Final = 100

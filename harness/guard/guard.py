@@ -19,9 +19,15 @@ from evals.escaping import escape_name
 from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
 from harness.errors import HarnessError
+from harness.failures import describe_error
 from harness.guard.course import Answered, Course, OutOfPlace
-from harness.guard.entries import OpenSession
-from harness.guard.events import (
+from harness.guard.guard_rules import rules_of
+from harness.guard.guard_state import course_of, dump_course, log_marks, parse_state
+from harness.guard.open_sessions import OpenSession
+from harness.guard.permits import CallPermit
+from harness.guard.recording import GuardLog, Marks, OnDecision, RulingRecorder
+from harness.guard.rulings import EventError, EventFault, Ruling
+from harness.guard.session_events import (
     AnswerEvent,
     CallsEvent,
     CloseEvent,
@@ -31,15 +37,9 @@ from harness.guard.events import (
     SessionEvent,
     event_of,
 )
-from harness.guard.permits import CallPermit
-from harness.guard.recording import GuardLog, Marks, OnDecision, RulingRecorder
-from harness.guard.rules import rules_of
-from harness.guard.rulings import EventError, EventFault, Ruling
-from harness.guard.state import course_of, dump_course, log_marks, parse_state
 from harness.guard.status import SessionStatus, session_status
-from harness.log.errors import LogError
+from harness.log.log_errors import LogError
 from harness.policy import Policy
-from harness.runtime.failures import describe_error
 from harness.runtime.permit import PermitError
 from harness.runtime.ports import Clock
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, detached_copy, parse_json

@@ -5,8 +5,8 @@ from typing import NamedTuple
 from critic.session import Call
 from evals.json_value import detached
 from harness.guard.course import Course, OpenQuestion, questions_of
-from harness.guard.events import RequestedCall
 from harness.guard.rulings import Question, Ruling
+from harness.guard.session_events import RequestedCall
 
 
 class PendingQuestion(NamedTuple):

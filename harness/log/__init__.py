@@ -1,22 +1,20 @@
-"""The decision log: append-only, chained by hashes, safe against crashes.
+"""The decision log: append-only, chained by hashes, safe against crashes."""
 
-The database library is loaded when `SqlDecisionLog` is first used, not before.
-"""
+from typing import TYPE_CHECKING
 
-from typing import TYPE_CHECKING, Any
-
-from harness.log.errors import (
-    LogBusy,
-    LogDamaged,
-    LogError,
-    LogFull,
-    LogUnavailable,
-    LogWriteFailed,
-    NotALog,
-    Unrecordable,
-)
+from evals.front import lazy_front
 
 if TYPE_CHECKING:
+    from harness.log.log_errors import (
+        LogBusy,
+        LogDamaged,
+        LogError,
+        LogFull,
+        LogUnavailable,
+        LogWriteFailed,
+        NotALog,
+        Unrecordable,
+    )
     from harness.log.sql import SqlDecisionLog
 
 __all__ = [
@@ -31,14 +29,18 @@ __all__ = [
     "Unrecordable",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name != "SqlDecisionLog":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from harness.log.sql import SqlDecisionLog  # noqa: PLC0415 - loads the database library
-
-    return SqlDecisionLog
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    __getattr__ = lazy_front(
+        __name__,
+        {
+            "harness.log.log_errors": (
+                "LogBusy LogDamaged LogError LogFull LogUnavailable LogWriteFailed NotALog "
+                "Unrecordable"
+            ),
+            "harness.log.sql": "SqlDecisionLog",
+        },
+    )
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from harness.log.commits import Append, SharedCommits
-from harness.log.errors import (
+from harness.log.log_errors import (
     LogBusy,
     LogDamaged,
     LogError,
@@ -18,11 +18,11 @@ from harness.log.errors import (
     LogWriteFailed,
     Unrecordable,
 )
-from harness.log.reading import LogReader
+from harness.log.log_reading import LogReader
+from harness.log.log_writing import Known, Prepared, Written, in_chain, in_parts, prepared, write
 from harness.log.statements import head, stored_claims
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
 from harness.log.tables import OLD_FORMAT
-from harness.log.writing import Known, Prepared, Written, in_chain, in_parts, prepared, write
 from harness.record import (
     AlreadyClaimed,
     Begun,
@@ -33,8 +33,8 @@ from harness.record import (
     Sealed,
 )
 from harness.record.index_row import IndexRow, index_row
+from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of
-from harness.replay.integrity import read_text_of
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 
 

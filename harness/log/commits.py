@@ -13,8 +13,8 @@ from contextlib import suppress
 from threading import Condition, Thread
 from typing import Final
 
-from harness.log.errors import LogError, LogWriteFailed
-from harness.log.writing import Prepared
+from harness.log.log_errors import LogError, LogWriteFailed
+from harness.log.log_writing import Prepared
 from harness.record import Sealed
 
 _MOST: Final = 256  # appends in one commit

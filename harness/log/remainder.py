@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import Final
 
-from harness.log.errors import LogUnavailable
+from harness.log.log_errors import LogUnavailable
 
 _FEW: Final = 20_000
 """Names that are kept in memory."""

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Final, Self, TypeVar
 
 from harness.log.appending import LogAppender
-from harness.log.errors import NotALog
-from harness.log.opening import check_tables, initialise
-from harness.log.places import store_at
+from harness.log.log_errors import NotALog
+from harness.log.log_opening import check_tables, initialise
+from harness.log.log_places import store_at
 from harness.log.store import OpenMode, Store, changed_tables
 from harness.log.tables import LOG_FORMAT
 from harness.record import (

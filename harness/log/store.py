@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, Literal, Protocol
 
-from harness.log.errors import LogDamaged
+from harness.log.log_errors import LogDamaged
 
 KEEP_EVIDENCE: Final = "keep it as evidence and restore the log from a copy"
 """What to do with a damaged log."""
@@ -26,7 +26,7 @@ class Connection(Protocol):
 
 
 class Store(Protocol):
-    """One kind of database: see `harness.log.sqlite` and `harness.log.postgres`."""
+    """One kind of database: see the modules `sqlite_store` and `postgres_store`."""
 
     where: str
 

@@ -1,21 +1,26 @@
 """Loops that revise: a plan until it verifies, a text until a critic approves."""
 
-from harness.loops.actor_critic import ActorCritic
-from harness.loops.critique import Critique, parse_critique, parse_score
-from harness.loops.plan_loop import PlanLoop, revise_plan
-from harness.loops.plan_types import (
-    Advisor,
-    PlanAttempt,
-    PlanCritique,
-    PlanEvent,
-    PlanLoopOptions,
-    PlannerReply,
-    PlanRevision,
-    RevisingPlanner,
-    RevisionRequest,
-)
-from harness.loops.self_refine import SelfRefine
-from harness.loops.verifying_planner import NotApproved, VerifyingPlanner
+from typing import TYPE_CHECKING
+
+from evals.front import lazy_front
+
+if TYPE_CHECKING:
+    from harness.loops.actor_critic import ActorCritic
+    from harness.loops.critique import Critique, parse_critique, parse_score
+    from harness.loops.plan_loop import PlanLoop, revise_plan
+    from harness.loops.plan_types import (
+        Advisor,
+        PlanAttempt,
+        PlanCritique,
+        PlanEvent,
+        PlanLoopOptions,
+        PlannerReply,
+        PlanRevision,
+        RevisingPlanner,
+        RevisionRequest,
+    )
+    from harness.loops.self_refine import SelfRefine
+    from harness.loops.verifying_planner import NotApproved, VerifyingPlanner
 
 __all__ = [
     "ActorCritic",
@@ -37,3 +42,23 @@ __all__ = [
     "parse_score",
     "revise_plan",
 ]
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    __getattr__ = lazy_front(
+        __name__,
+        {
+            "harness.loops.actor_critic": "ActorCritic",
+            "harness.loops.critique": "Critique parse_critique parse_score",
+            "harness.loops.plan_loop": "PlanLoop revise_plan",
+            "harness.loops.plan_types": (
+                "Advisor PlanAttempt PlanCritique PlanEvent PlanLoopOptions PlanRevision "
+                "PlannerReply RevisingPlanner RevisionRequest"
+            ),
+            "harness.loops.self_refine": "SelfRefine",
+            "harness.loops.verifying_planner": "NotApproved VerifyingPlanner",
+        },
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

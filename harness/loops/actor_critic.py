@@ -6,17 +6,17 @@ of this kind can find more than a rule can, and guarantees nothing: it never rep
 
 from typing import Final
 
-from harness.agents.agent import Agent
-from harness.agents.retry import DEFAULT_CALLS, CallPolicy
 from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
+from harness.loops.agents.agent import Agent
+from harness.loops.agents.retry import DEFAULT_CALLS, CallPolicy
 from harness.loops.critique import Critique, judge, parse_critique
 from harness.loops.echo import ECHO, is_echo
 from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
+from harness.loops.revise import DEFAULT_MAX_ROUNDS, Judgement, Malformed
 from harness.loops.templates import Template, bulleted, require
 from harness.runtime.ports import Clock
-from harness.runtime.revise import DEFAULT_MAX_ROUNDS, Judgement, Malformed
 
 _DEFAULT_CRITIQUE_TEMPLATE: Final = """\
 Check the output against the task. Look for what is wrong, missing, unsafe or unclear, and say

@@ -12,7 +12,7 @@ from typing import Annotated, Final
 from pydantic import Field, StringConstraints
 
 from evals.envelope import ARRAY, Envelope
-from harness.runtime.revise import Judgement, Malformed
+from harness.loops.revise import Judgement, Malformed
 from harness.wire import NOT_BLANK, InvalidInput, parse
 
 EMPTY_REPLY: Final = "the reply is empty"

@@ -18,16 +18,16 @@ from datetime import datetime
 from typing import Any, Final, Generic, Literal, NamedTuple, Self, assert_never
 
 from evals.escaping import escape_line
-from harness.agents.agent import Agent, AgentResult, Event, EventKind, describe
-from harness.agents.invocation import SubagentInvocation
-from harness.agents.journal import JournalError
-from harness.agents.journaled import with_policy
-from harness.agents.retry import CallPolicy
-from harness.agents.usage import NO_USAGE, Budget, add_usage
+from harness.loops import revise
+from harness.loops.agents.agent import Agent, AgentResult, Event, EventKind, describe
+from harness.loops.agents.invocation import SubagentInvocation
+from harness.loops.agents.journal import JournalError
+from harness.loops.agents.journaled import with_policy
+from harness.loops.agents.retry import CallPolicy
+from harness.loops.agents.usage import NO_USAGE, Budget, add_usage
 from harness.loops.critique import EMPTY_REPLY
-from harness.runtime import revise
+from harness.loops.revise import CritiqueT
 from harness.runtime.ports import Clock
-from harness.runtime.revise import CritiqueT
 
 LoopRole = Literal["actor", "critic"]
 

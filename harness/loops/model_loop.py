@@ -3,13 +3,13 @@
 from contextlib import aclosing
 from typing import Generic
 
-from harness.agents.agent import Agent, AgentResult
-from harness.agents.retry import CallPolicy
-from harness.agents.usage import UNLIMITED, Budget
+from harness.loops import revise
+from harness.loops.agents.agent import Agent, AgentResult
+from harness.loops.agents.retry import CallPolicy
+from harness.loops.agents.usage import UNLIMITED, Budget
 from harness.loops.loop_stream import LoopSpec, LoopStream
-from harness.runtime import revise
+from harness.loops.revise import CritiqueT
 from harness.runtime.ports import Clock
-from harness.runtime.revise import CritiqueT
 
 
 class Loop(Generic[CritiqueT]):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from critic import CompiledContext, DecisionSpec, Plan, Refused, RunContext, Verified, digest
-from harness.agents.agent import describe
-from harness.agents.journal import Journal
-from harness.agents.retry import CallPolicy, call_with_retries
+from harness.loops.agents.agent import describe
+from harness.loops.agents.journal import Journal
+from harness.loops.agents.retry import CallPolicy, call_with_retries
 from harness.loops.plan_replies import parse_plan_reply, parse_review
 from harness.loops.plan_types import Advisor, PlanRole, RevisingPlanner, RevisionRequest
 from harness.runtime.awaiting import maybe_await

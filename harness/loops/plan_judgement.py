@@ -3,10 +3,10 @@
 from typing import Any
 
 from critic import Finding, Plan, Refused
-from critic.repairs.kinds import Advice
+from critic.repairs.repair_kinds import Advice
 from evals.escaping import escape_name
 from harness.loops.plan_types import PlanCritique
-from harness.runtime.revise import Judgement, JudgementKind, Revision
+from harness.loops.revise import Judgement, JudgementKind, Revision
 
 
 def judgement_of(critique: PlanCritique) -> Judgement[PlanCritique]:

@@ -25,11 +25,11 @@ from critic import (
     digest,
     verify,
 )
-from harness.agents.agent import describe
-from harness.agents.journal import JournalError
-from harness.agents.retry import DEFAULT_CALLS, OutOfTime
-from harness.agents.usage import NO_USAGE, UNLIMITED, Usage, add_usage
 from harness.clock import SystemClock
+from harness.loops.agents.agent import describe
+from harness.loops.agents.journal import JournalError
+from harness.loops.agents.retry import DEFAULT_CALLS, OutOfTime
+from harness.loops.agents.usage import NO_USAGE, UNLIMITED, Usage, add_usage
 from harness.loops.plan_calls import CallSite, PlanCalls, copies_of
 from harness.loops.plan_judgement import (
     detail_of,
@@ -49,7 +49,7 @@ from harness.loops.plan_types import (
     RevisingPlanner,
     RevisionRequest,
 )
-from harness.runtime.revise import (
+from harness.loops.revise import (
     DEFAULT_MAX_ROUNDS,
     Cancelled,
     Drafted,

@@ -7,8 +7,8 @@ that the loop uses is in no other hands.
 from typing import Any
 
 from critic import Finding, Plan
-from harness.agents.usage import Usage
 from harness.canonical import canonical_bytes, canonical_json
+from harness.loops.agents.usage import Usage
 from harness.loops.plan_types import PlannerReply
 from harness.wire import InvalidInput, build, detached_copy, parse
 

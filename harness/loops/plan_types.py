@@ -14,15 +14,15 @@ from critic import (
     Verified,
     Violation,
 )
-from critic.repairs.kinds import Advice, AllowTool, AskApproval, GrantBudget, ObtainEvidence
+from critic.repairs.repair_kinds import Advice, AllowTool, AskApproval, GrantBudget, ObtainEvidence
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
 from evals.timestamps import Time
-from harness.agents.journal import Journal
-from harness.agents.retry import CallPolicy
-from harness.agents.usage import Budget, Seconds, Usage
+from harness.loops.agents.journal import Journal
+from harness.loops.agents.retry import CallPolicy
+from harness.loops.agents.usage import Budget, Seconds, Usage
+from harness.loops.revise import Attempt, JudgementKind, StopReason
 from harness.runtime.ports import Clock
-from harness.runtime.revise import Attempt, JudgementKind, StopReason
 
 PlanRole = Literal["planner", "advisor"]
 

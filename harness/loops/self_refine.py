@@ -6,16 +6,16 @@ critic's part to another model (`ActorCritic`), or to a rule.
 
 from typing import Any, Final
 
-from harness.agents.agent import Agent
-from harness.agents.retry import DEFAULT_CALLS, CallPolicy
 from harness.clock import SystemClock
+from harness.loops.agents.agent import Agent
+from harness.loops.agents.retry import DEFAULT_CALLS, CallPolicy
 from harness.loops.critique import EMPTY_REPLY, is_phrase
 from harness.loops.echo import letters
 from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
+from harness.loops.revise import DEFAULT_MAX_ROUNDS, Judgement, JudgementKind, Malformed
 from harness.loops.templates import Template, bulleted, require
 from harness.runtime.ports import Clock
-from harness.runtime.revise import DEFAULT_MAX_ROUNDS, Judgement, JudgementKind, Malformed
 
 DEFAULT_STOP_PHRASE: Final = "no issues"
 

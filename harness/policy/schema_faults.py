@@ -11,8 +11,8 @@ from typing import Any, Final
 from jsonschema_rs import ValidationError, meta
 
 from evals.escaping import escape_line, escape_name
+from evals.json_schemas import compile_schema
 from evals.schema_budget import REFERENCES, Targets
-from evals.schemas import compile_schema
 from harness.policy.positions import Parts
 from harness.policy.schema_lint import LIST, NAMED, ONE, schemas_in
 

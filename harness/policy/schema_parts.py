@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
+from evals.json_schemas import compile_schema
 from evals.schema_budget import Targets
-from evals.schemas import compile_schema
 
 AnySchema = Any
 """A JSON Schema as JSON: an object or a boolean."""

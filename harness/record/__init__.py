@@ -3,36 +3,41 @@
 Pure, but for the digest of the rules, which is read from disk once per process.
 """
 
-from harness.record.approvals import used_approvals, without_approvals
-from harness.record.chain import (
-    Gap,
-    Head,
-    RawRecord,
-    Sealed,
-    read_record,
-    record_hash,
-    sealed,
-)
-from harness.record.decision import (
-    INPUT_NAMES,
-    Decision,
-    DecisionRecord,
-    InputDigests,
-    PlanAttemptRecord,
-    RunFacts,
-    draft,
-)
-from harness.record.drafts import GENESIS, CanonicalLine, Digest, RecordDraft, sha256
-from harness.record.errors import AlreadyClaimed
-from harness.record.kinds import (
-    Begun,
-    BegunRecord,
-    CriticError,
-    CriticErrorRecord,
-    LogRecord,
-    UsedApproval,
-    claims_of,
-)
+from typing import TYPE_CHECKING
+
+from evals.front import lazy_front
+
+if TYPE_CHECKING:
+    from harness.record.approvals import used_approvals, without_approvals
+    from harness.record.chain import (
+        Gap,
+        Head,
+        RawRecord,
+        Sealed,
+        read_record,
+        record_hash,
+        sealed,
+    )
+    from harness.record.decision import (
+        INPUT_NAMES,
+        Decision,
+        DecisionRecord,
+        InputDigests,
+        PlanAttemptRecord,
+        RunFacts,
+        draft,
+    )
+    from harness.record.drafts import GENESIS, CanonicalLine, Digest, RecordDraft, sha256
+    from harness.record.record_errors import AlreadyClaimed
+    from harness.record.record_kinds import (
+        Begun,
+        BegunRecord,
+        CriticError,
+        CriticErrorRecord,
+        LogRecord,
+        UsedApproval,
+        claims_of,
+    )
 
 __all__ = [
     "GENESIS",
@@ -65,3 +70,24 @@ __all__ = [
     "used_approvals",
     "without_approvals",
 ]
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    __getattr__ = lazy_front(
+        __name__,
+        {
+            "harness.record.approvals": "used_approvals without_approvals",
+            "harness.record.chain": "Gap Head RawRecord Sealed read_record record_hash sealed",
+            "harness.record.decision": (
+                "Decision DecisionRecord INPUT_NAMES InputDigests PlanAttemptRecord RunFacts draft"
+            ),
+            "harness.record.drafts": "CanonicalLine Digest GENESIS RecordDraft sha256",
+            "harness.record.record_errors": "AlreadyClaimed",
+            "harness.record.record_kinds": (
+                "Begun BegunRecord CriticError CriticErrorRecord LogRecord UsedApproval claims_of"
+            ),
+        },
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -3,7 +3,7 @@
 from critic.verify import verify, verify_proposal
 from evals.plan import Proposal
 from harness.canonical import digest
-from harness.record.kinds import UsedApproval
+from harness.record.record_kinds import UsedApproval
 
 _PREFIX = "sha256:"
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from harness.canonical import canonical_json
 from harness.record.decision import DecisionRecord
 from harness.record.drafts import RecordDraft, joined_object, sha256
-from harness.record.kinds import LogRecord, record_model
+from harness.record.record_kinds import LogRecord, record_model
 from harness.wire import MAX_DOCUMENT_BYTES, build, parse, parse_json
 
 

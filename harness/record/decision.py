@@ -19,7 +19,6 @@ from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
-from harness.inputs import HeldInputs
 from harness.record.drafts import (
     RESERVED_CLAIMS,
     CanonicalLine,
@@ -32,6 +31,7 @@ from harness.record.drafts import (
     sha256,
 )
 from harness.record.index_row import IndexRow, index_row
+from harness.record.inputs import HeldInputs
 from harness.rules import rules_digest
 
 INPUT_NAMES: Final = ("ctx", "compiled", "spec", "plan")

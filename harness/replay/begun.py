@@ -5,8 +5,8 @@ from evals.plan import Proposal
 from harness.canonical import digest
 from harness.record import BegunRecord, used_approvals
 from harness.record.drafts import begun_claim
-from harness.replay.integrity import StoredDocument
-from harness.replay.page import Page
+from harness.record.integrity import StoredDocument
+from harness.replay.log_page import Page
 from harness.replay.problems import Problems
 
 

@@ -11,9 +11,9 @@ from typing import Final, Protocol, runtime_checkable
 
 from harness.record import GENESIS, Gap, Head, RawRecord
 from harness.record.drafts import begun_claim
+from harness.record.integrity import START, Link, StoredDocument, is_digest, read_text_of
 from harness.record.parts import references
-from harness.replay.integrity import START, Link, StoredDocument, is_digest, read_text_of
-from harness.replay.page import Bodies, InputReader, Page
+from harness.replay.log_page import Bodies, InputReader, Page
 from harness.replay.recheck import (
     Rechecked,
     RecordedInputs,
@@ -24,7 +24,7 @@ from harness.replay.recheck import (
 )
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.sessions import AnswerAlone, SessionHistory, completed
+from harness.replay.session_facts import AnswerAlone, SessionHistory, completed
 
 _PAGE: Final = 32  # records whose inputs are fetched together, where they are not too large
 _UNBOUNDED: Final = 2**63
@@ -73,7 +73,7 @@ def replay(
 
     Raises:
         ValueError: `head` is not a number with a hash.
-        harness.log.errors.LogError: the log cannot be read any further.
+        harness.log.log_errors.LogError: the log cannot be read any further.
     """
     return Replayer(log, expected_head(head), judge=judge).answers(log.raw())
 

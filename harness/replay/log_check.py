@@ -15,10 +15,10 @@ from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from harness.record import Head, RawRecord, sha256
 from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow, index_row
+from harness.record.integrity import StoredDocument
 from harness.record.parts import references, whole_of
 from harness.replay.engine import PartedLog, RecordedLog, Replayer, expected_head
-from harness.replay.integrity import StoredDocument
-from harness.replay.page import Page
+from harness.replay.log_page import Page
 from harness.replay.result import ReplayResult
 
 _NAMED: Final = 3  # digests that a note names
@@ -109,7 +109,7 @@ def check_log(log: StoredLog) -> LogCheck:
     """Check the tables of a log, and look for inputs and claims that no record names.
 
     Raises:
-        harness.log.errors.LogError: the log cannot be read.
+        harness.log.log_errors.LogError: the log cannot be read.
     """
     reader = _Reader(log, None, judge=False)
     for _ in reader.read(log.stored_records()):
@@ -135,7 +135,7 @@ class CheckedReplay:
         """Yield what `replay` does.
 
         Raises:
-            harness.log.errors.LogError: the log cannot be read any further.
+            harness.log.log_errors.LogError: the log cannot be read any further.
         """
         self._reader = _Reader(self._log, self._expected, judge=self._judge, checked=True)
         yield from self._reader.answers(self._log.stored_records())
@@ -144,7 +144,7 @@ class CheckedReplay:
         """Return what `check_log` does. All answers have been taken before.
 
         Raises:
-            harness.log.errors.LogError: the log cannot be read.
+            harness.log.log_errors.LogError: the log cannot be read.
         """
         return check_log(self._log) if self._reader is None else self._reader.check()
 

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple, Protocol, TypeVar
 
 from harness.errors import HarnessError
 from harness.record import Head, RawRecord
+from harness.record.integrity import Link, StoredDocument, read_text_of
 from harness.record.parts import references
 from harness.replay.engine import PartedLog, Replayer, claims_for, rows_named
-from harness.replay.integrity import Link, StoredDocument, read_text_of
-from harness.replay.page import Bodies, InputReader
+from harness.replay.log_page import Bodies, InputReader
 from harness.replay.recheck import decided_at
-from harness.replay.sessions import AnswerAlone
+from harness.replay.session_facts import AnswerAlone
 from harness.replay.stretches import AnsweredStretch, NumberedLog
 
 _RECORDS: Final = 128  # of a parcel: what an interruption repeats, and what one more copy costs
@@ -74,7 +74,8 @@ def parcels(log: PackedLog, before: Link, after: int | None) -> Iterator[Parcel]
     The records are read as they are needed, so those that are appended meanwhile are included.
 
     Raises:
-        harness.log.errors.LogError: the log cannot be read any further. All before it is yielded.
+        harness.log.log_errors.LogError: the log cannot be read any further. All before it is
+            yielded.
     """
     for rows in _some(log.raw(None if after is None else after + 1)):
         for parcel in _packed(log, rows, before):

@@ -23,17 +23,17 @@ from evals.plan import Proposal
 from evals.verdict import EVALUATOR_VERSIONS
 from harness.canonical import canonical_bytes, canonical_json
 from harness.record import INPUT_NAMES, BegunRecord, DecisionRecord, Gap, Head, LogRecord
-from harness.record.kinds import record_model
+from harness.record.integrity import Link, StoredDocument, document_errors, link_error
+from harness.record.record_kinds import record_model
 from harness.replay.begun import check_begun, check_end
-from harness.replay.beside import check_claims, note_record
-from harness.replay.diff import differences
-from harness.replay.integrity import Link, StoredDocument, document_errors, link_error
+from harness.replay.json_diff import differences
+from harness.replay.log_page import Page
 from harness.replay.outline import DecisionOutline, outline_of
-from harness.replay.page import Page
 from harness.replay.problems import Problems
+from harness.replay.record_notes import check_claims, note_record
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.sessions import AnswerAlone
+from harness.replay.session_facts import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
 

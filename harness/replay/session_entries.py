@@ -2,7 +2,7 @@
 
 An entry is of its record alone, so it can be made in any order and any process: see
 `harness.replay.session_reading`. What follows from the records before it is worked out by
-`harness.replay.sessions`.
+`harness.replay.session_facts`.
 """
 
 from typing import NamedTuple, TypeAlias

@@ -6,7 +6,13 @@ It loads how a session reads values, which only records of one need.
 import re
 from typing import Final
 
-from critic.session.values import asked_values, call_hosts, doubts_about, roles_of, values_made
+from critic.session.session_values import (
+    asked_values,
+    call_hosts,
+    doubts_about,
+    roles_of,
+    values_made,
+)
 from evals.capability import ToolName
 from evals.context import ApprovedValue, SessionFacts
 from evals.plan import Proposal, ToolStep

@@ -15,12 +15,12 @@ from typing import Final, NamedTuple, Protocol
 
 from harness.errors import HarnessError
 from harness.record import Head, RawRecord
+from harness.record.integrity import START, Link, StoredDocument
 from harness.replay.engine import RecordedLog, Replayer, cut_off
-from harness.replay.integrity import START, Link, StoredDocument
 from harness.replay.recheck import decided_at
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.sessions import AnswerAlone, SessionHistory, completed
+from harness.replay.session_facts import AnswerAlone, SessionHistory, completed
 
 _SIZE: Final = 128  # records of a stretch
 _LEAD: Final = 8  # records before it that are read with it: most often a decision is among them
@@ -107,7 +107,7 @@ def replay_batches(
     """Yield the answers for a log, or for its records with numbers above `after`, in batches.
 
     Raises:
-        harness.log.errors.LogError: the numbers of its records cannot be read.
+        harness.log.log_errors.LogError: the numbers of its records cannot be read.
     """
     return (replay_stretch(log, replayer, one) for one in stretches(log, after))
 
@@ -129,7 +129,7 @@ def answers_in(
         sessions: what the records before the first batch say of each session.
 
     Raises:
-        harness.log.errors.LogError: the log cannot be read any further.
+        harness.log.log_errors.LogError: the log cannot be read any further.
     """
     last = before
     for batch in batches:

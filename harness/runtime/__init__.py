@@ -1,35 +1,45 @@
 """The canonical loop, its ports, its permit and its events."""
 
-from harness.runtime.events import (
-    CallEnded,
-    CallStarted,
-    DecisionRecorded,
-    Listener,
-    LoopEvent,
-    PermitIssued,
-    Planned,
-    PlanRefused,
-    PlanVerified,
-    RunScored,
-)
-from harness.runtime.executors import CallableExecutor, TranscriptExecutor
-from harness.runtime.failures import ToolNotRun
-from harness.runtime.loop import ExecutionFailed, NotRecorded, Outcome, run_canonical_loop
-from harness.runtime.permit import Permit, PermitError, redeem
-from harness.runtime.planners import FixedPlanner
-from harness.runtime.ports import (
-    Clock,
-    DecisionLog,
-    Execution,
-    Executor,
-    Planner,
-    PlaysBack,
-    Recorder,
-    RecordsAttempts,
-    RecordsBegun,
-    RecordsInThread,
-)
-from harness.runtime.recorder import ExecutionEnded
+from typing import TYPE_CHECKING
+
+from evals.front import lazy_front
+
+if TYPE_CHECKING:
+    from harness.failures import ToolNotRun
+    from harness.runtime.canonical_loop import (
+        ExecutionFailed,
+        NotRecorded,
+        Outcome,
+        run_canonical_loop,
+    )
+    from harness.runtime.executors import CallableExecutor, TranscriptExecutor
+    from harness.runtime.loop_events import (
+        CallEnded,
+        CallStarted,
+        DecisionRecorded,
+        Listener,
+        LoopEvent,
+        PermitIssued,
+        Planned,
+        PlanRefused,
+        PlanVerified,
+        RunScored,
+    )
+    from harness.runtime.permit import Permit, PermitError, redeem
+    from harness.runtime.planners import FixedPlanner
+    from harness.runtime.ports import (
+        Clock,
+        DecisionLog,
+        Execution,
+        Executor,
+        Planner,
+        PlaysBack,
+        Recorder,
+        RecordsAttempts,
+        RecordsBegun,
+        RecordsInThread,
+    )
+    from harness.runtime.recorder import ExecutionEnded
 
 __all__ = [
     "CallEnded",
@@ -65,3 +75,30 @@ __all__ = [
     "redeem",
     "run_canonical_loop",
 ]
+
+if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
+    __getattr__ = lazy_front(
+        __name__,
+        {
+            "harness.failures": "ToolNotRun",
+            "harness.runtime.canonical_loop": (
+                "ExecutionFailed NotRecorded Outcome run_canonical_loop"
+            ),
+            "harness.runtime.executors": "CallableExecutor TranscriptExecutor",
+            "harness.runtime.loop_events": (
+                "CallEnded CallStarted DecisionRecorded Listener LoopEvent PermitIssued "
+                "PlanRefused PlanVerified Planned RunScored"
+            ),
+            "harness.runtime.permit": "Permit PermitError redeem",
+            "harness.runtime.planners": "FixedPlanner",
+            "harness.runtime.ports": (
+                "Clock DecisionLog Execution Executor Planner PlaysBack Recorder RecordsAttempts "
+                "RecordsBegun RecordsInThread"
+            ),
+            "harness.runtime.recorder": "ExecutionEnded",
+        },
+    )
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from critic import Refused, Verified, verify_proposal
-from harness.inputs import HeldInputs
 from harness.record import AlreadyClaimed, Begun, BegunRecord, used_approvals, without_approvals
+from harness.record.inputs import HeldInputs
 from harness.runtime.awaiting import Shielded, await_shielded
 from harness.runtime.ports import DecisionLog, RecordsBegun, RecordsInThread
 

@@ -11,16 +11,16 @@ from typing import Any, Final
 from critic import Proposal, Run, ToolCall, ToolCapability, ToolStep
 from evals.escaping import escape_name
 from harness.canonical import digest
-from harness.runtime.failures import call_status, class_name, describe_error, type_name
-from harness.runtime.limits import call_within
+from harness.failures import call_status, class_name, describe_error, type_name
 from harness.runtime.permit import Permit, PermitError, redeem
 from harness.runtime.ports import Execution, Recorder
-from harness.runtime.results import NotJson, to_json_value
+from harness.runtime.time_limits import call_within
+from harness.tool_results import NotJson, to_json_value
 
 Tool = Callable[..., Any]
 """A Python function for one capability, called with the step's args as keywords; may be async.
 
-What it returns is recorded as JSON (see `harness.runtime.results`). Of an object, the entries that
+What it returns is recorded as JSON (see `harness.tool_results`). Of an object, the entries that
 are declared outputs, and that the capability may produce, become outputs of the run.
 
 Keywords that are bound with `functools.partial` cannot be set by a plan.

@@ -15,7 +15,7 @@ from evals.envelope import Envelope
 from evals.unread import unread_body
 from harness.canonical import canonical_bytes, digest
 from harness.errors import HarnessError
-from harness.inputs import HeldInputs, proposal_digest
+from harness.record.inputs import HeldInputs, proposal_digest
 from harness.wire import parse
 
 _ISSUER: Final = object()

@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from evals.envelope import Envelope
 from harness.errors import HarnessError
-from harness.runtime.failures import describe_error
+from harness.failures import describe_error
 from harness.serve.refusing import RequestFault, RequestRefused, error_shape
 from harness.wire import InvalidInput
 

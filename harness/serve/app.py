@@ -17,15 +17,15 @@ from starlette.types import Message, Receive, Scope, Send
 
 from harness.serve.answering import fault_answer, fault_of
 from harness.serve.authzen_api import AUTHZEN_METADATA, EVALUATION, EVALUATIONS, AuthzenEndpoints
-from harness.serve.binding import is_loopback
 from harness.serve.health import HealthEndpoints
-from harness.serve.hooks import HOOKS, HookEndpoint
+from harness.serve.hook_endpoint import HOOKS, HookEndpoint
 from harness.serve.opa import BATCH, DATA, OpaEndpoints
 from harness.serve.openapi_page import OpenApiEndpoint
 from harness.serve.refusing import RequestFault, RequestRefused
 from harness.serve.service import ServiceContext, ServiceSettings
-from harness.serve.sessions import SessionEndpoint
-from harness.serve.verdicts import VerdictEndpoints
+from harness.serve.session_endpoint import SessionEndpoint
+from harness.serve.sockets import is_loopback
+from harness.serve.verdict_endpoints import VerdictEndpoints
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 

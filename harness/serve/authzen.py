@@ -17,10 +17,10 @@ from critic import Refused, Verified
 from critic.session import Call, Session, verify_batch
 from harness.canonical import digest
 from harness.guard import RequestedCall
-from harness.guard.rules import rules_of
+from harness.guard.guard_rules import rules_of
 from harness.policy import Policy
 from harness.runtime.ports import Clock
-from harness.serve.judging import VerdictDesk
+from harness.serve.document_judging import VerdictDesk
 from harness.serve.refusing import Json, RequestFault, item_error
 from harness.wire import InvalidInput, build
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import uvicorn
 from starlette.types import ASGIApp
 
-from harness.serve.binding import url_of
+from harness.serve.sockets import url_of
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _KEEP_ALIVE_S: Final = 75

@@ -15,11 +15,11 @@ from harness.guard.recording import GuardLog
 from harness.log import SqlDecisionLog
 from harness.policy import Policy
 from harness.runtime.ports import Clock
+from harness.serve.bearer_tokens import BearerTokens
+from harness.serve.document_judging import VerdictDesk
 from harness.serve.idle import Monotonic
-from harness.serve.judging import VerdictDesk
-from harness.serve.limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
+from harness.serve.request_limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
 from harness.serve.telemetry import ServiceMetrics
-from harness.serve.tokens import BearerTokens
 from harness.wire import parse_json
 
 HookAnswerer = Callable[[bytes], bytes]

@@ -26,13 +26,13 @@ from critic import CompiledContext, DecisionSpec, Proposal, RunContext, verify
 from evals.escaping import escape_name
 from harness.policy import InvalidPolicy, Policy, read_policy
 from harness.testing._draw.bounds import bounds_of
-from harness.testing._draw.plans import Args
+from harness.testing._draw.drawn_plans import Args
 from harness.testing._draw.policies import context_of, with_results
-from harness.testing._laws.context import LawBroken, LawContext, NoVerdict, Verify
-from harness.testing._laws.evaluators import check_evaluator
-from harness.testing._laws.plans import near_misses_are_refused, valid_plans_pass
-from harness.testing._laws.settings import quiet_settings
-from harness.testing._laws.verify import OF_ANY, OF_PASSING, OF_SOURCED, Law
+from harness.testing._laws.evaluator_laws import check_evaluator
+from harness.testing._laws.law_context import LawBroken, LawContext, NoVerdict, Verify
+from harness.testing._laws.law_settings import quiet_settings
+from harness.testing._laws.plan_laws import near_misses_are_refused, valid_plans_pass
+from harness.testing._laws.verify_laws import OF_ANY, OF_PASSING, OF_SOURCED, Law
 from harness.testing.strategies import (
     NearMiss,
     labelled_near_misses,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harness.log.places import is_url
+from harness.log.log_places import is_url
 from harness.testing._pytest.items import UPDATED, collected
-from harness.testing._pytest.sources import NoSource, source_files
+from harness.testing._pytest.replay_sources import NoSource, source_files
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
-from harness.testing._seams import laws, laws_of_approval
+from harness.testing._seams import approval_laws, call_laws
 from harness.testing._seams.scene import HELPER, LAST_WORDS, Scene, ScriptedTurn, Trace
 from harness.testing._seams.stage import Play, SeamBroken, Stage
 
@@ -60,36 +60,36 @@ _ASKS: Final = ("approval",)
 _LAWS: Final[dict[str, _Law]] = {
     law.check.__name__: law
     for law in (
-        _Law(laws.an_allowed_batch_runs_once),
-        _Law(laws.a_refused_batch_runs_nothing),
-        _Law(laws.a_halt_ends_the_run),
-        _Law(laws.a_broken_guard_runs_nothing),
-        _Law(laws.a_broken_integration_runs_nothing),
-        _Law(laws.a_shadow_runs_and_hides_nothing),
-        _Law(laws.an_unknown_tool_runs_nothing),
-        _Law(laws.huge_numbers_run_nothing),
-        _Law(laws.unreadable_arguments_run_nothing, ("unreadable arguments",)),
-        _Law(laws.two_calls_with_one_id_run_nothing, ("calls with one id",)),
-        _Law(laws.rewritten_arguments_are_refused, ("rewritten arguments",)),
-        _Law(laws.spent_steps_count_across_turns),
-        _Law(laws.the_ruling_is_recorded_before_a_tool_starts),
-        _Law(laws.a_failed_call_is_told),
-        _Law(laws.a_sub_agent_is_guarded, ("sub-agents",)),
-        _Law(laws_of_approval.nothing_runs_before_the_answer, _ASKS),
-        _Law(laws_of_approval.a_no_runs_nothing, _ASKS),
-        _Law(laws_of_approval.a_no_holds, _ASKS),
-        _Law(laws_of_approval.silence_runs_nothing, _ASKS),
-        _Law(laws_of_approval.headless_runs_nothing),
-        _Law(laws_of_approval.the_same_batch_twice_asks_twice, _ASKS),
-        _Law(laws_of_approval.another_digest_runs_nothing, _ASKS),
-        _Law(laws_of_approval.one_yes_and_one_no_run_one, (*_ASKS, "approval of some calls")),
-        _Law(laws_of_approval.edited_arguments_are_ruled_on, (*_ASKS, "edits by a person")),
+        _Law(call_laws.an_allowed_batch_runs_once),
+        _Law(call_laws.a_refused_batch_runs_nothing),
+        _Law(call_laws.a_halt_ends_the_run),
+        _Law(call_laws.a_broken_guard_runs_nothing),
+        _Law(call_laws.a_broken_integration_runs_nothing),
+        _Law(call_laws.a_shadow_runs_and_hides_nothing),
+        _Law(call_laws.an_unknown_tool_runs_nothing),
+        _Law(call_laws.huge_numbers_run_nothing),
+        _Law(call_laws.unreadable_arguments_run_nothing, ("unreadable arguments",)),
+        _Law(call_laws.two_calls_with_one_id_run_nothing, ("calls with one id",)),
+        _Law(call_laws.rewritten_arguments_are_refused, ("rewritten arguments",)),
+        _Law(call_laws.spent_steps_count_across_turns),
+        _Law(call_laws.the_ruling_is_recorded_before_a_tool_starts),
+        _Law(call_laws.a_failed_call_is_told),
+        _Law(call_laws.a_sub_agent_is_guarded, ("sub-agents",)),
+        _Law(approval_laws.nothing_runs_before_the_answer, _ASKS),
+        _Law(approval_laws.a_no_runs_nothing, _ASKS),
+        _Law(approval_laws.a_no_holds, _ASKS),
+        _Law(approval_laws.silence_runs_nothing, _ASKS),
+        _Law(approval_laws.headless_runs_nothing),
+        _Law(approval_laws.the_same_batch_twice_asks_twice, _ASKS),
+        _Law(approval_laws.another_digest_runs_nothing, _ASKS),
+        _Law(approval_laws.one_yes_and_one_no_run_one, (*_ASKS, "approval of some calls")),
+        _Law(approval_laws.edited_arguments_are_ruled_on, (*_ASKS, "edits by a person")),
         _Law(
-            laws_of_approval.an_answer_in_another_process_counts,
+            approval_laws.an_answer_in_another_process_counts,
             (*_ASKS, "approval of some calls", "answer in another process"),
         ),
         _Law(
-            laws_of_approval.rewritten_arguments_are_not_approved,
+            approval_laws.rewritten_arguments_are_not_approved,
             (*_ASKS, "rewritten arguments"),
         ),
     )

@@ -34,6 +34,9 @@ from critic import (
 )
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
 from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, bounds_of
+from harness.testing._draw.drawn_plans import Args, Drafter
+from harness.testing._draw.drawn_runs import a_run
+from harness.testing._draw.drawn_sources import a_sourced_proposal
 from harness.testing._draw.fixed_inputs import (
     FixedInputs,
     hostile_proposal,
@@ -42,10 +45,7 @@ from harness.testing._draw.fixed_inputs import (
 )
 from harness.testing._draw.hostile import hostile_plan
 from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
-from harness.testing._draw.plans import Args, Drafter
 from harness.testing._draw.primitives import chance, pick
-from harness.testing._draw.runs import a_run
-from harness.testing._draw.sources import a_sourced_proposal
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
 from harness.wire import build
 

@@ -3,14 +3,14 @@
 from collections import Counter
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from harness.what_if.answers import (
+from harness.what_if.plan_answers import (
     ANSWERS,
     MatrixEntry,
     ShiftDirection,
     answer_entry,
     direction_between,
 )
-from harness.what_if.judging import Compared, JudgedPlan, NotJudged
+from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged
 
 _DIRECTIONS: Final = get_args(ShiftDirection)
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from critic import Run
-from harness.testing._laws.evaluators import JudgedRun
-from harness.testing._laws.verify import OF_SOURCED
+from harness.testing._laws.evaluator_laws import JudgedRun
+from harness.testing._laws.verify_laws import OF_SOURCED
 from harness.testing.laws import LAWS
 from tests.assurance.layers import laws
 from tests.assurance.layers.laws import (

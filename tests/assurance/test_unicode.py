@@ -12,7 +12,7 @@ from unicodedata import ucd_3_2_0
 
 import pytest
 
-from critic.provenance.values import canonical
+from critic.provenance.value_forms import canonical
 
 _BELOW, _ACUTE = "\u0323", "\u0301"
 

@@ -15,16 +15,16 @@ from typing import Final, Literal
 
 import orjson
 
-from harness.commands.log_export import export_log
-from harness.log.checkpoint import leaf_of
-from harness.log.comparison import compare_log
-from harness.log.listing import open_listing
-from harness.log.merkle import Frontier
-from harness.log.query import Filters
+from harness.audit.proofs.checkpoint import leaf_of
+from harness.audit.proofs.comparison import compare_log
+from harness.audit.proofs.merkle import Frontier
+from harness.audit.report.collecting import collect
+from harness.audit.report.report_page import rendered
+from harness.commands.log.log_export import export_log
+from harness.log.search.listing import open_listing
+from harness.log.search.log_statistics import log_statistics
+from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
-from harness.log.statistics import log_statistics
-from harness.report_page.collecting import collect
-from harness.report_page.page import rendered
 from tests.benchmarks.logs import FLOOR, checked, filled, parsed
 from tests.benchmarks.timing import Cost, Row, Unbuilt, of_process, shared
 

@@ -15,7 +15,7 @@ from typing import Final
 from tests.benchmarks.logs import filled
 from tests.benchmarks.startup import critic_command, of_children
 from tests.benchmarks.timing import Cost, Row, Unbuilt
-from tests.harness.cluster.clusters import Cluster
+from tests.harness.audit.cluster.clusters import Cluster
 
 _NAME: Final = "critic replay --scheduler, a record"
 _UNIT: Final = "the same with --jobs 2"

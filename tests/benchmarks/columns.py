@@ -11,16 +11,22 @@ import pyarrow.parquet
 
 from critic import Plan, Proposal, verify_proposal
 from harness.canonical import canonical_bytes
-from harness.columnar.columns import COLUMNS
-from harness.columnar.judging import PlanJudge
-from harness.columnar.reading import PlanFile
-from harness.columnar.rows import RowWriter
-from harness.columnar.writing import ROWS, PlanBatch, plan_fields, plan_metadata, writer_options
 from harness.replay.log_check import LogCheck
-from harness.what_if.answers import ANSWERS
-from harness.what_if.change import Alteration, ChangedInputs
-from harness.what_if.judging import RecordedPlan, RecordedPlans
+from harness.what_if.columns.column_judging import PlanJudge
+from harness.what_if.columns.column_reading import PlanFile
+from harness.what_if.columns.column_writing import (
+    ROWS,
+    PlanBatch,
+    plan_fields,
+    plan_metadata,
+    writer_options,
+)
+from harness.what_if.columns.plan_columns import COLUMNS
+from harness.what_if.columns.plan_rows import RowWriter
 from harness.what_if.matrix import Matrix
+from harness.what_if.plan_answers import ANSWERS
+from harness.what_if.recorded_change import Alteration, ChangedInputs
+from harness.what_if.rejudging import RecordedPlan, RecordedPlans
 from tests.benchmarks import plans
 from tests.benchmarks.timing import Cost, of_thread
 

@@ -9,7 +9,7 @@ from critic import Plan, Proposal, Run, consolidate, score, verify_proposal
 from harness.clock import FixedClock
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
 from harness.runtime import Execution, FixedPlanner, Permit, Recorder, redeem, run_canonical_loop
-from harness.runtime.loop import Outcome
+from harness.runtime.canonical_loop import Outcome
 from harness.wire import build, parse
 from tests.benchmarks import plans
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from harness.log.comparison import compare_log
+from harness.audit.proofs.comparison import compare_log
 from harness.log.sql import SqlDecisionLog
 from tests.benchmarks import audits
 from tests.benchmarks.logs import checked, filled

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from critic import verify_proposal
-from harness.columnar.judging import PlanJudge
-from harness.columnar.reading import PlanFile
-from harness.what_if.answers import ANSWERS, answer_entry
-from harness.what_if.change import ChangedInputs
+from harness.what_if.columns.column_judging import PlanJudge
+from harness.what_if.columns.column_reading import PlanFile
+from harness.what_if.plan_answers import ANSWERS, answer_entry
+from harness.what_if.recorded_change import ChangedInputs
 from tests.benchmarks import columns
 
 PLANS = 300

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from critic import Plan, Proposal, verify, verify_many
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from tests.harness.log.decisions import proposal
 
 

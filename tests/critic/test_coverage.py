@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from critic import Refused
-from critic.checks import coverage
+from critic.checks import coverage_check
 from critic.prepared import prepare_plan
 from tests.support.examples import proposal_of
 from tests.support.judging import LAW, judge_proposal
@@ -87,4 +87,4 @@ def test_the_manifest_is_looked_at_once_and_not_per_plan() -> None:
     first = prepare_plan(given.ctx, given.compiled, given.spec, given.plan)
     again = prepare_plan(given.ctx, given.compiled, given.spec, given.plan)
     assert first.surface.listed is again.surface.listed
-    assert coverage.unproduced_outputs(first, {"o7", "other"}) == {"o7"}
+    assert coverage_check.unproduced_outputs(first, {"o7", "other"}) == {"o7"}

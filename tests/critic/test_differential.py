@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, RefusalKind, verify_proposal
-from critic.checks import CHECKS, approval
+from critic.checks import CHECKS, approval_check
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.effort import examples
@@ -86,7 +86,7 @@ def test_a_difference_is_shown_small_as_json_with_what_each_side_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Planted: a tool one tier over the safety mode passes."""
-    text = inspect.getsource(approval)
+    text = inspect.getsource(approval_check)
     assert text.count("rank > limit") == 1
     wrong: dict[str, Any] = {"__name__": "wrong_approval"}
     exec(text.replace("rank > limit", "rank > limit + 1"), wrong)  # noqa: S102

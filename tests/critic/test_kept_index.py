@@ -15,7 +15,7 @@ import pytest
 
 from critic import CompiledContext, Refused, advise, score, verify_proposal
 from critic.surface import Surface, kept_surface, surface_of
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from tests.support.examples import good_run, proposal_of, run_of
 from tests.support.judging import judge
 from tests.support.model.facts import Json

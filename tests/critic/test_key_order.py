@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from critic import Proposal, Refused, Run, score, verify_proposal
 from evals import confinement
-from evals.schemas import compile_schema, schema_faults
+from evals.json_schemas import compile_schema, schema_faults
 from harness.canonical import canonical_bytes
 from harness.wire import parse
 from tests.support import sightings

@@ -15,7 +15,7 @@ from critic.checks.violation import Found
 from critic.prepared import prepare_plan
 from critic.verdicts import MOST_LISTED
 from critic.verify import found_in
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.wire import parse
 from tests.support.examples import proposal_of
 from tests.support.generate.strategies import proposals

@@ -19,7 +19,7 @@ from critic import (
     verify,
     verify_proposal,
 )
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.wire import build
 from tests.support.effort import examples
 from tests.support.examples import (

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evals.binding import ContentIndex, scalars, unbacked
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.capability import ToolCapability
 from evals.evidence import EvidenceReview, UnbackedArgument
 from evals.manifest import EvidenceItem

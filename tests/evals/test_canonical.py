@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import evals
 from critic import Plan, Proposal, Run, ToolStep, digest, score
-from evals.canonical import canonical_bytes, canonical_json
+from evals.canonical_json import canonical_bytes, canonical_json
 from harness import canonical
 from harness.wire import parse, parse_json
 from tests.support import json_values

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from critic import EvidenceItem
 from evals import confinement
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.confinement import ConfinedContent, confined_texts
 from tests.support.judging import LAW
 

@@ -28,7 +28,7 @@ from critic import (
     verify,
 )
 from critic.surface import kept_surface, surface_of
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from evals.envelope import OPTIONAL, RESTRICTION, Envelope
 from evals.timestamps import parse_time
 from harness.wire import build, parse

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from critic import EvaluatorVerdict, Run, Scores
 from evals import score_run
 from evals.escaping import escape_line, escape_name, pointer
-from evals.schemas import compile_schema, schema_faults
+from evals.json_schemas import compile_schema, schema_faults
 from evals.scorecard import run_evaluator
 from tests.support.examples import good_run
 from tests.support.examples import run_of as example_run

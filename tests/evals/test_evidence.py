@@ -8,7 +8,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from critic import EvidenceItem, ToolCapability
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.evidence import (
     EvidenceFault,
     EvidenceReview,
@@ -21,8 +21,8 @@ from evals.evidence import (
     listed,
     said_of,
 )
+from evals.json_schemas import compile_schema
 from evals.needs import Need, needs_of
-from evals.schemas import compile_schema
 from harness.wire import build
 from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT

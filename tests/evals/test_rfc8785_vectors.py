@@ -6,7 +6,7 @@ from random import Random
 import pytest
 import rfc8785
 
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from harness.wire import parse_json
 
 # RFC 8785, appendix B: the bits of a double, and how it is spelled.

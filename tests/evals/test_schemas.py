@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator, RegexOptions
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from evals import schemas
+from evals import json_schemas
+from evals.json_schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
 from evals.schema_effect import KNOWN_FORMATS
 from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
-from evals.schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
 from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.paths import ROOT
@@ -53,7 +53,7 @@ def test_what_is_shorter_or_does_not_follow_references_is_compiled(schema: Any) 
 
 ON_A_SMALL_STACK = """
 import sys, threading, orjson
-from evals.schemas import compile_schema, schema_faults
+from evals.json_schemas import compile_schema, schema_faults
 
 def ask():
     try:
@@ -140,10 +140,10 @@ LIMITED = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from evals import schemas
+from evals import json_schemas
 from evals.schema_outline import Outline, outline
 from evals.schema_repetition import repeats_itself
-from evals.schemas import compile_schema, schema_faults
+from evals.json_schemas import compile_schema, schema_faults
 schema, value = json.load(sys.stdin)
 try:
     compiled = compile_schema(schema)
@@ -253,7 +253,7 @@ def test_an_explanation_spells_so_many_keys_at_most(
     """As many as there are values, each with the longest way to one."""
     compiled = compile_schema({"minProperties": 9})
     for most, said in ((spelled, "minProperties"), (spelled - 1, "$ref")):
-        monkeypatch.setattr(schemas, "_MOST_SPELLED", most)
+        monkeypatch.setattr(json_schemas, "_MOST_SPELLED", most)
         assert schema_faults(compiled, value) == [SchemaFault((), (said,))]
 
 
@@ -289,7 +289,7 @@ def test_a_schema_is_outlined_once(monkeypatch: pytest.MonkeyPatch) -> None:
         outlined.append(schema)
         return outline(schema)
 
-    monkeypatch.setattr(schemas, "outline", counted)
+    monkeypatch.setattr(json_schemas, "outline", counted)
     compiled = compile_schema({"maximum": 41.5})
     for value in (42, 43, 41):
         schema_faults(compiled, value)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from critic import MODE_RANK, Proposal, RefusalKind, ToolCapability
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
-from evals.schemas import compile_schema
+from evals.json_schemas import compile_schema
 from evals.timestamps import unexpired
 from tests.support.model.facts import Json
 

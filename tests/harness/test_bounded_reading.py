@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from critic import CompiledContext, Plan, Run
 from evals import bounded
 from evals.bounded import REST_NOT_READ, WireArray, WireMembers
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from evals.envelope import Envelope
 from harness.wire import MOST_PROBLEMS, InvalidInput, build, parse
 from tests.support.examples import good_run

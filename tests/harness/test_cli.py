@@ -34,7 +34,9 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
         sys.stdout.write("half a ")
         raise error
 
-    monkeypatch.setattr(importlib.import_module("harness.commands.schema"), "run", run)
+    monkeypatch.setattr(
+        importlib.import_module("harness.commands.schema.schema_command"), "run", run
+    )
 
 
 # --- help and misuse --------------------------------------------------------------------------
@@ -277,7 +279,7 @@ def test_what_a_command_loads_is_kept_out_of_garbage_collection_in_its_own_proce
         "from harness.cli import main\n"
         "called = main(['verify', sys.argv[2]]), gc.isenabled(), gc.get_freeze_count()\n"
         "assert called == (0, True, 0), called\n"
-        "del sys.modules['harness.commands.verify']\n"
+        "del sys.modules['harness.commands.judge.verify_command']\n"
         "assert main() == 0 and gc.isenabled() and gc.get_freeze_count()\n"
     )
     done = subprocess.run(

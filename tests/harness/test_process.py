@@ -15,7 +15,7 @@ from harness.process import (
     CommandResult,
     run_command,
 )
-from tests.harness.codeloop.scratch import ends, python
+from tests.harness.loops.code.scratch import ends, python
 
 
 def run(*words: str, prompt: str = "", cwd: Path = Path("/"), **more: float) -> CommandResult:

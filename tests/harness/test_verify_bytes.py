@@ -3,7 +3,7 @@
 import pytest
 
 from critic import Proposal
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.wire import parse_json, verify_bytes
 from tests.support.examples import good_proposal, proposal_of, refused_proposal
 from tests.support.judging import judge_proposal

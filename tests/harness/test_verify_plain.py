@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from critic import Plan, Proposal, digest, verify
 from critic.verify import verify_plain
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from evals.plain_plan import plain_plan
 from harness.wire import InvalidInput, build, parse, verify_bytes
 from tests.support.effort import examples

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.wire import (
     MAX_DOCUMENT_BYTES,
     InvalidInput,

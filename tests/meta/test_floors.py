@@ -34,24 +34,24 @@ BESIDE = ROOT / "harness" / "top-level"
 """What is kept there is installed beside the three packages, not below `harness`."""
 
 PURE = words("""
-    evals critic harness.replay harness.record harness.canonical
-    harness.runtime.awaiting harness.runtime.beginning
-    harness.runtime.loop harness.runtime.permit harness.runtime.ports harness.runtime.revise
-    harness.loops.plan_loop harness.loops.plan_replies harness.loops.plan_types
-    harness.loops.verifying_planner
-    harness.loops.actor_critic harness.agents.agent harness.loops.critique
-    harness.agents.journal harness.agents.journaled harness.loops.model_loop
-    harness.loops.self_refine harness.agents.invocation harness.loops.templates
-    harness.codeloop.agent_output harness.codeloop.decision harness.codeloop.prompt
-    harness.codeloop.review
-    harness.guard.course harness.guard.events harness.guard.permits harness.guard.rules
-    harness.guard.rulings harness.guard.state harness.guard.status harness.importers
-    harness.policy.envelopes harness.policy.positions harness.policy.faults
-    harness.policy.lint harness.policy.lint_finding harness.policy.lint_spec
-    harness.policy.schema_lint harness.policy.schema_faults harness.policy.parts
-    harness.policy.writing harness.policy.schema_parts harness.policy.samples
-    harness.policy.backing harness.policy.stories harness.policy.judge harness.policy.effects
-    harness.policy.witness harness.policy.diff harness.log.merkle harness.log.comparison
+    evals critic harness.replay harness.record harness.canonical harness.runtime.awaiting
+    harness.runtime.beginning harness.runtime.canonical_loop harness.runtime.permit
+    harness.runtime.ports harness.loops.revise harness.loops.plan_loop harness.loops.plan_replies
+    harness.loops.plan_types harness.loops.verifying_planner harness.loops.actor_critic
+    harness.loops.agents.agent harness.loops.critique harness.loops.agents.journal
+    harness.loops.agents.journaled harness.loops.model_loop harness.loops.self_refine
+    harness.loops.agents.invocation harness.loops.templates harness.loops.code.agent_output
+    harness.loops.code.critic_decision harness.loops.code.prompt harness.loops.code.review
+    harness.guard.course harness.guard.session_events harness.guard.permits
+    harness.guard.guard_rules harness.guard.rulings harness.guard.guard_state harness.guard.status
+    harness.integrations.importers harness.policy.envelopes harness.policy.positions
+    harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
+    harness.policy.analysis.lint_spec harness.policy.schema_lint harness.policy.schema_faults
+    harness.policy.partial_documents harness.policy.analysis.policy_writing
+    harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing
+    harness.policy.analysis.stories harness.policy.analysis.policy_judge
+    harness.policy.analysis.policy_effects harness.policy.analysis.witness
+    harness.policy.analysis.policy_diff harness.audit.proofs.merkle harness.audit.proofs.comparison
 """)
 PURE_IMPORTS = words("""
     abc base64 bisect calendar collections collections.abc contextlib copy dataclasses datetime
@@ -63,19 +63,19 @@ PURE_IMPORTS = words("""
 # modules, when one of their names is asked for; for the processes that replay a log.
 ALSO = {
     "harness.runtime.awaiting": {"asyncio"},
-    "harness.runtime.loop": {"asyncio"},
+    "harness.runtime.canonical_loop": {"asyncio"},
     "harness.loops.plan_loop": {"asyncio"},
     "evals.unread": {"threading"},
-    "evals.beside": {"threading", "weakref"},
+    "evals.side_table": {"threading", "weakref"},
     "evals.recent_results": {"threading"},
     "harness.runtime.permit": {"threading"},
-    "harness.agents.journal": {"threading"},
+    "harness.loops.agents.journal": {"threading"},
     "harness.guard.permits": {"threading"},
-    "critic.session.evidence": {"threading"},
+    "critic.session.session_evidence": {"threading"},
     "critic.session.grown": {"threading"},
     "critic": {"importlib.metadata"},
     "evals.front": {"importlib", "sys"},
-    "harness.replay.pool": {
+    "harness.replay.replay_pool": {
         *("multiprocessing", "multiprocessing.connection", "multiprocessing.process"),
         *("signal", "threading"),
     },
@@ -233,7 +233,7 @@ def test_the_harness_has_one_door_to_canonical_json() -> None:
     none_of(
         f"{module} imports {name}: import harness.canonical instead"
         for module, name in arrows()
-        if name == "evals.canonical" and floor(module) == "harness"
+        if name == "evals.canonical_json" and floor(module) == "harness"
         if module != "harness.canonical"
     )
 
@@ -251,7 +251,7 @@ def test_pure_modules_import_nothing_impure() -> None:
 def impure_calls(module: str) -> Iterator[str]:
     """Yield the names of calls that reach the world or read a clock without any import."""
     # The loop may ask the clock that is passed in: see below.
-    allowed = {"now"} if module == "harness.runtime.loop" else set()
+    allowed = {"now"} if module == "harness.runtime.canonical_loop" else set()
     for node in ast.walk(tree(module)):
         if not isinstance(node, ast.Call):
             continue
@@ -272,7 +272,7 @@ def test_pure_modules_call_nothing_impure() -> None:
 def test_the_loop_asks_only_its_own_clock_for_the_time() -> None:
     asked = {
         ast.unparse(node.value)
-        for node in ast.walk(tree("harness.runtime.loop"))
+        for node in ast.walk(tree("harness.runtime.canonical_loop"))
         if isinstance(node, ast.Attribute) and node.attr == "now"
     }
     assert asked

@@ -26,7 +26,7 @@ SHARED: Final = {
 # Modules whose names are for users, classes that pytest prints, hooks that it calls, and parsers
 # that are asked for by the name of their command.
 USED_FROM_OUTSIDE: Final = re.compile(
-    r"harness/testing/(_pytest/|plugin)|.*/pytest_plugin\.py|.*/cli|.*/commands/\w+_arguments"
+    r"harness/testing/(_pytest/|plugin)|.*/pytest_plugin\.py|.*/cli|.*/commands/\w+/\w+_arguments"
 )
 
 

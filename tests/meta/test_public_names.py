@@ -224,7 +224,7 @@ HEAVY = "sqlite3 pydantic_ai httpx openai hypothesis pytest tqdm"
 
 @pytest.mark.parametrize(
     ("front", "names"),
-    [("harness.runtime", RUNTIME), ("harness.loops", LOOPS), ("harness.agents", AGENTS)],
+    [("harness.runtime", RUNTIME), ("harness.loops", LOOPS), ("harness.loops.agents", AGENTS)],
 )
 def test_the_names_of_runtime_loops_and_agents(front: str, names: str) -> None:
     module = importlib.import_module(front)
@@ -232,7 +232,7 @@ def test_the_names_of_runtime_loops_and_agents(front: str, names: str) -> None:
     assert all(hasattr(module, name) for name in module.__all__)
 
 
-@pytest.mark.parametrize("front", ["harness.runtime", "harness.loops", "harness.agents"])
+@pytest.mark.parametrize("front", ["harness.runtime", "harness.loops", "harness.loops.agents"])
 def test_the_fronts_of_runtime_loops_and_agents_load_nothing_heavy(front: str) -> None:
     code = f"import sys, {front}; print(*{{*{HEAVY.split()}}} & {{*sys.modules}})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -247,14 +247,14 @@ CODE_LOOP = """
 
 
 def test_the_names_of_the_code_loop() -> None:
-    front = importlib.import_module("harness.codeloop")
+    front = importlib.import_module("harness.loops.code")
     assert sorted(front.__all__) == sorted(CODE_LOOP.split())
     assert all(hasattr(front, name) for name in front.__all__)
 
 
 def test_the_code_loop_loads_no_log_and_no_model() -> None:
-    heavy = "{'sqlite3', 'pydantic_ai', 'hypothesis', 'harness.log', 'harness.agents'}"
-    code = f"import sys, harness.codeloop; sys.exit(bool({heavy} & {{*sys.modules}}))"
+    heavy = "{'sqlite3', 'pydantic_ai', 'hypothesis', 'harness.log', 'harness.loops.agents'}"
+    code = f"import sys, harness.loops.code; sys.exit(bool({heavy} & {{*sys.modules}}))"
     assert subprocess.run([sys.executable, "-c", code], check=False, cwd=ROOT).returncode == 0
 
 

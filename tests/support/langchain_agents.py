@@ -16,8 +16,8 @@ from langgraph.types import Command
 from pydantic import PrivateAttr
 
 from harness.guard import Guard
-from harness.integrations.guarded import AskedCall
 from harness.integrations.langchain import guarded_agent
+from harness.integrations.seam.guarded import AskedCall
 from harness.testing._seams.scene import policy_of_scene
 from harness.testing.seams import HELPER, LAST_WORDS, Scene, Trace
 

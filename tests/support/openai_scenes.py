@@ -9,8 +9,8 @@ from typing import Any
 from agents import Agent, RunConfig, RunHooks, Runner, RunState, Tool, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from harness.integrations.guarded import AskedCall, GuardedSession
-from harness.integrations.openai_agents import guarded, guarding
+from harness.integrations.openai import guarded, guarding
+from harness.integrations.seam.guarded import AskedCall, GuardedSession
 from harness.testing.seams import HELPER, LAST_WORDS, Scene, ScriptedTurn, Trace
 
 QUIET = RunConfig(tracing_disabled=True)

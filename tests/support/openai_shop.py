@@ -7,8 +7,8 @@ from agents import Agent, RunConfig, Runner, RunState, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from harness.guard import Guard
-from harness.integrations.guarded import GuardedSession
-from harness.integrations.openai_agents import guarded, guarding
+from harness.integrations.openai import guarded, guarding
+from harness.integrations.seam.guarded import GuardedSession
 from harness.policy import Policy
 from harness.record import Decision
 from harness.wire import build

@@ -20,8 +20,8 @@ from pydantic_ai.run import AgentRunResult, AgentRunResultEvent
 from typing_extensions import override
 
 from harness.guard import Guard
-from harness.integrations.guarded import AskedCall, CallReply
-from harness.integrations.pydantic_ai_guard import GuardCapability
+from harness.integrations.pydantic_ai import GuardCapability
+from harness.integrations.seam.guarded import AskedCall, CallReply
 from harness.testing.seams import HELPER, LAST_WORDS, Scene, ScriptedTurn, Trace
 
 OUTER = ScriptedTurn((AskedCall("c1", HELPER, {"task": "do it"}),))

@@ -6,8 +6,8 @@ Its steps are methods, so that a test can plant a mistake in one of them.
 from collections.abc import Callable
 from typing import Any
 
-from harness.integrations.guarded import AskedCall, GuardedSession, session_within
-from harness.integrations.rulings import GuardHalted, SeamRuling
+from harness.integrations.seam.guarded import AskedCall, GuardedSession, session_within
+from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
 from harness.testing.seams import HELPER, LAST_WORDS, Scene, ScriptedTurn, Trace
 
 OUTER = ScriptedTurn((AskedCall("c1", HELPER, {"task": "do it"}),))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 
+from harness.commands.arguments import CI_FORMATS
 from harness.commands.formats.judgement import Describe, Reporter
-from harness.commands.log_arguments import CI_FORMATS
 
 
 @contextmanager
@@ -14,9 +14,9 @@ def reporter(args: argparse.Namespace, describe: Describe) -> Iterator[Reporter]
     """Yield the reporter for `--format`, and close it when every document has been judged."""
     chosen: Reporter
     if args.format in CI_FORMATS:
-        entries = import_module("harness.commands.formats.entries")
+        entries = import_module("harness.commands.formats.format_entries")
         chosen = entries.entry_reporter(args.format, args.command)
     else:
-        chosen = import_module("harness.commands.formats.lines").reporter(args, describe)
+        chosen = import_module("harness.commands.formats.format_lines").reporter(args, describe)
     yield chosen
     chosen.close()

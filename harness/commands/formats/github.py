@@ -4,7 +4,7 @@ import sys
 from typing import Final
 
 from evals.escaping import escape_line
-from harness.commands.formats.entries import EntryReporter, JudgedEntry
+from harness.commands.formats.format_entries import EntryReporter, JudgedEntry
 from harness.commands.formats.judgement import DocumentMessage, Level
 
 _COMMANDS: Final[dict[Level, str]] = {"error": "error", "warning": "warning", "note": "notice"}

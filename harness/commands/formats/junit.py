@@ -8,7 +8,7 @@ from typing import IO
 from xml.etree import ElementTree
 
 from evals.escaping import escape_line
-from harness.commands.formats.entries import EntryReporter, JudgedEntry, message_line
+from harness.commands.formats.format_entries import EntryReporter, JudgedEntry, message_line
 from harness.commands.formats.judgement import DocumentMessage
 
 

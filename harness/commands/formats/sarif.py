@@ -5,7 +5,7 @@ from importlib import metadata
 from typing import Any, Final
 from urllib.parse import quote
 
-from harness.commands.formats.entries import EntryReporter, JudgedEntry
+from harness.commands.formats.format_entries import EntryReporter, JudgedEntry
 from harness.commands.formats.judgement import DocumentMessage
 from harness.commands.output import ascii_json
 

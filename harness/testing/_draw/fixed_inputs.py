@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, digest
 from harness.testing._draw.bounds import Bounds, args_digest, bounds_of
+from harness.testing._draw.drawn_plans import approved
 from harness.testing._draw.near_miss import NearMissPlan
-from harness.testing._draw.plans import approved
 from harness.testing._draw.primitives import Json, chance, pick
 from harness.testing._draw.worlds import (
     BRINGS_A_TOOL,

@@ -9,8 +9,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 
 from harness.testing._draw.bounds import Bounds
+from harness.testing._draw.drawn_plans import Drafter
 from harness.testing._draw.near_miss import other
-from harness.testing._draw.plans import Drafter
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
 
 _: Final = ABSENT

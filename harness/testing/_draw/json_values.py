@@ -14,8 +14,8 @@ from typing import Any, Final
 from hypothesis import strategies as st
 from hypothesis.errors import InvalidArgument
 
+from evals.json_schemas import compile_schema
 from evals.json_value import SAFE_INTEGER
-from evals.schemas import compile_schema
 from harness.errors import HarnessError
 from harness.testing._draw.primitives import Json, chance, pick
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from critic import ToolCapability
-from harness.testing._draw.plans import Drafter
+from harness.testing._draw.drawn_plans import Drafter
 from harness.testing._draw.primitives import Json, pick
 
 

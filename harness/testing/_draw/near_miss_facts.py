@@ -8,10 +8,11 @@ from typing import Any, Final
 
 from critic import ToolCapability
 from evals.evidence import MissingClass, UnbackedArgument
-from evals.schemas import compile_schema
+from evals.json_schemas import compile_schema
 from harness.testing._draw.bounds import required_classes
-from harness.testing._draw.confinement import leaks
-from harness.testing._draw.evidence import faults_of
+from harness.testing._draw.drawn_confinement import leaks
+from harness.testing._draw.drawn_evidence import faults_of
+from harness.testing._draw.drawn_plans import Drafter, reason_step
 from harness.testing._draw.near_miss import (
     NearMissPlan,
     any_plan,
@@ -24,7 +25,6 @@ from harness.testing._draw.near_miss import (
     with_pin,
 )
 from harness.testing._draw.near_miss_scope import STRANGE
-from harness.testing._draw.plans import Drafter, reason_step
 from harness.testing._draw.primitives import Json, pick
 
 _MANY: Final = 64  # a larger limit on steps is not exceeded, to keep plans readable

@@ -14,13 +14,13 @@ from evals.evidence import (
     UnbackedGroup,
     UnmetDemand,
 )
+from evals.json_schemas import compile_schema
 from evals.needs import needs_of
-from evals.schemas import compile_schema
 from harness.testing._draw.bounds import held_values
-from harness.testing._draw.confinement import leaks
-from harness.testing._draw.evidence import faults_of
+from harness.testing._draw.drawn_confinement import leaks
+from harness.testing._draw.drawn_evidence import faults_of
+from harness.testing._draw.drawn_plans import Drafter
 from harness.testing._draw.near_miss import NearMissPlan, opened_plan, usable, with_one_of
-from harness.testing._draw.plans import Drafter
 from harness.testing._draw.primitives import Json
 
 _MOST = 24  # variants to try

@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from critic import ToolCapability
 from evals.envelope import MODE_RANK
-from evals.schemas import compile_schema, schema_faults
-from harness.testing._draw.confinement import leaks, texts_to_keep_in
-from harness.testing._draw.evidence import faults_of
+from evals.json_schemas import compile_schema, schema_faults
+from harness.testing._draw.drawn_confinement import leaks, texts_to_keep_in
+from harness.testing._draw.drawn_evidence import faults_of
+from harness.testing._draw.drawn_plans import Drafter
 from harness.testing._draw.near_miss import (
     NearMissPlan,
     any_plan,
@@ -19,7 +20,6 @@ from harness.testing._draw.near_miss import (
     usable,
     with_one_of,
 )
-from harness.testing._draw.plans import Drafter
 from harness.testing._draw.primitives import Json, pick
 
 STRANGE: Final[tuple[Any, ...]] = ("zz", 999999937, -1, None, [], {}, True, "", 0.5)

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from critic import Check, RefusalKind
 from harness.testing._draw import near_miss_facts, near_miss_needs, near_miss_scope
 from harness.testing._draw.bounds import NotCovered
+from harness.testing._draw.drawn_plans import Drafter
 from harness.testing._draw.near_miss import NearMissPlan
-from harness.testing._draw.plans import Drafter
 
 
 class Way(NamedTuple):

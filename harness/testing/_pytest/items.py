@@ -8,13 +8,13 @@ import pytest
 
 from evals.escaping import escape_name
 from harness.cases import Case, Contradiction, parse_case, problem, update_file
-from harness.log.errors import LogError
+from harness.log.log_errors import LogError
 from harness.log.passwords import without_passwords
 from harness.log.sql import SqlDecisionLog
-from harness.policy.cases import case_document
+from harness.policy.policy_cases import case_document
 from harness.replay.engine import replay
 from harness.replay.result import ReplayResult
-from harness.testing._pytest.sources import is_log
+from harness.testing._pytest.replay_sources import is_log
 from harness.wire import InvalidInput
 
 UPDATED: Final = "critic_updated"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from harness.guard import Guard
-from harness.integrations.guarded import AskedCall, CallReply
+from harness.integrations.seam.guarded import AskedCall, CallReply
 from harness.policy import Policy
 from harness.record import GENESIS, Decision, Head
 from harness.wire import build

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from harness.errors import HarnessError
 from harness.guard import Guard
-from harness.integrations.guarded import AskedCall, CallReply, GuardedSession
+from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession
 from harness.policy import Policy
 from harness.runtime.ports import Clock
 from harness.testing._seams.scene import JournalLog, Scene, ScriptedTurn, Trace, policy_of_scene

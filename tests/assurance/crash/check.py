@@ -10,9 +10,9 @@ from multiprocessing.context import ForkProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.log.errors import LogDamaged, LogError, LogUnavailable, NotALog
+from harness.log.log_errors import LogDamaged, LogError, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from harness.record import BegunRecord, DecisionRecord, Head
 from harness.replay.engine import RecordedLog, replay
 from tests.assurance.row import Row, all_held

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from harness.record import Head
 from tests.assurance.crash.check import READY, Writer, connecting, existing, outcome
 from tests.assurance.row import Row, all_held

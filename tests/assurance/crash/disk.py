@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from harness.log.errors import LogBusy, LogError, LogWriteFailed
+from harness.log.log_errors import LogBusy, LogError, LogWriteFailed
 from harness.log.sql import SqlDecisionLog
 from tests.assurance.crash.check import afterwards, patched, poison_of, row_of
 from tests.assurance.row import Row

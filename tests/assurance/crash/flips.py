@@ -5,12 +5,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from harness.log.errors import LogError
+from harness.log.log_errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.record import Head, RawRecord
+from harness.record.integrity import read_text_of
 from harness.record.parts import pieces_of, reference
 from harness.replay.engine import replay
-from harness.replay.integrity import read_text_of
 from tests.assurance.crash.check import worst
 from tests.assurance.row import Row, all_held
 from tests.harness.log.decisions import decision, filled

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from harness.log.errors import LogUnavailable
+from harness.log.log_errors import LogUnavailable
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from harness.record import Begun, Decision
 from tests.assurance.crash.check import READY, Told, Writer, connecting, problem, tell, told_in
 from tests.assurance.row import Row, all_held

@@ -11,9 +11,9 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from harness.log.errors import LogWriteFailed
+from harness.log.log_errors import LogWriteFailed
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from tests.assurance.crash.check import (
     READY,
     Writer,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from harness.log.errors import LogUnavailable
+from harness.log.log_errors import LogUnavailable
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision
 from tests.assurance.crash.check import READY, Told, Writer, afterwards, row_of, tell, told_in

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from critic import Plan, Proposal, Run, consolidate, score, verify, verify_proposal
 from evals.timestamps import parse_time
 from harness.cases import case_files, parse_case, read_case, run_case
-from harness.log.errors import LogError
+from harness.log.log_errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.record import (
     GENESIS,

@@ -24,7 +24,7 @@ from critic import (
 )
 from evals import EVALUATORS
 from harness.cases import Case, case_files, read_case
-from harness.testing._laws.evaluators import EVALUATOR_LAWS, OwnEvaluator
+from harness.testing._laws.evaluator_laws import EVALUATOR_LAWS, OwnEvaluator
 from harness.testing.laws import Laws, check_evaluator
 from harness.testing.strategies import runs
 from harness.wire import InvalidInput, parse

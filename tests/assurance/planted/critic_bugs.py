@@ -4,12 +4,12 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug, Edit, slip
 
-_COVERAGE: Final = "critic/checks/coverage.py"
-_SURFACE_CHECK: Final = "critic/checks/surface.py"
-_APPROVAL: Final = "critic/checks/approval.py"
-_EVIDENCE: Final = "critic/checks/evidence.py"
+_COVERAGE: Final = "critic/checks/coverage_check.py"
+_SURFACE_CHECK: Final = "critic/checks/surface_check.py"
+_APPROVAL: Final = "critic/checks/approval_check.py"
+_EVIDENCE: Final = "critic/checks/evidence_check.py"
 _ORDER: Final = "critic/checks/__init__.py"
-_LOOP: Final = "critic/checks/loop.py"
+_LOOP: Final = "critic/checks/loop_check.py"
 _SURFACE: Final = "critic/surface.py"
 _REVIEW: Final = "evals/evidence.py"
 _ADVISE: Final = "critic/repairs/advise.py"

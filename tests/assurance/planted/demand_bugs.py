@@ -4,7 +4,7 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug, slip
 
-_CHECK: Final = "critic/checks/evidence.py"
+_CHECK: Final = "critic/checks/evidence_check.py"
 _EVIDENCE: Final = "evals/evidence.py"
 _BINDING: Final = "evals/binding.py"
 _NEEDS: Final = "evals/needs.py"

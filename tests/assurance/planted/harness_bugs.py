@@ -5,29 +5,29 @@ from typing import Final
 from tests.assurance.planted.bug import Bug, slip
 
 _WIRE: Final = "harness/wire.py"
-_LOOP: Final = "harness/runtime/loop.py"
+_LOOP: Final = "harness/runtime/canonical_loop.py"
 _PERMIT: Final = "harness/runtime/permit.py"
-_FAILURES: Final = "harness/runtime/failures.py"
+_FAILURES: Final = "harness/failures.py"
 _RECORDER: Final = "harness/runtime/recorder.py"
 _EXECUTORS: Final = "harness/runtime/executors.py"
-_RESULTS: Final = "harness/runtime/results.py"
+_RESULTS: Final = "harness/tool_results.py"
 _RECHECK: Final = "harness/replay/recheck.py"
-_INTEGRITY: Final = "harness/replay/integrity.py"
+_INTEGRITY: Final = "harness/record/integrity.py"
 _RECORD: Final = "harness/record/decision.py"
 _CHAIN: Final = "harness/record/chain.py"
 _PLAN_TYPES: Final = "harness/loops/plan_types.py"
 _PLAN_CALLS: Final = "harness/loops/plan_calls.py"
 _ECHO: Final = "harness/loops/echo.py"
-_JOURNAL: Final = "harness/agents/journal.py"
-_PYDANTIC_AI: Final = "harness/agents/pydantic_ai.py"
-_AUTHORITY: Final = "harness/testing/_laws/authority.py"
+_JOURNAL: Final = "harness/loops/agents/journal.py"
+_PYDANTIC_AI: Final = "harness/loops/agents/pydantic_ai_agent.py"
+_AUTHORITY: Final = "harness/testing/_laws/authority_laws.py"
 _PROCESS: Final = "harness/process.py"
-_WORKSPACE: Final = "harness/codeloop/workspace.py"
-_GATE: Final = "harness/codeloop/gate.py"
-_GUARD: Final = "harness/codeloop/git_guard.py"
-_CONFIG: Final = "harness/codeloop/config.py"
-_SESSIONS: Final = "harness/codeloop/sessions.py"
-_OPENING: Final = "harness/codeloop/opening.py"
+_WORKSPACE: Final = "harness/loops/code/workspace.py"
+_GATE: Final = "harness/loops/code/check_gate.py"
+_GUARD: Final = "harness/loops/code/git_guard.py"
+_CONFIG: Final = "harness/loops/code/config.py"
+_SESSIONS: Final = "harness/loops/code/session_files.py"
+_OPENING: Final = "harness/loops/code/session_opening.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     slip(
@@ -165,7 +165,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "input-not-rehashed",
-        "harness/replay/page.py",
+        "harness/replay/log_page.py",
         "an input is believed to be what its name says",
         "if whole.data is None or sha256(whole.data) != digest:",
         "if whole.data is None:",
@@ -243,21 +243,21 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "folder-not-synced",
-        "harness/log/sqlite.py",
+        "harness/log/sqlite/sqlite_store.py",
         "a loss of power may undo an acknowledged record",
         '"PRAGMA synchronous = EXTRA"',
         '"PRAGMA synchronous = FULL"',
     ),
     slip(
         "schema-trusted",
-        "harness/log/sqlite.py",
+        "harness/log/sqlite/sqlite_store.py",
         "functions that a file's own schema names are trusted",
         '"PRAGMA trusted_schema = OFF"',
         '"PRAGMA trusted_schema = ON"',
     ),
     slip(
         "triggers-known-by-name",
-        "harness/log/schema.py",
+        "harness/log/sqlite/sqlite_schema.py",
         "a trigger of the expected name may do anything",
         "if stored[item] != expected[item]",
         "if item.kind != 'trigger' and stored[item] != expected[item]",

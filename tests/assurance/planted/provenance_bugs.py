@@ -8,14 +8,14 @@ from tests.assurance.planted.bug import Bug, slip
 class Files(NamedTuple):
     """Where the parts of provenance are."""
 
-    judge: str = "critic/provenance/judge.py"
-    facts: str = "critic/provenance/facts.py"
+    judge: str = "critic/provenance/origin_judge.py"
+    facts: str = "critic/provenance/value_facts.py"
     items: str = "critic/provenance/seen_items.py"
-    sources: str = "critic/provenance/sources.py"
+    sources: str = "critic/provenance/seen_sources.py"
     texts: str = "critic/provenance/texts.py"
-    values: str = "critic/provenance/values.py"
+    values: str = "critic/provenance/value_forms.py"
     roles: str = "critic/provenance/roles.py"
-    words: str = "critic/provenance/words.py"
+    words: str = "critic/provenance/tool_words.py"
     worth: str = "critic/provenance/worth.py"
 
 

@@ -4,10 +4,10 @@ from typing import Final
 
 from tests.assurance.planted.bug import Bug, Edit, slip
 
-_COVERAGE: Final = "critic/checks/coverage.py"
-_SURFACE: Final = "critic/checks/surface.py"
-_APPROVALS: Final = "critic/checks/approval.py"
-_LOOP: Final = "critic/checks/loop.py"
+_COVERAGE: Final = "critic/checks/coverage_check.py"
+_SURFACE: Final = "critic/checks/surface_check.py"
+_APPROVALS: Final = "critic/checks/approval_check.py"
+_LOOP: Final = "critic/checks/loop_check.py"
 _VERIFY: Final = "critic/verify.py"
 _CONFINEMENT: Final = "evals/confinement.py"
 _APPROVAL: Final = "evals/approval.py"

@@ -290,7 +290,7 @@ _TOOLS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "refused-values-ask",
-        "critic/checks/doubted.py",
+        "critic/checks/doubt_check.py",
         "a value without authority is refused as if a person had not been asked",
         '"evidence": ("missing_evidence", attrgetter("refused_values")),',
         '"evidence": ("missing_evidence", attrgetter("asks")),',

@@ -3,8 +3,8 @@
 import pytest
 
 from critic.provenance.reasons import day_reason, tool_reason, value_reason
-from critic.provenance.sources import DaySighting, Sighting
-from critic.provenance.values import Day
+from critic.provenance.seen_sources import DaySighting, Sighting
+from critic.provenance.value_forms import Day
 from evals.capability import Role
 from evals.manifest import EvidenceItem
 from tests.support.model.facts import Json

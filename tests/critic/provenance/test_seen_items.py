@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.seen_items import SeenItems
-from critic.provenance.sources import Seen, Sighting, both_seen
-from critic.provenance.values import Day
+from critic.provenance.seen_sources import Seen, Sighting, both_seen
+from critic.provenance.value_forms import Day
 from evals.manifest import EvidenceItem
 from tests.support.sightings import item, request
 

@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from critic.provenance.seen_items import SeenItems
-from critic.provenance.sources import DaySighting, Seen, Sighting
-from critic.provenance.values import Day
+from critic.provenance.seen_sources import DaySighting, Seen, Sighting
+from critic.provenance.value_forms import Day
 from evals.manifest import EvidenceItem
 from tests.support.model.facts import Json
 from tests.support.sightings import VALUE, answer, item, proposal, request

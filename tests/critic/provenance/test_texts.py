@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from critic.provenance import windows
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.texts import GAP, Texts, hosts_in
-from critic.provenance.values import canonical, is_short_number, spelling
+from critic.provenance.value_forms import canonical, is_short_number, spelling
 from evals.manifest import EvidenceItem
 
 SMALL = st.text("ab1-./:@ #_?\xe9", max_size=12)

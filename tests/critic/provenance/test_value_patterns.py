@@ -11,7 +11,7 @@ from itertools import chain
 
 import pytest
 
-from critic.provenance.values import (
+from critic.provenance.value_forms import (
     WORD,
     Day,
     addresses_in,

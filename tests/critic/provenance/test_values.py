@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critic.provenance.values import (
+from critic.provenance.value_forms import (
     Day,
     addresses_in,
     canonical,

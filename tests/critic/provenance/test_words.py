@@ -2,7 +2,7 @@
 
 import pytest
 
-from critic.provenance.words import stems_of, stems_of_name
+from critic.provenance.tool_words import stems_of, stems_of_name
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
-from critic.provenance.sources import Origin
+from critic.provenance.seen_sources import Origin
 from critic.provenance.worth import ALLOW, ASK, REFUSE, worth_of
 from evals.spec import DecisionSpec
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from critic import Proposal, ToolStep, advise, apply_repairs
-from critic.repairs.kinds import Advice, AskApproval, CorrectArgs, ProduceOutput
+from critic.repairs.repair_kinds import Advice, AskApproval, CorrectArgs, ProduceOutput
 from tests.support.examples import proposal_of
 from tests.support.judging import with_changes, with_manifest, with_step
 from tests.support.model.facts import Json

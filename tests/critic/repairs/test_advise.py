@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from critic import Proposal, Repair, advise, apply_repairs, digest
 from critic.repairs import advise as repair
 from critic.repairs import options as means
-from critic.repairs.kinds import Advice, Shorten
+from critic.repairs.repair_kinds import Advice, Shorten
 from evals.binding import ContentIndex
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.testing._draw.near_misses import NEAR_MISSES
 from harness.testing.strategies import NearMiss, labelled_near_misses
 from harness.testing.strategies import proposals as drafted_proposals

@@ -4,7 +4,7 @@ import pytest
 
 from critic import Plan, ReasonStep, Repair, ToolStep, apply_repairs
 from critic.repairs.apply import added_tools
-from critic.repairs.kinds import (
+from critic.repairs.repair_kinds import (
     BackArgument,
     Capability,
     CorrectArgs,

@@ -5,7 +5,13 @@ from typing import Any
 import pytest
 
 from critic import Proposal, Repair, advise, apply_repairs, digest
-from critic.repairs.kinds import AskApproval, GrantBudget, ObtainEvidence, SaveTokens, Shorten
+from critic.repairs.repair_kinds import (
+    AskApproval,
+    GrantBudget,
+    ObtainEvidence,
+    SaveTokens,
+    Shorten,
+)
 from tests.critic.repairs.advising import (
     ORDER,
     REASON,

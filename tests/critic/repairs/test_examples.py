@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from tests.critic.repairs.advising import (
     ORDER,
     PAYS,

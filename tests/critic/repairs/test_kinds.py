@@ -3,8 +3,8 @@
 import pytest
 
 from critic import Advice
-from critic.repairs.places import parse_place
-from evals.canonical import canonical_bytes
+from critic.repairs.violation_places import parse_place
+from evals.canonical_json import canonical_bytes
 from harness.wire import build, parse
 from tests.support.examples import refused_at
 from tests.support.model.facts import Json

@@ -2,7 +2,7 @@
 
 import pytest
 
-from critic.repairs.places import (
+from critic.repairs.violation_places import (
     ArgsPlace,
     DependencyPlace,
     IdPlace,

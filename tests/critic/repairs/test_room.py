@@ -8,7 +8,7 @@ from critic import advise
 from critic.checks.violation import Found
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.repairs import advise as repair
-from critic.repairs.kinds import Advice, DropStep
+from critic.repairs.repair_kinds import Advice, DropStep
 from critic.verify import found_in
 from tests.critic.repairs.advising import REASON, call, said, small
 from tests.support.model.facts import Json

@@ -5,7 +5,7 @@ from typing import Any
 
 from critic import EvidenceItem, RunBudget, ToolCapability, verify_proposal
 from critic.session import Call, CallResult, Session, SessionRules, SessionTool
-from evals.canonical import digest
+from evals.canonical_json import digest
 from evals.spec import DecisionSpec
 
 NOW = datetime(2026, 5, 9, 12, tzinfo=UTC)

@@ -6,9 +6,9 @@ import pytest
 
 from critic import EvidenceItem, Refused, verify_proposal
 from critic.session import Call, CallResult, Session, SessionState, session_of, state_of
-from critic.session.batch import RunningBatch
+from critic.session.call_batch import RunningBatch
 from critic.session.contradictions import ContradictoryState
-from critic.session.state import BatchState, asked_of, running_state
+from critic.session.session_state import BatchState, asked_of, running_state
 from evals.json_value import SAFE_INTEGER
 from harness.wire import build
 from tests.critic.session.building import NOW, after, allowed, opened, read, rules

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
-from critic.provenance.sources import Seen, seen_in
-from critic.provenance.values import Day
-from critic.session.evidence import Trail
+from critic.provenance.seen_sources import Seen, seen_in
+from critic.provenance.value_forms import Day
+from critic.session.session_evidence import Trail
 from evals.manifest import Manifests
 from evals.timestamps import unexpired
 

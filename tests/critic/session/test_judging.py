@@ -22,13 +22,13 @@ from critic.session import (
     state_of,
     verify_batch,
 )
-from critic.session import rules as rules_module
-from critic.session.batch import RunningBatch
+from critic.session import session_rules as rules_module
+from critic.session.call_batch import RunningBatch
 from critic.session.changed import changed
-from evals.canonical import canonical_bytes, digest
+from evals.canonical_json import canonical_bytes, digest
 from evals.json_value import MAX_DEPTH, detached
 from evals.run import CallStatus
-from harness.guard.rules import rules_of
+from harness.guard.guard_rules import rules_of
 from harness.wire import parse
 from tests.support.effort import examples
 from tests.support.guarding import desk, policy_of

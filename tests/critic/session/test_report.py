@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from critic.session.report import SessionReport, TurnReport, Worst, report_of, session_scores
+from critic.session.session_report import (
+    SessionReport,
+    TurnReport,
+    Worst,
+    report_of,
+    session_scores,
+)
 from evals import cost, latency, safety, utility
 from evals.run import Run
 from evals.verdict import EvaluatorVerdict, Finding, make_verdict

@@ -21,7 +21,7 @@ from critic.session import (
 from critic.session.changed import changed
 from critic.session.session import Closed
 from critic.verdicts import Refused
-from evals.canonical import canonical_json
+from evals.canonical_json import canonical_json
 from evals.context import DEFAULT_SESSION_TOKENS
 from evals.json_value import SAFE_INTEGER
 from tests.critic.session.building import (

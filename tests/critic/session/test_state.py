@@ -7,7 +7,7 @@ import pytest
 
 from critic import EvidenceItem, verify_proposal
 from critic.session import Call, CallResult, Session, SessionState, session_of, state_of
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.wire import parse
 from tests.critic.session.building import NOW, after, allowed, opened, read, rules
 

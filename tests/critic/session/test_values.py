@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from critic import Proposal, ToolCapability
-from critic.session.values import (
+from critic.session.session_values import (
     call_hosts,
     doubts_about,
     files_made,

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from critic import Refused
 from critic.session import SessionTool
-from critic.session.values import values_in
+from critic.session.session_values import values_in
 from evals.capability import Role
 from harness.clock import FixedClock
 from harness.guard import Answer, EventError, Guard, Ruling

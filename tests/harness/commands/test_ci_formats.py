@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from harness.commands.answers import answer_reporter
+from harness.commands.replay.replay_text import answer_reporter
 from harness.replay.result import ReplayResult
 from tests.harness.console import Critic
 from tests.harness.log.decisions import filled, meddle, query

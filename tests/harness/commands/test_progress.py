@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harness.codeloop.decision import Continue, Done, Error
-from harness.codeloop.events import (
+from harness.commands.progress import JsonEvents, Progress
+from harness.loops.code.code_events import (
     AgentEnded,
     AgentOutput,
     AgentStarted,
@@ -22,9 +22,9 @@ from harness.codeloop.events import (
     GateCommandEnded,
     SessionStarted,
 )
-from harness.codeloop.record import Refusal
-from harness.commands.progress import JsonEvents, Progress
-from tests.harness.codeloop.scratch import SESSION
+from harness.loops.code.critic_decision import Continue, Done, Error
+from harness.loops.code.session_lines import Refusal
+from tests.harness.loops.code.scratch import SESSION
 from tests.support.examples import HOSTILE, is_safe
 
 NOW = datetime(2026, 5, 9, 9, 35, tzinfo=UTC)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agents.agent import describe
 from harness.errors import escape_text
+from harness.loops.agents.agent import describe
 from harness.replay.result import Difference
 from harness.wire import InvalidInput, parse_json
 from tests.harness.console import Critic
@@ -56,7 +56,7 @@ def test_an_internal_error_keeps_its_quotes(
     def broken(*_: object) -> None:
         raise KeyError("it's")
 
-    monkeypatch.setattr("harness.commands.schema.run", broken)
+    monkeypatch.setattr("harness.commands.schema.schema_command.run", broken)
     assert critic("schema").err == (
         'critic: internal error, treated as a refusal: KeyError: "it\'s"\n'
     )

@@ -15,7 +15,7 @@ from critic.score import score
 from critic.verify import verify_proposal
 from evals.plan import Proposal
 from evals.run import Run
-from harness.log.places import is_url
+from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision, RunFacts
 from harness.record.parts import whole_of

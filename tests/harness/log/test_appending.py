@@ -6,10 +6,10 @@ from typing import Final
 import pytest
 
 import harness.log.appending
-import harness.log.reading
+import harness.log.log_reading
 import harness.log.statements
 from harness.canonical import canonical_bytes
-from harness.log.errors import LogError, LogUnavailable, Unrecordable
+from harness.log.log_errors import LogError, LogUnavailable, Unrecordable
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUT_NAMES, Head, sha256
 from harness.replay.engine import replay
@@ -34,7 +34,7 @@ def test_records_form_a_chain(place: LogPlace) -> None:
 
 
 def test_a_log_is_read_in_pages(place: LogPlace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harness.log.reading, "_PAGE", 3)
+    monkeypatch.setattr(harness.log.log_reading, "_PAGE", 3)
     log = filled(place, 7)
     rows = log.raw()
     assert next(rows).seq == 1
@@ -62,7 +62,7 @@ def test_gaps_between_records_are_found_across_pages(
 ) -> None:
     log = filled(place, 9)
     meddle(place, *(("DELETE FROM records WHERE seq = ?", (n,)) for n in deleted))
-    monkeypatch.setattr(harness.log.reading, "_NUMBERS", page)
+    monkeypatch.setattr(harness.log.log_reading, "_NUMBERS", page)
     assert list(log.gaps()) == gaps
 
 
@@ -207,11 +207,11 @@ def test_the_file_names_its_format_and_needs_no_other_file(tmp_path: Path) -> No
 
 
 def test_every_error_is_a_log_error() -> None:
-    errors = vars(harness.log.errors).values()
+    errors = vars(harness.log.log_errors).values()
     kinds = [
         kind
         for kind in errors
-        if isinstance(kind, type) and kind.__module__ == "harness.log.errors"
+        if isinstance(kind, type) and kind.__module__ == "harness.log.log_errors"
     ]
     assert len(kinds) == 8
     assert all(issubclass(kind, LogError) for kind in kinds)

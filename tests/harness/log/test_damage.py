@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.log.errors import LogDamaged, LogError, LogUnavailable, NotALog
+from harness.log.log_errors import LogDamaged, LogError, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from tests.harness.log.decisions import decision, filled, put_body
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.log.errors import LogDamaged, LogUnavailable, NotALog
+from harness.log.log_errors import LogDamaged, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
 from tests.harness.log.decisions import LogPlace, decision, filled, meddle, query

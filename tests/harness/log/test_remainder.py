@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.log.errors import LogUnavailable
+from harness.log.log_errors import LogUnavailable
 from harness.log.remainder import Remainder
 
 NAMES = st.lists(st.text(max_size=3) | st.sampled_from(["a", "b", "\ufb33", "\U0001f600", "a\0"]))

@@ -8,10 +8,10 @@ from typing import Final
 
 import pytest
 
-from harness.log.errors import LogDamaged, LogUnavailable
-from harness.log.places import is_url
+from harness.log.log_errors import LogDamaged, LogUnavailable
+from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from tests.harness.log.changes import (
     CHANGES_IN_POSTGRES,
     CHANGES_IN_SQLITE,

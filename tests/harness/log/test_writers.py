@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from harness.canonical import canonical_bytes
-from harness.log.errors import LogBusy, LogFull, LogUnavailable, LogWriteFailed
-from harness.log.places import is_url
+from harness.log.log_errors import LogBusy, LogFull, LogUnavailable, LogWriteFailed
+from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite import SqliteStore
+from harness.log.sqlite.sqlite_store import SqliteStore
 from harness.record import GENESIS, DecisionRecord
 from harness.replay.engine import replay
 from tests.harness.log.decisions import LogPlace, decision, filled

@@ -9,7 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
-from harness.log.errors import LogError
+from harness.log.log_errors import LogError
 from harness.log.sql import SqlDecisionLog
 from harness.record import Decision
 from harness.wire import parse

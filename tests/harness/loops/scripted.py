@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness.agents.agent import AgentResult, Event
-from harness.agents.usage import UNLIMITED, Budget, Usage
+from harness.loops.agents.agent import AgentResult, Event
+from harness.loops.agents.usage import UNLIMITED, Budget, Usage
 from tests.support.paths import ROOT
 
 CASES = ROOT / "fixtures" / "loops.jsonl"

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agents.agent import AgentResult, Event
-from harness.agents.usage import UNLIMITED, Budget, Usage
 from harness.loops.actor_critic import ActorCritic
-from tests.harness.agents.journals import Ticking
+from harness.loops.agents.agent import AgentResult, Event
+from harness.loops.agents.usage import UNLIMITED, Budget, Usage
+from tests.harness.loops.agents.journals import Ticking
 from tests.harness.loops.scripted import Scripted, cases, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "fix it")

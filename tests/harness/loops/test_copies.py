@@ -9,12 +9,12 @@ import pytest
 
 from critic import Finding, Refused, ToolStep, Verified, verify
 from evals.envelope import Envelope
-from harness.agents.agent import Event
-from harness.agents.journal import MemoryStore
-from harness.agents.journaled import Journaled
 from harness.loops.actor_critic import ActorCritic
+from harness.loops.agents.agent import Event
+from harness.loops.agents.journal import MemoryStore
+from harness.loops.agents.journaled import Journaled
 from harness.loops.verifying_planner import VerifyingPlanner
-from tests.harness.agents.journals import CLOCK, journal_of
+from tests.harness.loops.agents.journals import CLOCK, journal_of
 from tests.harness.loops.plans import (
     GOOD,
     ScriptedAdvisor,

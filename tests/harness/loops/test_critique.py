@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.loops.critique import Critique, judge, parse_critique
-from harness.runtime.revise import Malformed
+from harness.loops.revise import Malformed
 from tests.harness.loops.scripted import cases
 
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True) | st.integers() | st.booleans()

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agents.agent import AgentResult
 from harness.loops.actor_critic import ActorCritic
+from harness.loops.agents.agent import AgentResult
 from harness.loops.critique import Critique, parse_critique
 from harness.loops.echo import is_echo
 from harness.loops.self_refine import SelfRefine

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from harness.agents.agent import Agent
-from harness.agents.journal import MemoryStore
-from harness.agents.journaled import Journaled
 from harness.loops.actor_critic import ActorCritic
+from harness.loops.agents.agent import Agent
+from harness.loops.agents.journal import MemoryStore
+from harness.loops.agents.journaled import Journaled
 from harness.loops.self_refine import SelfRefine
-from tests.harness.agents.journals import journal_of
+from tests.harness.loops.agents.journals import journal_of
 from tests.harness.loops.scripted import Scripted, verdict
 
 GOOD, BAD = verdict(0.95), verdict(0.4, "fix it")

@@ -13,8 +13,8 @@ from critic import (
     apply_repairs,
     digest,
 )
-from evals.canonical import canonical_bytes
-from harness.agents.usage import Usage
+from evals.canonical_json import canonical_bytes
+from harness.loops.agents.usage import Usage
 from harness.loops.plan_loop import revise_plan
 from harness.loops.plan_replies import plan_of
 from harness.loops.plan_types import PlannerReply, RevisionRequest

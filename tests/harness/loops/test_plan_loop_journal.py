@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.agents.journal import Journal, JournalMode, MemoryStore, ReplayDivergence
-from harness.agents.usage import Usage
+from harness.loops.agents.journal import Journal, JournalMode, MemoryStore, ReplayDivergence
+from harness.loops.agents.usage import Usage
 from harness.loops.plan_types import PlannerReply, PlanRevision
-from tests.harness.agents.journals import resealed
+from tests.harness.loops.agents.journals import resealed
 from tests.harness.loops.plans import (
     GOOD,
     AsyncPlanner,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from critic import ApprovalMode, CompiledContext, Finding, Plan, ToolStep
-from critic.repairs.kinds import AskApproval
-from harness.agents.usage import Budget, Usage
+from critic.repairs.repair_kinds import AskApproval
+from harness.loops.agents.usage import Budget, Usage
 from harness.loops.plan_types import PlannerReply
 from tests.harness.loops.plans import (
     GOOD,

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from critic import Approval, Finding, digest
-from harness.agents.journal import MemoryStore, ReplayDivergence
-from harness.agents.retry import CallPolicy
-from harness.agents.usage import Budget, Usage
 from harness.clock import FixedClock
+from harness.loops.agents.journal import MemoryStore, ReplayDivergence
+from harness.loops.agents.retry import CallPolicy
+from harness.loops.agents.usage import Budget, Usage
 from harness.loops.plan_types import PlanEvent, PlannerReply
 from harness.wire import build
-from tests.harness.agents.journals import CLOCK, Ticking, journal_of
-from tests.harness.agents.test_retry import Waits
+from tests.harness.loops.agents.journals import CLOCK, Ticking, journal_of
+from tests.harness.loops.agents.test_retry import Waits
 from tests.harness.loops.plans import (
     GOOD,
     AsyncPlanner,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agents.agent import AgentResult
+from harness.loops.agents.agent import AgentResult
 from harness.loops.self_refine import SelfRefine
 from tests.harness.loops.scripted import Scripted, cases
 

@@ -9,7 +9,7 @@ from hypothesis import settings
 
 from harness.cases import Case, parse_case, render_case, update_file
 from harness.policy import InvalidPolicy, Policy, read_policy
-from harness.policy.cases import CaseResult, case_document, run_cases
+from harness.policy.policy_cases import CaseResult, case_document, run_cases
 from harness.testing.laws import LawBroken, Laws, check_laws
 from harness.wire import InvalidInput, build
 from tests.harness.policy.policies import document, plain, with_spec

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evals.schemas import compile_schema
+from evals.json_schemas import compile_schema
 from harness.policy.schema_faults import faults_of_schema
 from tests.support.examples import is_safe
 from tests.support.generate.strategies import PATIENT

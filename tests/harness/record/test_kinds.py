@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from harness.record import CriticError
-from harness.record.kinds import _Entry
+from harness.record.record_kinds import _Entry
 from tests.harness.log.decisions import NOON
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harness.replay.diff import differences
+from harness.replay.json_diff import differences
 
 CASES: list[tuple[Any, Any, list[dict[str, Any]]]] = [
     ({"a": 1}, {"a": 1}, []),

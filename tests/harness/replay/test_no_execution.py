@@ -17,16 +17,25 @@ REACHED = (
     "evals",
     "harness.canonical",
     "harness.errors",
-    "harness.inputs",
+    "harness.record.inputs",
     "harness.record",
     "harness.rules",
     "harness.wire",
     "harness.wire_faults",
 )
 OWN = (
-    *("begun", "beside", "diff", "engine", "integrity", "log_check", "outline", "page", "parcels"),
+    *(
+        "begun",
+        "record_notes",
+        "json_diff",
+        "engine",
+        "log_check",
+        "outline",
+        "log_page",
+        "parcels",
+    ),
     "problems",
-    *("recheck", "result", "session_entries", "session_reading", "sessions", "stretches"),
+    *("recheck", "result", "session_entries", "session_reading", "session_facts", "stretches"),
 )
 OUTSIDE = {
     "abc",

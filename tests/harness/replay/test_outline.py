@@ -9,7 +9,7 @@ from harness.log.sql import SqlDecisionLog
 from harness.replay.engine import replay
 from harness.replay.outline import outline_of
 from tests.harness.log.decisions import LogPlace, decision, filled
-from tests.harness.log.searched import varied
+from tests.harness.log.search.searched import varied
 
 WHEN = "2025-03-01T12:00:00Z"
 REPORT = {"trace_id": "t", "decision_key": "k", "verify": {"ok": True}, "decided_at": WHEN}

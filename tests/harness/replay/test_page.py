@@ -8,8 +8,8 @@ import pytest
 
 from harness.canonical import canonical_bytes
 from harness.record import sha256
-from harness.replay import page
-from harness.replay.page import Bodies, InputReader
+from harness.replay import log_page
+from harness.replay.log_page import Bodies, InputReader
 from harness.wire import parse
 from tests.harness.log.decisions import proposal
 
@@ -27,8 +27,8 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> Counter[bytes]:
         counts[data] += 1
         return parse(model, data)
 
-    monkeypatch.setattr(page, "parse", counting)
-    monkeypatch.setattr(page, "_PARSED_BYTES", 5 * len(PLANS[0]))
+    monkeypatch.setattr(log_page, "parse", counting)
+    monkeypatch.setattr(log_page, "_PARSED_BYTES", 5 * len(PLANS[0]))
     return counts
 
 
@@ -65,7 +65,7 @@ def test_what_comes_back_counts_as_held(parsed: Counter[bytes]) -> None:
 def test_bodies_are_forgotten_beyond_what_the_first_page_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(page, "_MORE_BYTES", 1000)
+    monkeypatch.setattr(log_page, "_MORE_BYTES", 1000)
     stored = {"shared": b"s" * 5000, **{f"p{number}": b"p" * 100 for number in range(500)}}
     asked: Counter[str] = Counter()
 

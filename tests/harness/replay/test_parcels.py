@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.worker import installed_code, packed, replay_packed
+from harness.audit.cluster.cluster_worker import installed_code, packed, replay_packed
 from harness.log import LogDamaged, SqlDecisionLog
 from harness.record import Head, RawRecord
+from harness.record.integrity import START
 from harness.replay import parcels as packing
 from harness.replay import replay
 from harness.replay.engine import Replayer
-from harness.replay.integrity import START
 from harness.replay.parcels import parcels, replay_parcel
 from harness.replay.result import ReplayResult
 from harness.replay.stretches import AnsweredStretch, answers_in, link_at, sessions_after

@@ -9,7 +9,7 @@ import pytest
 from critic.consolidate import consolidate
 from critic.verdicts import RULESET_VERSION
 from critic.verify import verify_proposal
-from harness.log.errors import LogDamaged
+from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS, INPUT_NAMES, Decision, Head, PlanAttemptRecord, RunFacts
 from harness.replay.engine import replay

@@ -14,13 +14,13 @@ import pytest
 from harness.errors import HarnessError
 from harness.log import LogDamaged, LogUnavailable, SqlDecisionLog
 from harness.record import Begun, CriticError, Head, RawRecord
-from harness.replay import pool as pooling
+from harness.record.integrity import START, Link
 from harness.replay import replay, stretches
+from harness.replay import replay_pool as pooling
 from harness.replay.engine import Replayer
-from harness.replay.integrity import START, Link
-from harness.replay.pool import ReplayPool, WorkersDied
+from harness.replay.replay_pool import ReplayPool, WorkersDied
 from harness.replay.result import ReplayResult
-from harness.replay.sessions import SessionHistory
+from harness.replay.session_facts import SessionHistory
 from harness.replay.stretches import (
     NumberedLog,
     Stretch,

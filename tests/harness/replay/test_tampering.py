@@ -10,10 +10,10 @@ import pytest
 from harness.canonical import canonical_json
 from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord, sha256
+from harness.record.integrity import START, read_text_of
 from harness.replay.engine import replay
-from harness.replay.integrity import START, read_text_of
 from harness.replay.log_check import CheckedReplay, check_log
-from harness.replay.page import Bodies, Page
+from harness.replay.log_page import Bodies, Page
 from harness.replay.recheck import recheck
 from harness.replay.result import ReplayResult
 from tests.harness.log.decisions import (

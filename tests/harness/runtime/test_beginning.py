@@ -20,8 +20,8 @@ from harness.record import (
     used_approvals,
 )
 from harness.replay import check_log, replay
+from harness.runtime.canonical_loop import ExecutionFailed, NotRecorded, Outcome
 from harness.runtime.executors import TranscriptExecutor
-from harness.runtime.loop import ExecutionFailed, NotRecorded, Outcome
 from harness.runtime.ports import Execution, Recorder
 from harness.wire import build
 from tests.harness.runtime.world import KeptLog, Scripted, call_of, do_all, turn

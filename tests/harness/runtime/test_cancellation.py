@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harness.record import Decision, DecisionRecord
+from harness.runtime.canonical_loop import NotRecorded
 from harness.runtime.executors import CallableExecutor, Tool
-from harness.runtime.loop import NotRecorded
 from harness.runtime.ports import Execution, Recorder
 from tests.harness.runtime.world import AsyncLog, FailingLog, KeptLog, call_of, do_all, turn
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from critic import Plan
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.runtime import (
     CallableExecutor,
     CallEnded,

@@ -25,12 +25,12 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, RootModel
 
 from critic import Proposal, Run, ToolCall, digest, score
+from harness.failures import ToolNotRun
+from harness.runtime.canonical_loop import ExecutionFailed, Outcome
 from harness.runtime.executors import CallableExecutor, Tool, TranscriptExecutor
-from harness.runtime.failures import ToolNotRun
-from harness.runtime.loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError, issue_permit
 from harness.runtime.ports import Execution
-from harness.runtime.results import NotJson, to_json_value
+from harness.tool_results import NotJson, to_json_value
 from tests.harness.runtime.world import KeptLog, turn
 from tests.support.examples import HOSTILE, good_proposal, good_run, is_safe, proposal_of, run_of
 from tests.support.model.facts import Json

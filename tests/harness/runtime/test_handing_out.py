@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from critic import Plan, Proposal
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.record import Decision, DecisionRecord
 from harness.runtime import (
     CallEnded,

@@ -13,10 +13,10 @@ import pytest
 
 from critic import CompiledContext, Plan, Proposal, digest, verify
 from critic.surface import surface_of
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from evals.unread import UnreadContext, unread_body
-from harness.inputs import HeldInputs, held_context
 from harness.record import Begun, Decision, DecisionRecord
+from harness.record.inputs import HeldInputs, held_context
 from harness.runtime import (
     Execution,
     LoopEvent,
@@ -332,7 +332,7 @@ def test_threads_that_look_at_one_unread_context_see_the_same() -> None:
 
 
 def test_a_context_is_held_once_and_as_long_as_it_lives() -> None:
-    from harness import inputs  # noqa: PLC0415
+    from harness.record import inputs  # noqa: PLC0415
 
     first = proposal_of(good_proposal()).compiled
     assert held_context(first) is held_context(first)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from critic import Approval, Plan, digest
-from evals.canonical import canonical_bytes, canonical_json
+from evals.canonical_json import canonical_bytes, canonical_json
 from harness.record import GENESIS
-from harness.runtime.loop import ExecutionFailed, Outcome
+from harness.runtime.canonical_loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from critic import Plan, Proposal, ToolCall, digest
-from harness.inputs import HeldInputs
+from harness.record.inputs import HeldInputs
 from harness.runtime.executors import CallableExecutor, TranscriptExecutor
 from harness.runtime.permit import Permit, PermitError, issue_permit
 from tests.support.examples import good_proposal, good_run, proposal_of, refused_proposal, run_of

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from critic import Plan, digest, verify, verify_proposal
-from harness.runtime.loop import ExecutionFailed, NotRecorded, Outcome
+from harness.runtime.canonical_loop import ExecutionFailed, NotRecorded, Outcome
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
 from tests.harness.runtime.world import (

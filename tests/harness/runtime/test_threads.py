@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from tests.support.examples import good_proposal, proposal_of, refused_proposal
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json

@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from critic import CriticReport, Plan, Proposal, Run, ToolCall
-from evals.canonical import canonical_bytes
+from evals.canonical_json import canonical_bytes
 from harness.record import GENESIS, Decision, DecisionRecord, Head, draft, sealed
-from harness.runtime.events import Listener
-from harness.runtime.loop import Outcome, run_canonical_loop
+from harness.runtime.canonical_loop import Outcome, run_canonical_loop
+from harness.runtime.loop_events import Listener
 from harness.runtime.permit import Permit
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder

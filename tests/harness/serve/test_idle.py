@@ -3,7 +3,7 @@
 from typing import Any
 
 from harness.serve.app import CriticApp
-from harness.serve.limits import ServiceLimits
+from harness.serve.request_limits import ServiceLimits
 from tests.harness.serve.asking import app_of, ask, event_path
 from tests.support.guarding import ASKS, call, close, desk, open_, result, yes
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.serve.limits import ServiceLimits
+from harness.serve.request_limits import ServiceLimits
 from tests.harness.serve.asking import app_of, ask, event_path
 from tests.support.examples import HOSTILE, good_proposal
 from tests.support.guarding import close, desk, open_

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness.errors import UsageError
-from harness.serve.tokens import BearerTokens, read_tokens
+from harness.serve.bearer_tokens import BearerTokens, read_tokens
 from tests.harness.serve.asking import app_of, ask
 from tests.support.examples import HOSTILE, good_proposal, is_safe
 from tests.support.guarding import desk

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
 from harness.testing import strategies
-from harness.testing._laws.renaming import named_back, renamed
+from harness.testing._laws.renaming_laws import named_back, renamed
 from harness.testing.strategies import NearMiss
 from harness.wire import build
 from tests.support.generate.strategies import PATIENT

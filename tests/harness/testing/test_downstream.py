@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.testing._laws.verify import OF_SOURCED
+from harness.testing._laws.verify_laws import OF_SOURCED
 from harness.testing.laws import LAWS
 from tests.support.paths import ROOT
 from tests.support.wheel import PIP

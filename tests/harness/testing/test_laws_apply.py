@@ -8,10 +8,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from harness.testing._laws import authority
-from harness.testing._laws.context import LawContext, LawVerdict
-from harness.testing._laws.renaming import named_back, renamed
-from harness.testing._laws.verify import OF_ANY, OF_PASSING, OF_SOURCED, Law
+from harness.testing._laws import authority_laws
+from harness.testing._laws.law_context import LawContext, LawVerdict
+from harness.testing._laws.renaming_laws import named_back, renamed
+from harness.testing._laws.verify_laws import OF_ANY, OF_PASSING, OF_SOURCED, Law
 from harness.testing.laws import LAWS, Laws
 from harness.testing.strategies import NearMiss
 from tests.support.judging import judge
@@ -46,7 +46,7 @@ class Counting(LawContext):
         return super()._verdict(given)
 
 
-_RARE = authority.less_evidence_never_helps
+_RARE = authority_laws.less_evidence_never_helps
 # The laws of one group are tried on the same draws: drawing costs most.
 GROUPS: dict[str, Sequence[Law]] = {
     "any": [law for law in OF_ANY if law is not _RARE],

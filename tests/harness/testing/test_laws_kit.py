@@ -25,9 +25,9 @@ from critic import (
 from evals import EVALUATORS
 from evals.capability import Binding
 from evals.latency import evaluate as judge_latency
-from harness.testing._laws.context import LawContext, LawVerdict, NoVerdict, Verify
-from harness.testing._laws.evaluators import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
-from harness.testing._laws.verify import OF_SOURCED
+from harness.testing._laws.evaluator_laws import EVALUATOR_LAWS, JudgedRun, OwnEvaluator
+from harness.testing._laws.law_context import LawContext, LawVerdict, NoVerdict, Verify
+from harness.testing._laws.verify_laws import OF_SOURCED
 from harness.testing.laws import (
     _LAWS,
     LAWS,

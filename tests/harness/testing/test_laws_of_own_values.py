@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, Refused, Verified, verify
-from harness.testing._laws.authority import no_clock_never_helps
-from harness.testing._laws.context import LawBroken, LawContext, LawVerdict, Verify
-from harness.testing._laws.provenance import fewer_items_never_widen
+from harness.testing._laws.authority_laws import no_clock_never_helps
+from harness.testing._laws.law_context import LawBroken, LawContext, LawVerdict, Verify
+from harness.testing._laws.provenance_laws import fewer_items_never_widen
 from harness.wire import build
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import settings
 
 from harness.policy import InvalidPolicy, parse_policy
-from harness.policy.derive import drafts_of_openai
-from harness.policy.writing import STARTER, derived_policy
+from harness.policy.analysis.derive_tools import drafts_of_openai
+from harness.policy.analysis.policy_writing import STARTER, derived_policy
 from harness.testing._draw.policies import context_of, with_results
 from harness.testing.laws import LAWS, Laws, check_laws
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from harness.cases import Case, Must, parse_case, render_case, renewed
-from harness.log.errors import LogDamaged
+from harness.log.log_errors import LogDamaged
 from harness.log.sql import SqlDecisionLog
-from harness.testing._laws.verify import OF_SOURCED
+from harness.testing._laws.verify_laws import OF_SOURCED
 from harness.testing.laws import LAWS
 from tests.harness.log.decisions import body_of, filled, meddle, put_body, query
 from tests.support.examples import good_proposal, refused_proposal

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from harness.integrations.guarded import AskedCall, CallReply, GuardedSession
-from harness.integrations.rulings import GuardHalted, SeamRuling
+from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession
+from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
 from harness.testing.seams import (
     SEAM_FEATURES,
     SeamBroken,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.cases import replace_file
-from harness.testing._pytest.sources import NoSource, is_log, source_files
+from harness.testing._pytest.replay_sources import NoSource, is_log, source_files
 from tests.harness.log.decisions import filled
 
 

@@ -20,7 +20,7 @@ from critic import (
     score,
     verify,
 )
-from evals.schemas import compile_schema
+from evals.json_schemas import compile_schema
 from harness.cases import read_case
 from harness.record import GENESIS, record_hash
 from harness.testing import strategies

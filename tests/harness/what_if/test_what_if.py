@@ -12,9 +12,9 @@ from critic import context_digest, digest, verify_proposal
 from harness.canonical import canonical_bytes
 from harness.log import SqlDecisionLog
 from harness.record import CriticError
-from harness.what_if.change import Alteration
-from harness.what_if.judging import Compared, JudgedPlan, NotJudged, answer_kind, what_if
 from harness.what_if.matrix import Matrix
+from harness.what_if.recorded_change import Alteration
+from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, answer_kind, what_if
 from harness.wire import build
 from tests.harness.log.decisions import NOON, decision, filled, judged, meddle, proposal
 from tests.harness.replay.session_logs import EVENTS
@@ -185,7 +185,7 @@ def test_a_failure_while_judging_lets_nothing_pass(
     def fails(_proposal: Any) -> Any:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("harness.what_if.judging.verify_proposal", fails)
+    monkeypatch.setattr("harness.what_if.rejudging.verify_proposal", fails)
     found = compared(tmp_path / "log", Alteration(safety_mode="destructive"))
     assert [isinstance(one, NotJudged) and one.status for one in found] == ["unknown"] * 2
 

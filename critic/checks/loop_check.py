@@ -1,0 +1,129 @@
+"""Check 5: does the plan end, repeat nothing destructive, and stay within its budget?"""
+
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from heapq import merge
+from operator import attrgetter
+from typing import Final
+
+from critic.checks.violation import Found, Wording
+from critic.prepared import CallKey, PreparedPlan
+from evals.canonical_json import canonical_json
+from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
+from evals.envelope import MODE_RANK
+
+_DESTRUCTIVE: Final = MODE_RANK["destructive"]
+
+
+def check_loop(case: PreparedPlan) -> Iterator[Found]:
+    """Check 5: the plan ends, repeats nothing destructive, and stays within steps and tokens.
+
+    Steps count together with `ctx.spent`, against `max_steps`. Ids are unique, `depends_on` names
+    earlier steps only, and no destructive call is made twice with the same args: not within the
+    plan, and not after an earlier plan of the trace (`ctx.spent.calls`) made it, unless a valid
+    approval of this plan covers the step. Each step takes its own estimate of tokens or its
+    capability's `min_tokens`, whichever is more; their sum and what was spent stay within
+    `bucket_tokens`.
+
+    Yields `loop_guard` without a step, at `/steps`, for too many steps, or with the step, at
+    `/steps/N/id`, `/steps/N/depends_on/M` or `/steps/N`; and `budget_exceeded` without a step, at
+    `/steps`, for too many tokens. Approvable is a call that only an earlier plan made.
+    """
+    budget, spent = case.ctx.run_budget, case.ctx.spent
+    steps_before = (spent.steps if spent else None) or 0
+    if steps_before + len(case.steps) > (budget.max_steps if budget else DEFAULT_MAX_STEPS):
+        words = partial(_too_many_steps, len(case.steps), steps_before)
+        yield Found("loop", "loop_guard", None, words)
+    order, repeats = _order_violations(case), [*_repeats(case)]
+    # Both come in ascending order of the steps.
+    yield from merge(order, repeats, key=attrgetter("step")) if repeats else order
+    left = budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS
+    left -= (spent.tokens if spent else None) or 0
+    if planned_tokens(case) > left:
+        yield Found("loop", "budget_exceeded", None, _too_many_tokens)
+
+
+def planned_tokens(case: PreparedPlan) -> int:
+    """Return the tokens of all steps: the estimate, or the capability's `min_tokens` if more."""
+    total = 0
+    for _, tool, fields in case.steps:
+        estimated, least = fields["estimated_tokens"], tool.min_tokens
+        total += least if estimated is None or estimated < least else estimated
+    return total
+
+
+def _order_violations(case: PreparedPlan) -> Iterator[Found]:
+    earlier: set[str] = set()
+    for index, _, fields in case.steps:
+        own, depends_on = fields["id"], fields["depends_on"]
+        if own in earlier:
+            yield Found("loop", "loop_guard", index, partial(_repeated_id, index, own))
+        if depends_on and not earlier.issuperset(depends_on):
+            yield from _late_dependencies(index, depends_on, earlier)
+        if own is not None:
+            earlier.add(own)
+
+
+def _late_dependencies(
+    index: int, depends_on: tuple[str, ...], earlier: set[str]
+) -> Iterator[Found]:
+    named: set[str] = set()
+    for position, needed in enumerate(depends_on):
+        if needed not in earlier and needed not in named:
+            words = partial(_late_dependency, index, position, needed)
+            yield Found("loop", "loop_guard", index, words)
+        named.add(needed)
+
+
+def _repeats(case: PreparedPlan) -> Iterator[Found]:
+    if not case.traits & 1 << _DESTRUCTIVE:
+        return
+    calls = [step for step in case.steps if step[1].rank == _DESTRUCTIVE]
+    spent = case.ctx.spent.calls if case.ctx.spent else None
+    if len(calls) == 1 and not spent:
+        return
+    made: set[tuple[str, str, bytes]] = set()
+    if case.made is None:
+        case.made = {
+            (call.adapter_id, call.capability_id, call.args_digest.removeprefix("sha256:"))
+            for call in spent or ()
+        }
+    for index, tool, fields in calls:
+        call = (fields["adapter_id"], fields["capability_id"], canonical_json(fields["args"]))
+        if call in made:
+            words = partial(_repeated_call, index, tool.name, "step with the same args")
+            yield Found("loop", "loop_guard", index, words)
+        elif spent and _key_of(*call) in case.made and not case.approved(index):
+            needs = "plan with the same args: needs approval"
+            words = partial(_repeated_call, index, tool.name, needs)
+            yield Found("loop", "loop_guard", index, words, approvable=True)
+        made.add(call)
+
+
+def _key_of(adapter_id: str, capability_id: str, args: bytes) -> CallKey:
+    return adapter_id, capability_id, sha256(args).hexdigest()
+
+
+def _too_many_steps(steps: int, before: int) -> Wording:
+    spent = f" after {before} already spent" if before else ""
+    noun = "step" if steps == 1 else "steps"
+    return f"plan has {steps} {noun}{spent}, exceeds max_steps", "/steps"
+
+
+def _too_many_tokens() -> Wording:
+    return "plan exceeds bucket_tokens", "/steps"
+
+
+def _repeated_id(index: int, name: str) -> Wording:
+    return f"step {index} repeats the id {name} of an earlier step", f"/steps/{index}/id"
+
+
+def _late_dependency(index: int, position: int, name: str) -> Wording:
+    reason = f"step {index} depends on {name}, which is not the id of an earlier step"
+    return reason, f"/steps/{index}/depends_on/{position}"
+
+
+def _repeated_call(index: int, tool: str, of_what: str) -> Wording:
+    reason = f"step {index} repeats the destructive call {tool} of an earlier {of_what}"
+    return reason, f"/steps/{index}"

@@ -1,0 +1,116 @@
+"""Check 2: is every call in the manifest, with args that its schema accepts and that may leave?"""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from operator import itemgetter
+from typing import Any, Final
+
+from critic.checks.doubt_check import with_doubts
+from critic.checks.violation import Found, Wording
+from critic.prepared import PreparedPlan
+from critic.surface import (
+    HAS_ARGS_SCHEMA,
+    NOT_IN_MANIFEST,
+    ToolEntry,
+)
+from evals.confinement import Confined, ConfinedContent
+from evals.envelope import MODE_RANK
+from evals.escaping import escape_name, pointer
+from evals.json_schemas import CompiledSchema, SchemaFault, schema_faults
+
+_NETWORK: Final = MODE_RANK["network"]
+_LEAVES: Final = sum(1 << rank for rank in MODE_RANK.values() if rank >= _NETWORK)
+"""The traits of tools whose args leave."""
+
+
+@with_doubts("surface")
+def check_surface(case: PreparedPlan) -> Iterator[Found]:
+    """Check 2: every tool step calls a capability of the manifest, with args that it may be given.
+
+    A capability is found by the pair of adapter_id and capability_id, never by a joined name. Args
+    are checked where the capability has an `args_schema`. At `network` or above, they hold no
+    content of a class in `spec.confined_evidence`.
+
+    Yields `violates_decision_spec` with the step, at `/steps/N` for a call outside the manifest, at
+    the place in `/steps/N/args` that does not satisfy the schema, and once at the first argument,
+    by name, with confined content.
+    """
+    leaks = _confined_arguments(case) if case.spec.confined_evidence else {}
+    if not leaks and not case.traits & (NOT_IN_MANIFEST | HAS_ARGS_SCHEMA):
+        return
+    validators: dict[ToolEntry, CompiledSchema | None] = {}
+    for index, tool, fields in case.steps:
+        if tool.traits & NOT_IN_MANIFEST:
+            yield _violation(index, partial(_not_in_surface, index, fields))
+        elif tool.traits & HAS_ARGS_SCHEMA:
+            if tool not in validators:
+                validators[tool] = tool.validator()
+            validator = validators[tool]
+            if validator is not None and not validator.is_valid(fields["args"]):
+                yield from _schema_violations(index, fields["args"], validator)
+        if index in leaks:
+            yield _violation(index, partial(_leak, index, *leaks[index]))
+
+
+def confined_content_of(case: PreparedPlan) -> Confined | None:
+    """Return what must not leave; None where nothing must not, or no step can send any."""
+    if not case.traits & _LEAVES or not case.spec.confined_evidence:
+        return None
+    if case.confined is None:
+        classes = dict.fromkeys(case.spec.confined_evidence)
+        items = [item for name in classes for item in case.surface.by_class.get(name, ())]
+        case.confined = ConfinedContent(items)
+    return case.confined
+
+
+def _confined_arguments(case: PreparedPlan) -> dict[int, tuple[str, str]]:
+    """Return the first argument with confined content of each step that sends some, and the item.
+
+    The first by name, since the keys of an object have no order. All steps are searched at once:
+    one by one, it would take as many searches for each item.
+    """
+    content = confined_content_of(case)
+    if content is None:
+        return {}
+    arguments = [
+        (index, name, value)
+        for index, tool, fields in case.steps
+        if tool.rank >= _NETWORK
+        for name, value in sorted(fields["args"].items(), key=itemgetter(0))
+    ]
+    found = content.found_in({name: value} for _, name, value in arguments)
+    leaks: dict[int, tuple[str, str]] = {}
+    for (index, name, _), ref in zip(arguments, found, strict=True):
+        if ref is not None:
+            leaks.setdefault(index, (name, ref))
+    return leaks
+
+
+def _schema_violations(
+    index: int, args: dict[str, Any], validator: CompiledSchema
+) -> Iterator[Found]:
+    for fault in schema_faults(validator, args):
+        yield _violation(index, partial(_schema_fault, index, fault))
+
+
+def _violation(index: int, words: Callable[[], Wording]) -> Found:
+    return Found("surface", "violates_decision_spec", index, words)
+
+
+def _not_in_surface(index: int, fields: Mapping[str, Any]) -> Wording:
+    name = f"{fields['adapter_id']}.{fields['capability_id']}"
+    reason = f"plan step {index} calls {name} which is not in the surface"
+    return reason, f"/steps/{index}"
+
+
+def _schema_fault(index: int, fault: SchemaFault) -> Wording:
+    place = escape_name(pointer(*fault.path))
+    where = f" at {place}" if place else ""
+    keywords = escape_name(", ".join(fault.keywords))
+    reason = f"step {index} args do not match the args_schema{where} ({keywords})"
+    return reason, pointer("steps", index, "args", *fault.path)
+
+
+def _leak(index: int, name: str, ref: str) -> Wording:
+    sent = f"content of confined evidence {ref} in argument {escape_name(name)}"
+    return f"step {index} sends {sent}", pointer("steps", index, "args", name)

@@ -1,0 +1,46 @@
+"""Whether a request asks for a tool by its name: every word of the name stands in the request.
+
+Words are compared by their stems, so that `delete_file` is asked for by "deleting these files".
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from critic.provenance.value_forms import SEPARATORS
+
+_WORD: Final = re.compile(f"[^{SEPARATORS}_]++")
+_CAPITAL: Final = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BETWEEN_WORDS: Final = re.compile("[-_./]")
+
+# What names of tools hold beside their meaning.
+_COMMON: Final = frozenset(
+    (
+        *("a", "all", "and", "by", "for", "from", "get", "in", "of", "the", "through", "to"),
+        *("city", "git", "info", "information", "up", "update", "user", "with"),
+    )
+)
+# In this order: the first that leaves enough is taken off.
+_ENDINGS: Final = (
+    *("ations", "ation", "ings", "ing", "ions", "ion"),
+    *("ers", "ies", "es", "ed", "s", "e"),
+)
+_SHORTEST_STEM: Final = 3
+
+
+def stems_of(text: str) -> Iterator[str]:
+    """Yield the stems of the words of a canonical text."""
+    return map(_stem, _WORD.findall(text))
+
+
+def stems_of_name(capability_id: str) -> frozenset[str]:
+    """Return the stems of the words of a tool's name, without those that say nothing about it."""
+    words = _BETWEEN_WORDS.split(_CAPITAL.sub("_", capability_id).lower())
+    return frozenset(_stem(word) for word in words if word and word not in _COMMON)
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word

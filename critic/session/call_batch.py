@@ -1,0 +1,207 @@
+"""One batch of calls: what was asked for, the plan that it makes, and the calls that ended."""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final, Literal, NamedTuple
+
+from critic.prepared import CallKey
+from critic.reports import ScoreVerdict
+from critic.session.session_evidence import Trail
+from critic.session.session_rules import SessionRules
+from critic.verdicts import Refused, Verified
+from evals.canonical_json import canonical_json
+from evals.context import RunContext
+from evals.manifest import EvidenceItem
+from evals.plan import Plan, Proposal, ToolStep
+from evals.run import CallStatus, Run, ToolCall
+
+Action = Literal["allow", "ask", "refuse"]
+"""What becomes of a batch: it may run, a person is asked, or nothing of it runs."""
+
+NO_RESULT: Final = "no result was reported"
+
+
+class Call(NamedTuple):
+    """A call as an agent asks for it. `id` is any text; `tool` is the name that the policy has."""
+
+    id: str
+    tool: str
+    args: Mapping[str, Any]
+    estimated_tokens: int | None = None
+
+
+class CallResult(NamedTuple):
+    """How a call ended. Measures that are absent were not taken."""
+
+    status: CallStatus
+    output: Any = None
+    error: str | None = None
+    tokens: int | None = None
+    duration_ms: int | None = None
+    cost_micros: int | None = None
+
+
+class Past(NamedTuple):
+    """What a session did and a person approved, to look things up in.
+
+    Attributes:
+        made: the destructive calls.
+        hosts: where calls went.
+        own: the values that calls made.
+        approved: the values that are approved.
+    """
+
+    made: Container[CallKey]
+    hosts: Container[str]
+    own: Container[str]
+    approved: Container[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """The calls of one turn of an agent, and the plan that they make.
+
+    Attributes:
+        turn: counts the batches of a session from 1.
+        trail: what was seen before.
+        past: what the session did before; None where only `ctx` says so.
+    """
+
+    turn: int
+    calls: tuple[Call, ...]
+    ctx: RunContext
+    plan: Plan
+    rules: SessionRules
+    trail: Trail
+    past: Past | None = None
+
+    @property
+    def seen(self) -> int:
+        """How many items of evidence the proposal has."""
+        return len(self.trail)
+
+    @cached_property
+    def proposal(self) -> Proposal:
+        """The inputs of `verify`: made when asked for, since they hold all that was seen."""
+        return self._proposal(self.trail.items)
+
+    def _proposal(self, items: tuple[EvidenceItem, ...]) -> Proposal:
+        compiled = self.rules.compiled_for((call.tool for call in self.calls), items)
+        return Proposal(ctx=self.ctx, compiled=compiled, spec=self.rules.batch_spec, plan=self.plan)
+
+    @property
+    def scored(self) -> Proposal:
+        """The proposal, with no more evidence than what the score of its run depends on.
+
+        That is what the steps pin, and what must not leave if the calls hold any of it; with an
+        approval, which is of a context, all of it.
+        """
+        if self.ctx.approvals:
+            return self.proposal
+        pinned = [ref for step in self.plan.steps for ref in step.evidence_refs or ()]
+        classes = self.rules.spec.confined_evidence or ()
+        confined = self.trail.confined(classes)
+        if any(confined.found_in(call.args for call in self.calls)):
+            return self._proposal(self.trail.some(pinned, classes))
+        return self._proposal(self.trail.some([*confined.without_text(), *pinned]))
+
+
+@dataclass(frozen=True, slots=True)
+class RunningBatch:
+    """A batch that was allowed, with the calls that ended so far.
+
+    It holds no evidence, which the session has: many batches may wait for results.
+
+    Attributes:
+        seen: how many items of evidence its proposal has.
+        verdict: what `verify` says of it. Where it refuses, only a shadow let the batch through.
+        ended: the calls that ended, in the order of their results.
+        results: positions in the evidence of what they returned.
+    """
+
+    turn: int
+    calls: tuple[Call, ...]
+    seen: int
+    ctx: RunContext
+    plan: Plan
+    verdict: Verified | Refused
+    ended: tuple[ToolCall, ...] = ()
+    results: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, batch: Batch, verdict: Verified | Refused) -> "RunningBatch":
+        """Return a batch that begins to run."""
+        return cls(batch.turn, batch.calls, batch.seen, batch.ctx, batch.plan, verdict)
+
+    def batch(self, rules: SessionRules, trail: Trail) -> Batch:
+        """Return the batch as it was when it was ruled on.
+
+        Args:
+            trail: what its session saw, then or later.
+        """
+        seen = trail.first(self.seen)
+        return Batch(self.turn, self.calls, self.ctx, self.plan, rules, seen)
+
+    def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":
+        """Return the batch with one more call that ended."""
+        call = self._tool_call(step, result)
+        return replace(self, ended=(*self.ended, call), results=(*self.results, *results))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all its calls ended."""
+        return len(self.ended) == len(self.calls)
+
+    def given_up(self) -> "RunningBatch":
+        """Return the batch with all its calls: what became of the open ones is not known."""
+        ended = {call.step for call in self.ended}
+        open_steps = [step for step in range(len(self.calls)) if step not in ended]
+        unknown = CallResult("unknown", error=NO_RESULT)
+        calls = (self._tool_call(step, unknown) for step in open_steps)
+        return replace(self, ended=(*self.ended, *calls))
+
+    def _tool_call(self, step: int, result: CallResult) -> ToolCall:
+        planned = self.plan.steps[step]
+        assert isinstance(planned, ToolStep)  # noqa: S101 - the plan of a batch has no others
+        return ToolCall(
+            step=step,
+            adapter_id=planned.adapter_id,
+            capability_id=planned.capability_id,
+            args=planned.args,
+            **{name: value for name, value in result._asdict().items() if value is not None},
+        )
+
+    def run_of(self, proposal: Proposal) -> Run:
+        """Return what ran, as a run of the batch's proposal."""
+        return Run(
+            run_id=f"turn/{self.turn}",
+            trace_id=self.ctx.trace_id,
+            proposal=proposal,
+            calls=self.ended,
+            outputs={},
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class EndedBatch:
+    """A batch whose calls all ended, and what they scored."""
+
+    batch: Batch
+    running: RunningBatch
+    score: ScoreVerdict
+
+    @property
+    def verdict(self) -> Verified | Refused:
+        """What `verify` says of the batch."""
+        return self.running.verdict
+
+    @cached_property
+    def run(self) -> Run:
+        """What ran, as a run of the batch's proposal."""
+        return self.running.run_of(self.batch.proposal)
+
+
+def same_args(args: Mapping[str, Any]) -> bytes:
+    """Return the one form of the arguments of a call."""
+    return canonical_json(dict(args))

@@ -1,0 +1,170 @@
+"""What all sessions of one policy share: the tools by the names that agents use, and the limits."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from critic.session.session_values import RoleTree, roles_of
+from evals.capability import ToolCapability, ToolName
+from evals.context import RunBudget
+from evals.envelope import ApprovalMode
+from evals.manifest import CompiledContext, EvidenceItem, Manifests
+from evals.needs import needs_of
+from evals.spec import DecisionSpec
+
+CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
+RESERVED_IDS: Final = (CALL_ID, USER_ID, OPERATOR_ID)
+"""How the ids of evidence begin that a session makes itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTool:
+    """A tool as a session sees it.
+
+    Attributes:
+        result_class: the class of what a completed call returns, as evidence.
+        expires_after_s: how many seconds that is fresh; without it, for ever.
+        roles: what its arguments are.
+    """
+
+    capability: ToolCapability
+    result_class: str
+    expires_after_s: int | None
+    roles: RoleTree | None
+
+    @classmethod
+    def of(
+        cls,
+        capability: ToolCapability,
+        *,
+        result_class: str | None = None,
+        expires_after_s: int | None = None,
+    ) -> "SessionTool":
+        """Return a tool. Its results have a class made of its ids, unless one is given."""
+        made = f"result:{capability.adapter_id}.{capability.capability_id}"
+        fits = made if len(made) <= _LONGEST_CLASS else "result"
+        return cls(capability, result_class or fits, expires_after_s, roles_of(capability))
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """The name that plans call the tool by."""
+        return self.capability.adapter_id, self.capability.capability_id
+
+    @property
+    def makes(self) -> bool:
+        """Whether what it is called with, and what it returns, becomes the session's own."""
+        return self.capability.result is not None and self.capability.result.makes is True
+
+
+_LONGEST_CLASS: Final = 128
+_MOST_KEPT: Final = 1000
+"""How many combinations of tools are kept as they are compiled."""
+
+
+@dataclass(frozen=True)
+class SessionRules:
+    """What a session is judged by.
+
+    Attributes:
+        digest: the digest of the policy: it is the `pack_version` of every plan.
+        tools: by the names that agents call them by.
+        spec: the contract. Its required outputs are those of the whole session.
+        budget: what the policy chose for the whole session; None where it chose nothing.
+        default_budget: what a session may spend otherwise.
+        evidence: what is known before the session begins.
+
+    Raises:
+        ValueError: evidence has an id that sessions make themselves.
+    """
+
+    digest: str
+    tools: Mapping[str, SessionTool]
+    spec: DecisionSpec
+    safety_mode: ApprovalMode
+    default_budget: RunBudget
+    budget: RunBudget | None = None
+    record_fields: tuple[str, ...] | None = None
+    evidence: tuple[EvidenceItem, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse evidence that a session could not tell from its own."""
+        for item in self.evidence:
+            if item.id.startswith(RESERVED_IDS):
+                raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
+
+    @cached_property
+    def batch_spec(self) -> DecisionSpec:
+        """The contract of one batch: no outputs are required before the session ends."""
+        names = self.spec.model_fields_set
+        fields = {name: getattr(self.spec, name) for name in names}
+        return DecisionSpec(**{**fields, "required_outputs": ()})
+
+    @cached_property
+    def backing_classes(self) -> frozenset[str]:
+        """The classes of evidence that arguments are bound to, or that say what tools demand."""
+        needs = [needs_of(tool.capability) for tool in self.tools.values()]
+        bound = (kind for one in needs for each in one.bound.values() for kind in each.classes)
+        demanded = (each.classification for one in needs for each in one.demands)
+        return frozenset((*bound, *demanded))
+
+    @cached_property
+    def unknown_adapter(self) -> str:
+        """An adapter that no tool has. Tools that the policy lacks are looked for there."""
+        taken, name = {tool.capability.adapter_id for tool in self.tools.values()}, "unknown"
+        while name in taken:
+            name += "_"
+        return name
+
+    def pair_of(self, name: str) -> tuple[str, str]:
+        """Return the name that plans call a tool by, known or not."""
+        tool = self.tools.get(name)
+        return (self.unknown_adapter, name) if tool is None else tool.pair
+
+    def compiled_for(
+        self, names: Iterable[str], items: tuple[EvidenceItem, ...] = ()
+    ) -> CompiledContext:
+        """Return the tools of these names, in the order of the policy, with evidence."""
+        known = tuple(sorted(self._places.keys() & set(names), key=self._places.__getitem__))
+        if items:
+            return self._compiled(known, items)
+        if known not in self._without_evidence:
+            if len(self._without_evidence) >= _MOST_KEPT:
+                self._without_evidence.clear()
+            self._without_evidence[known] = self._compiled(known, ())
+        return self._without_evidence[known]
+
+    def _compiled(self, names: tuple[str, ...], items: tuple[EvidenceItem, ...]) -> CompiledContext:
+        manifests = Manifests(
+            tool_manifest=[self.tools[name].capability for name in names],
+            evidence_manifest=items,
+            record_fields=self.record_fields,
+        )
+        return CompiledContext(manifests=manifests, pack_version=self.digest)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.tools)}
+
+    @cached_property
+    def _without_evidence(self) -> dict[tuple[str, ...], CompiledContext]:
+        return {}
+
+    def tool_names(self, names: tuple[str, ...]) -> tuple[ToolName, ...]:
+        """Return those of the tools that are known, each once. They are kept for the next time."""
+        found = self._scopes.get(names)
+        if found is None:
+            if len(self._scopes) >= _MOST_KEPT:
+                self._scopes.clear()
+            found = self._scopes[names] = self._names_of(names)
+        return found
+
+    @cached_property
+    def _scopes(self) -> dict[tuple[str, ...], tuple[ToolName, ...]]:
+        return {}
+
+    def _names_of(self, names: Iterable[str]) -> tuple[ToolName, ...]:
+        pairs = dict.fromkeys(self.tools[name].pair for name in names if name in self.tools)
+        return tuple(
+            ToolName(adapter_id=adapter, capability_id=capability) for adapter, capability in pairs
+        )

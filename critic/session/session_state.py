@@ -1,0 +1,283 @@
+"""A session as JSON, to go on in another process, and back.
+
+Rule 1: it says all that the session knows, but for the policy, of which it has the digest.
+Rule 2: changing it can grant authority. Keep it where no agent can write.
+"""
+
+from collections.abc import Iterable
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from critic.session.call_batch import Batch, Call, RunningBatch
+from critic.session.contradictions import (
+    ContradictoryState,
+    require_consistent,
+    require_consistent_batch,
+)
+from critic.session.ledger import (
+    ApprovedValues,
+    Ledger,
+    MadeCall,
+    Measures,
+    known_hosts,
+    made_calls,
+    own_values,
+    tools_ran,
+)
+from critic.session.session import Session
+from critic.session.session_evidence import Trail
+from critic.session.session_report import TurnReport, Worst
+from critic.session.session_rules import SessionRules
+from critic.session.session_values import request_hosts
+from critic.verdicts import Refused, Verified, VerifyVerdict
+from evals.context import CallId, RunContext, SessionFacts, SpentCall
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from evals.escaping import pointer
+from evals.json_value import Text
+from evals.manifest import EvidenceItem
+from evals.plan import Plan, ToolStep
+from evals.run import ToolCall
+from evals.verdict import Finding, Share
+
+
+class CallState(Envelope):
+    """A call of a batch. Its arguments are those of its step."""
+
+    id: CallId
+    tool: Identifier
+    estimated_tokens: Annotated[Count | None, OPTIONAL] = None
+
+
+class BatchState(Envelope):
+    """A batch that waits for results or for an answer. It has the first `seen` pieces of evidence.
+
+    `ended` and `results` are those of a batch that runs.
+    """
+
+    turn: Count
+    seen: Count
+    calls: Annotated[tuple[CallState, ...], ARRAY]
+    ctx: RunContext
+    plan: Plan
+    verdict: VerifyVerdict
+    ended: Annotated[tuple[ToolCall, ...], ARRAY] = ()
+    results: Annotated[tuple[Count, ...], ARRAY] = ()
+
+
+class AwaitedState(Envelope):
+    """A call whose result is awaited: its batch and its step."""
+
+    id: CallId
+    turn: Count
+    step: Count
+
+
+class MadeState(Envelope):
+    """A destructive call that counts as made."""
+
+    turn: Count
+    step: Count
+    call: SpentCall
+
+
+class WorstState(Envelope):
+    """The worst that an evaluator said of any batch."""
+
+    score: Share
+    findings: Annotated[tuple[Finding, ...], ARRAY]
+
+
+class MeasuresState(Envelope):
+    """What the calls took. What is absent was not measured of all of them."""
+
+    tokens: Annotated[Count | None, OPTIONAL] = None
+    duration_ms: Annotated[Count | None, OPTIONAL] = None
+    cost_micros: Annotated[Count | None, OPTIONAL] = None
+
+
+class SessionState(Envelope):
+    """All that a session knows. `evidence` is what it saw itself, without that of the policy."""
+
+    policy_digest: Identifier
+    evidence: Annotated[tuple[EvidenceItem, ...], ARRAY]
+    scope: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
+    texts: Count
+    results: Count
+    facts: SessionFacts
+    steps: Count
+    tokens: Count
+    made: Annotated[tuple[MadeState, ...], ARRAY]
+    measures: MeasuresState
+    running: Annotated[tuple[BatchState, ...], ARRAY]
+    awaited: Annotated[tuple[AwaitedState, ...], ARRAY]
+    turns: Annotated[tuple[TurnReport, ...], ARRAY]
+    policy: WorstState
+    safety: WorstState
+
+
+def state_of(session: Session) -> SessionState:
+    """Return a session as an envelope."""
+    ledger = session.ledger
+    return SessionState(
+        policy_digest=session.rules.digest,
+        evidence=session.trail.items[len(session.rules.evidence) :],
+        scope=session.scope,
+        texts=session.texts,
+        results=session.results,
+        facts=ledger.facts(session.id, session.turn),
+        steps=ledger.steps,
+        tokens=ledger.tokens,
+        made=tuple(MadeState(turn=one.turn, step=one.step, call=one.spent) for one in ledger.made),
+        measures=MeasuresState(**ledger.measures._asdict()),
+        running=tuple(map(running_state, session.running.values())),
+        awaited=tuple(
+            AwaitedState(id=name, turn=turn, step=step)
+            for name, (turn, step) in session.open_calls.items()
+        ),
+        turns=session.turns,
+        policy=WorstState(score=session.policy.score, findings=session.policy.findings),
+        safety=WorstState(score=session.safety.score, findings=session.safety.findings),
+    )
+
+
+def running_state(running: RunningBatch) -> BatchState:
+    """Return a batch as an envelope."""
+    calls = tuple(
+        CallState(id=call.id, tool=call.tool, estimated_tokens=call.estimated_tokens)
+        for call in running.calls
+    )
+    return BatchState(
+        turn=running.turn,
+        seen=running.seen,
+        calls=calls,
+        ctx=running.ctx,
+        plan=running.plan,
+        verdict=running.verdict,
+        ended=running.ended,
+        results=running.results,
+    )
+
+
+def session_of(rules: SessionRules, state: SessionState) -> Session:
+    """Return the session that a state describes.
+
+    Raises:
+        ContradictoryState: it is of another policy, or contradicts itself.
+        ValueError: its evidence contradicts that of the policy.
+    """
+    if state.policy_digest != rules.digest:
+        raise ContradictoryState("/policy_digest", "the session is of another policy")
+    if [turn.turn for turn in state.turns] != [*range(1, len(state.turns) + 1)]:
+        raise ContradictoryState("/turns", "the turns do not count on from 1")
+    if state.facts.turn != len(state.turns):
+        raise ContradictoryState("/facts/turn", f"there were {len(state.turns)} turns")
+    _require_once((one.turn for one in state.running), "running", "turn")
+    _require_once((one.id for one in state.awaited), "awaited", "id")
+    running = [running_of(one, pointer("running", at)) for at, one in enumerate(state.running)]
+    awaited = {one.id: (one.turn, one.step) for one in state.awaited}
+    session = Session(
+        rules=rules,
+        id=state.facts.id,
+        trail=Trail(rules.evidence, rules.record_fields).plus(state.evidence),
+        scope=state.scope,
+        request_hosts=_request_hosts(state.evidence),
+        texts=state.texts,
+        results=state.results,
+        ledger=_ledger(state),
+        running=MappingProxyType({one.turn: one for one in running}),
+        open_calls=MappingProxyType(awaited),
+        turns=state.turns,
+        policy=Worst(state.policy.score, state.policy.findings),
+        safety=Worst(state.safety.score, state.safety.findings),
+    )
+    require_consistent(session)
+    return session
+
+
+def _require_once(names: Iterable[object], field: str, key: str) -> None:
+    known = set[object]()
+    for at, name in enumerate(names):
+        if name in known:
+            raise ContradictoryState(pointer(field, at, key), "an earlier one is the same")
+        known.add(name)
+
+
+def running_of(state: BatchState, path: str) -> RunningBatch:
+    """Return the batch that a state describes.
+
+    Args:
+        path: a JSON pointer to the batch.
+
+    Raises:
+        ContradictoryState: it does not have one tool step for each call.
+    """
+    steps = state.plan.steps
+    if len(steps) != len(state.calls) or not all(type(step) is ToolStep for step in steps):
+        raise ContradictoryState(f"{path}/calls", "a batch has one tool step for each call")
+    args: list[Any] = [step.args for step in steps if isinstance(step, ToolStep)]
+    calls = tuple(
+        Call(call.id, call.tool, given, call.estimated_tokens)
+        for call, given in zip(state.calls, args, strict=True)
+    )
+    return RunningBatch(
+        turn=state.turn,
+        calls=calls,
+        seen=state.seen,
+        ctx=state.ctx,
+        plan=state.plan,
+        verdict=state.verdict,
+        ended=state.ended,
+        results=state.results,
+    )
+
+
+def asked_of(session: Session, state: BatchState, path: str) -> tuple[Batch, Refused]:
+    """Return the batch that waits for a person's answer, with the proposal that it had.
+
+    Args:
+        path: a JSON pointer to the batch.
+
+    Raises:
+        ContradictoryState: it contradicts itself or the session.
+    """
+    waiting = running_of(state, path)
+    if isinstance(waiting.verdict, Verified):
+        raise ContradictoryState(f"{path}/verdict", "a question is about a batch that is refused")
+    if [one.turn for one in session.turns[-1:] if one.action == "ask"] != [waiting.turn]:
+        raise ContradictoryState(f"{path}/turn", "the last batch of the session did not ask")
+    if waiting.ended or waiting.results:
+        raise ContradictoryState(path, "a batch that is asked about has not run")
+    require_consistent_batch(waiting, session.trail, path)
+    return waiting.batch(session.rules, session.trail), waiting.verdict
+
+
+def _ledger(state: SessionState) -> Ledger:
+    facts, measures = state.facts, state.measures
+    return Ledger(
+        steps=state.steps,
+        tokens=state.tokens,
+        made=made_calls(MadeCall(one.turn, one.step, one.call) for one in state.made),
+        ran=tools_ran(facts.ran or ()),
+        hosts=known_hosts(facts.hosts or ()),
+        own=own_values(facts.own or ()),
+        approved=ApprovedValues(facts.approved or ()),
+        scope_waived=facts.scope_waived is True,
+        measures=Measures(measures.tokens, measures.duration_ms, measures.cost_micros),
+    )
+
+
+def _request_hosts(evidence: Iterable[EvidenceItem]) -> frozenset[str]:
+    """Return the hosts that the user named.
+
+    Raises:
+        ContradictoryState: something that the user said is not a text.
+    """
+    hosts = set[str]()
+    for at, item in enumerate(evidence):
+        if item.source is None or item.source.author != "user":
+            continue
+        if not isinstance(item.content, str):
+            path = pointer("evidence", at, "content")
+            raise ContradictoryState(path, "what the user said is a text")
+        hosts |= request_hosts(item.content)
+    return frozenset(hosts)

@@ -1,0 +1,1 @@
+"""Copies of a log: with some values redacted."""

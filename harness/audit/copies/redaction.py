@@ -1,0 +1,286 @@
+"""Copy a log without some values: each is replaced by its digest, and every hash stays.
+
+Rule 1: records keep their numbers, hashes and links, so every checkpoint and proof holds for the
+        copy. What was taken out is in none of its bytes.
+Rule 2: a value is taken out where the log keeps it apart: alone if it is large, else with what is
+        around it. A part that several records have is taken out of all of them.
+Rule 3: a log that is not as it was recorded is not copied: the copy would look sound.
+Rule 4: what is appended while it is copied is not in the copy: nobody looked for values there.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeVar
+
+from harness.audit.copies.copying import new_log
+from harness.canonical import canonical_json
+from harness.errors import UsageError, escape_text
+from harness.log.log_errors import LogDamaged
+from harness.log.sql import SqlDecisionLog
+from harness.log.statements import DIGESTS, head
+from harness.log.store import KEEP_EVIDENCE
+from harness.record import INPUT_NAMES, Head, RawRecord, sha256
+from harness.record.drafts import joined_object
+from harness.record.integrity import StoredDocument
+from harness.record.parts import pieces_of, reference, references
+from harness.replay.engine import Replayer, replay
+from harness.wire import parse_json
+
+_BATCH: Final = 200  # rows in one transaction
+_WANTED: Final = re.compile(r"([1-9][0-9]{0,17}):((?:/[^/]*)+)")
+_IN_RECORD: Final = ("run", "asked")
+_SOUND: Final = frozenset({"same", "open", "redacted"})
+
+_T = TypeVar("_T")
+
+
+class ValueInRecord(NamedTuple):
+    """A value to take out: the number of a record, and the members that lead to it.
+
+    `run` and `asked` are in the record itself; `inputs` and a name lead into one of its inputs.
+    """
+
+    seq: int
+    path: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return escape_text(f"{self.seq}:/{'/'.join(self.path)}")
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """What was taken out of a log.
+
+    Attributes:
+        digests: the digests of what was taken out, each with the value that was asked for.
+        kept: how many parts of them stay, because other values have them too.
+        found: where bytes of them are still in the copy: digests of parts, or records.
+    """
+
+    digests: Mapping[str, ValueInRecord]
+    kept: int
+    found: tuple[str, ...]
+
+    def lines(self) -> Iterator[str]:
+        """Yield what to tell a person, a line each."""
+        for digest, value in self.digests.items():
+            yield f"{value}: replaced by its digest {digest}"
+        if self.kept:
+            parts = "1 part of it stays" if self.kept == 1 else f"{self.kept} parts of it stay"
+            yield f"note: {parts}: other values have {'it' if self.kept == 1 else 'them'} too"
+        for place in self.found:
+            yield f"note: the same bytes are also in {place}"
+
+
+def value_named(text: str) -> ValueInRecord:
+    """Return the value that `RECORD:POINTER` names, as 2:/run/outputs or 1:/inputs/plan.
+
+    Raises:
+        UsageError: it names none that can be taken out.
+    """
+    found = _WANTED.fullmatch(text)
+    parts = found[2].split("/")[1:] if found else []
+    path = tuple(part.replace("~1", "/").replace("~0", "~") for part in parts)
+    inside = path[:1] == ("inputs",) and path[1:2] and path[1] in INPUT_NAMES
+    if found is None or not (inside or path[0] in _IN_RECORD):
+        raise UsageError(
+            f"{escape_text(text)}: name a value as 2:/run/outputs or 1:/inputs/plan: what can be "
+            f"taken out is in run, asked, or inputs/{', inputs/'.join(INPUT_NAMES)}"
+        )
+    return ValueInRecord(int(found[1]), path)
+
+
+def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) -> Redaction:
+    """Copy a log to the file `new` without some values. The log itself is not changed.
+
+    Raises:
+        UsageError: `new` exists, or there is no such value.
+        LogError: the log cannot be read or is not as it was recorded, or `new` cannot be written.
+    """
+    with new_log(new) as target:
+        upto = _extent(log)
+        _require_sound(log)
+        places = [_place_of(log, value) for value in wanted]
+        taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
+        rows = {place.seq: place for place in places if place.seq}
+        dropped, kept = _below(log, taken, rows, upto)
+        _copy(log, target, _Cut(taken, dropped, rows), upto)
+        if target.head() != upto.head:
+            raise LogDamaged(f"{_shown(new)}: the copy has another head: try again")
+        found = tuple(_left(target, places))
+    return Redaction(taken, kept, found)
+
+
+class _Place(NamedTuple):
+    """Where a value is kept: its digest and its bytes, and the row that has to name it now."""
+
+    digest: str
+    whole: bytes
+    seq: int = 0
+    member: str = ""
+
+
+class _Extent(NamedTuple):
+    """What a log held when its copy began: its head, and the digests of inputs and parts."""
+
+    head: Head
+    digests: frozenset[str]
+
+
+class _Cut(NamedTuple):
+    """What a copy leaves out: what is redacted, what only that names, and rows to change."""
+
+    taken: Mapping[str, ValueInRecord]
+    dropped: frozenset[str]
+    rows: Mapping[int, _Place]
+
+
+def _require_sound(log: SqlDecisionLog) -> None:
+    if not log.is_current:
+        raise UsageError("the log is of an older format: copy it with `critic log upgrade` first")
+    if log.problems:
+        raise LogDamaged(f"the log is damaged: {log.problems[0]}: {KEEP_EVIDENCE}")
+    for answer in replay(log, judge=False):
+        if answer.status not in _SOUND:
+            raise LogDamaged(
+                f"record {answer.seq} is {answer.status}, so the log is not copied: replay it to "
+                "see what is wrong"
+            )
+
+
+def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
+    """Return where the log keeps a value apart: alone, or with what is around it."""
+    (document,) = _documents(log, value.seq, 1) or (None,)
+    if document is None or document.raw.seq != value.seq:
+        raise UsageError(f"no such record: {value.seq}: the last one is {log.head().seq}")
+    member, inner = value.path[0], value.path[1:]
+    if member == "inputs":
+        digest = document.digests.get(inner[0], "")
+        body, inner = log.stored((digest,)).get(digest, b""), inner[1:]
+        whole = _parsed(log.input(digest), value)
+    elif document.redacted:
+        raise UsageError(f"{value}: a part of it was redacted before")
+    else:
+        digest, body = "", next(log.stored_records(value.seq)).body
+        whole = _at(document.value, (member,), value)
+    parts = pieces_of([body], log.stored)
+    for end in range(len(inner), 0, -1):
+        part = canonical_json(_at(whole, inner[:end], value))
+        if sha256(part) in parts:
+            return _Place(sha256(part), part)
+    if digest:
+        return _Place(digest, canonical_json(whole))
+    return _Place(sha256(canonical_json(whole)), canonical_json(whole), value.seq, member)
+
+
+def _documents(log: SqlDecisionLog, start: int | None, most: int) -> list[StoredDocument]:
+    return Replayer(log, None, judge=False).documents(islice(log.raw(start), most))
+
+
+def _parsed(body: bytes | None, value: ValueInRecord) -> Any:
+    if body is None:
+        raise UsageError(f"{value}: a part of it was redacted before")
+    return parse_json(body, len(body))
+
+
+def _at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
+    for name in path:
+        if isinstance(document, list) and name.isascii() and name.isdecimal():
+            document = document[int(name) : int(name) + 1] or None
+            document = document[0] if document else None
+        else:
+            document = document.get(name) if isinstance(document, dict) else None
+        if document is None:
+            raise UsageError(f"{value}: the record holds no such value")
+    return document
+
+
+def _below(
+    log: SqlDecisionLog, taken: Mapping[str, Any], rows: Mapping[int, _Place], upto: _Extent
+) -> tuple[frozenset[str], int]:
+    """Return the parts that only redacted values name, and how many of theirs others name too."""
+    bodies = list(log.stored(taken).values())
+    bodies += [next(log.stored_records(seq)).body for seq in rows]
+    below = {*pieces_of(bodies, log.stored)} - {*taken}
+    kept: set[str] = set()
+    for raw in _up_to(upto.head.seq, log.stored_records()):
+        if raw.seq not in rows:
+            kept |= below.intersection(references(raw.body))
+    for digest, body in log.bodies():
+        if digest in upto.digests and digest not in below and digest not in taken:
+            kept |= below.intersection(references(body))
+    kept |= below.intersection(_inputs_named(log, upto.head.seq))
+    kept |= below.intersection(pieces_of(list(log.stored(kept).values()), log.stored))
+    return frozenset(below - kept), len(kept)
+
+
+def _inputs_named(log: SqlDecisionLog, last: int) -> Iterator[str]:
+    replayer, rows = Replayer(log, None, judge=False), _up_to(last, log.raw())
+    while page := list(islice(rows, _BATCH)):
+        for document in replayer.documents(page):
+            yield from document.digests.values()
+
+
+def _extent(log: SqlDecisionLog) -> _Extent:
+    with log.reading() as connection:
+        return _Extent(
+            head(connection), frozenset(str(one) for (one,) in connection.execute(DIGESTS.select))
+        )
+
+
+def _copy(source: SqlDecisionLog, target: SqlDecisionLog, cut: _Cut, upto: _Extent) -> None:
+    for bodies in _batches(_bodies(source, cut, upto)):
+        target.copy_stored(dict(bodies), {})
+    for rows in _batches(_rows(source, cut, upto.head.seq)):
+        target.copy_rows(rows)
+    claims = (one for one in source.all_claims() if one[1] <= upto.head.seq)
+    for batch in _batches(claims):
+        target.copy_stored({}, dict(batch))
+
+
+def _bodies(source: SqlDecisionLog, cut: _Cut, upto: _Extent) -> Iterator[tuple[str, bytes]]:
+    for digest, body in source.bodies():
+        if digest in upto.digests and digest not in cut.dropped:
+            yield digest, reference(digest) if digest in cut.taken else body
+    for place in cut.rows.values():
+        yield place.digest, reference(place.digest)
+
+
+def _rows(source: SqlDecisionLog, cut: _Cut, last: int) -> Iterator[RawRecord]:
+    for raw in _up_to(last, source.stored_records()):
+        place = cut.rows.get(raw.seq)
+        yield raw if place is None else raw._replace(body=_without(source, place))
+
+
+def _up_to(last: int, rows: Iterator[RawRecord]) -> Iterator[RawRecord]:
+    return takewhile(lambda raw: raw.seq <= last, rows)
+
+
+def _without(source: SqlDecisionLog, place: _Place) -> bytes:
+    """Return the body of a record with a reference in the place of one member."""
+    document = parse_json(next(source.raw(place.seq)).body)
+    members = {name: canonical_json(value) for name, value in document.items()}
+    return joined_object({**members, place.member: reference(place.digest)})
+
+
+def _left(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[str]:
+    """Yield where the bytes of what was taken out still are."""
+    removed = [place.whole for place in places]
+    for digest, body in target.bodies():
+        if any(one in body for one in removed):
+            yield f"part {digest}"
+    for raw in target.stored_records():
+        if any(one in raw.body for one in removed):
+            yield f"record {raw.seq}"
+
+
+def _batches(items: Iterator[_T]) -> Iterator[list[_T]]:
+    while batch := list(islice(items, _BATCH)):
+        yield batch
+
+
+def _shown(path: Path) -> str:
+    return escape_text(str(path)[-200:])

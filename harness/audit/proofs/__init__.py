@@ -1,0 +1,1 @@
+"""Proofs of a log: checkpoints, signed notes, inclusion and consistency, witnesses."""

@@ -1,0 +1,224 @@
+"""Proofs in files: that a record is in a log (C2SP tlog-proof), and that a log was only extended.
+
+Rule 1: a proof names the checkpoint that it leads to, and counts for no other.
+Rule 2: a record in a proof is believed for its hash alone: it is computed again.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from evals.escaping import escape_name
+from harness.audit.proofs.checkpoint import Checkpoint, leaf_of, parse_checkpoint, require_origin
+from harness.audit.proofs.merkle import (
+    HASH_BYTES,
+    consistency_ranges,
+    inclusion_ranges,
+    is_consistent,
+    root_of_inclusion,
+    subtree_roots,
+)
+from harness.audit.proofs.notes import (
+    InvalidCheckpoint,
+    SignedNote,
+    from_base64,
+    from_decimal,
+    in_base64,
+    read_note,
+)
+from harness.record import RawRecord
+from harness.record.integrity import StoredDocument, is_digest, read_text_of
+from harness.wire import parse_json
+
+INCLUSION: Final = "c2sp.org/tlog-proof@v1"
+"""The first line of a proof that a record is in a log."""
+
+CONSISTENCY: Final = "old "
+"""How a proof starts that a log was extended: what a C2SP witness is sent with a checkpoint."""
+
+Leaves = Callable[[], Iterable[str]]
+"""Returns the hashes of the records of a log, from the first one on."""
+
+_MOST_HASHES: Final = 63
+
+
+class ProofFile(NamedTuple):
+    """A proof as it is in a file.
+
+    Attributes:
+        number: the number of the record, or of the records of the older tree.
+        path: the hashes of the proof.
+        note: the checkpoint that it leads to, as it is in the file, with or without signatures.
+        record: the bytes of the record; of a redacted one its hash. Empty for an older tree.
+    """
+
+    number: int
+    path: tuple[bytes, ...]
+    note: str
+    record: bytes = b""
+
+    def spelled(self) -> str:
+        """Return the proof as it is written to a file."""
+        if self.record:
+            head = f"{INCLUSION}\nextra {in_base64(self.record)}\nindex {self.number - 1}\n"
+        else:
+            head = f"{CONSISTENCY}{self.number}\n"
+        return f"{head}{''.join(f'{in_base64(one)}{chr(10)}' for one in self.path)}\n{self.note}"
+
+    def shown(self) -> object:
+        """Return the record as JSON; of a redacted one its hash."""
+        data = self.record
+        return parse_json(data, len(data)) if data[:1] == b"{" else data.decode()
+
+    def checkpoint(self, where: str) -> Checkpoint:
+        """Return the checkpoint that it leads to. Nothing says that anybody signed it.
+
+        Raises:
+            InvalidCheckpoint: it is not spelled as it would be written, or something follows it.
+        """
+        text = read_note(self.note.encode(), where).text if self.is_signed else self.note[:-1]
+        return parse_checkpoint(text, where)
+
+    @property
+    def is_signed(self) -> bool:
+        """Return whether signatures stand below the checkpoint. None of them is verified."""
+        return not self.note.endswith("\n\n")
+
+
+def prove_record(
+    leaves: Leaves, document: StoredDocument, checkpoint: Checkpoint, note: SignedNote | None
+) -> ProofFile:
+    """Return the proof that a record is in the tree of a checkpoint.
+
+    Raises:
+        InvalidCheckpoint: the checkpoint is of fewer records, or of other ones, or the record is
+            not what its hash says.
+    """
+    raw = document.raw
+    if raw.seq > checkpoint.size:
+        raise InvalidCheckpoint(
+            f"record {raw.seq} is not among the {checkpoint.size} of the checkpoint: make a new one"
+        )
+    ranges = inclusion_ranges(raw.seq - 1, checkpoint.size)
+    path = _roots(leaves, ranges, checkpoint.size)
+    leaf = leaf_of(raw.hash)
+    if root_of_inclusion(leaf, raw.seq - 1, checkpoint.size, path) != checkpoint.root:
+        raise _of_another_log()
+    if not document.redacted and document.own_hash != raw.hash:
+        raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
+    shown = raw.hash.encode() if document.redacted else raw.body
+    return ProofFile(raw.seq, tuple(path), _spelled(checkpoint, note), shown)
+
+
+def prove_extension(
+    leaves: Leaves, old: Checkpoint, new: Checkpoint, note: SignedNote
+) -> ProofFile:
+    """Return the proof that the tree of `new` extends that of `old`.
+
+    Raises:
+        InvalidCheckpoint: it does not, or one of them is of other records.
+    """
+    if old.size > new.size:
+        raise InvalidCheckpoint(
+            f"the older checkpoint has {old.size} records, the newer one {new.size}: exchange them"
+        )
+    ranges = consistency_ranges(old.size, new.size) if old.size else []
+    path = _roots(leaves, ranges, new.size)
+    if not is_consistent(old.size, old.root, new.size, new.root, path):
+        raise _of_another_log()
+    return ProofFile(old.size, tuple(path), note.spelled())
+
+
+def read_proof(data: bytes, where: str) -> ProofFile:
+    """Return the proof that a file holds.
+
+    Raises:
+        InvalidCheckpoint: it holds none.
+    """
+    head, blank, note = data.decode(errors="replace").partition("\n\n")
+    lines = head.split("\n")
+    record = b""
+    if lines[0] == INCLUSION:
+        extra = lines.pop(1) if len(lines) > 1 and lines[1].startswith("extra ") else ""
+        record = from_base64(extra.removeprefix("extra ")) or b""
+        number = _number(lines[1:2], "index ", where) + 1
+        hashes = lines[2:]
+    else:
+        number, hashes = _number(lines[:1], CONSISTENCY, where), lines[1:]
+    path = tuple(from_base64(line) or b"" for line in hashes)
+    if not blank or len(path) > _MOST_HASHES or any(len(one) != HASH_BYTES for one in path):
+        raise InvalidCheckpoint(f"{where}: not a proof: its hashes are malformed")
+    if lines[0] == INCLUSION and not record:
+        raise InvalidCheckpoint(f"{where}: the proof lacks the record that it is about")
+    return ProofFile(number, path, note, record)
+
+
+def is_proof(data: bytes) -> bool:
+    """Return whether a file starts like a proof of one kind or the other."""
+    return data.startswith((f"{INCLUSION}\n".encode(), CONSISTENCY.encode()))
+
+
+def leads_elsewhere(proof: ProofFile, checkpoint: Checkpoint, where: str) -> str:
+    """Return why a proof is for another checkpoint, or an empty text.
+
+    A proof that was made without a signed checkpoint names no origin that counts.
+
+    Raises:
+        InvalidCheckpoint: its own checkpoint cannot be read, or is of another origin.
+    """
+    own = proof.checkpoint(where)
+    if proof.is_signed:
+        require_origin(own, checkpoint.origin, where)
+    if own.size == checkpoint.size:
+        return ""
+    return (
+        f"{where}: the proof leads to a checkpoint of {own.size} records, this one is of "
+        f"{checkpoint.size}: prove it anew with --checkpoint"
+    )
+
+
+def inclusion_error(proof: ProofFile, checkpoint: Checkpoint) -> str | None:
+    """Return why a proof does not show that its record is in the tree, or None if it does."""
+    seq, own_hash = proof.number, proof.record.decode(errors="replace")
+    if not is_digest(own_hash):
+        document = read_text_of(RawRecord(seq, "", proof.record))
+        own_hash, told = document.own_hash, document.value.get("seq")
+        if not own_hash or document.error or document.value.get("hash") != own_hash:
+            return f"its record was altered: {document.error or 'it has another hash'}"
+        if told != seq:
+            return f"it is of another record: its place is {seq}, its record says {_shown(told)}"
+    if root_of_inclusion(leaf_of(own_hash), seq - 1, checkpoint.size, proof.path) != (
+        checkpoint.root
+    ):
+        return f"it is of another record or tree: record {seq} does not lead to the checkpoint"
+    return None
+
+
+def _roots(leaves: Leaves, ranges: list[tuple[int, int]], size: int) -> list[bytes]:
+    try:
+        return subtree_roots(map(leaf_of, leaves()), ranges)
+    except ValueError:
+        raise InvalidCheckpoint(
+            f"the log does not hold the {size} records of the checkpoint: check it with `critic "
+            "log check`"
+        ) from None
+
+
+def _of_another_log() -> InvalidCheckpoint:
+    return InvalidCheckpoint(
+        "the log does not lead to the checkpoint: find out why with `critic log check`"
+    )
+
+
+def _spelled(checkpoint: Checkpoint, note: SignedNote | None) -> str:
+    return f"{checkpoint.text()}\n" if note is None else note.spelled()
+
+
+def _number(lines: list[str], start: str, where: str) -> int:
+    number = from_decimal(lines[0].removeprefix(start)) if lines else None
+    if number is None or not lines[0].startswith(start):
+        raise InvalidCheckpoint(f"{where}: not a proof: it lacks the line `{start}N`")
+    return number
+
+
+def _shown(told: object) -> str:
+    return "nothing" if told is None else escape_name(str(told)[:80])

@@ -1,0 +1,148 @@
+"""Read a log for the page: its last records, what they name, and whether they are sound."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice, takewhile
+from typing import Any, Final
+
+from harness.audit.report.detail_pool import Details
+from harness.audit.report.details import opened_record
+from harness.audit.report.parsed_inputs import InputsOfRecords
+from harness.audit.report.questions import Questions
+from harness.audit.report.record_rows import (
+    Checked,
+    outcome_of_row,
+    row_of,
+    row_of_gap,
+    row_of_unreadable,
+)
+from harness.audit.report.tallies import Tallies
+from harness.log.sql import SqlDecisionLog
+from harness.record import (
+    BegunRecord,
+    CriticErrorRecord,
+    DecisionRecord,
+    Gap,
+    Head,
+    LogRecord,
+    RawRecord,
+    read_record,
+)
+from harness.record.integrity import START
+from harness.replay.engine import Replayer
+from harness.replay.log_check import check_log
+from harness.replay.result import ReplayResult
+from harness.replay.session_facts import SessionHistory, completed
+from harness.replay.stretches import link_at
+from harness.wire import InvalidInput
+
+_PAGE: Final = 64  # records whose inputs are read together
+
+
+@dataclass(slots=True)
+class Collected:
+    """All that a page says of a log.
+
+    Attributes:
+        head: the end of the log.
+        first: the number of the first record that is shown; those before are left out.
+        gaps: what is missing in the whole log.
+        problems: what is wrong with its tables, or with claims in it.
+        answers: how many of the records that are shown have each answer of the check.
+        checked: the answers that are not `same`, by number.
+    """
+
+    head: Head
+    first: int
+    gaps: tuple[Gap, ...]
+    problems: tuple[str, ...]
+    details: Details
+    answers: Counter[str] = field(default_factory=Counter)
+    checked: dict[int, Checked] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    tallies: Tallies = field(default_factory=Tallies)
+    questions: Questions = field(default_factory=Questions)
+
+    @property
+    def sound(self) -> bool:
+        """Return whether nothing is missing, and every record that is shown is as it was."""
+        return not (self.gaps or self.problems or self.answers.keys() - {"same"})
+
+
+def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
+    """Read the records with the `last` numbers of a log, and their details within `most_bytes`.
+
+    Raises:
+        harness.log.log_errors.LogError: the log cannot be read.
+    """
+    head = log.head()
+    first = max(head.seq - last, 0) + 1
+    problems = check_log(log).damage if first == 1 else log.problems
+    found = Collected(head, first, tuple(log.gaps()), tuple(problems), Details(most_bytes))
+    _check(log, found)
+    gaps = [gap for gap in found.gaps if gap.last >= first]
+    inputs = InputsOfRecords(log)
+    rows = _shown(log, found)
+    while page := list(islice(rows, _PAGE)):
+        read = [(raw, _read(raw)) for raw in page]
+        inputs.fetch(one.inputs for _, one in read if isinstance(one, DecisionRecord | BegunRecord))
+        for raw, record in read:
+            while gaps and gaps[0].first < raw.seq:
+                _miss(found, gaps.pop(0))
+            _take(found, raw, record, inputs)
+    return found
+
+
+def _shown(log: SqlDecisionLog, found: Collected) -> Iterator[RawRecord]:
+    """Yield the rows to show. Rows with numbers below 1 are shown with those of the whole log."""
+    rows = log.raw(None if found.first == 1 else found.first)
+    return takewhile(lambda raw: raw.seq <= found.head.seq, rows)
+
+
+def _check(log: SqlDecisionLog, found: Collected) -> None:
+    replayer = Replayer(log, None, judge=False)
+    link = START if found.first == 1 else link_at(log, replayer, found.first - 1)
+    sessions = SessionHistory()
+    for answer, _ in replayer.replayed(_shown(log, found), link):
+        result = completed(answer, sessions)
+        found.answers[result.status] += 1
+        if not result:
+            found.checked[result.seq] = _checked(result)
+
+
+def _checked(result: ReplayResult) -> Checked:
+    return Checked(result.status, result.reasons)
+
+
+def _read(raw: RawRecord) -> LogRecord | str:
+    """Return the record, or why it cannot be read."""
+    try:
+        return read_record(raw.body)
+    except InvalidInput as error:
+        return "a part of it is redacted or missing" if b"\0" in raw.body else str(error)
+
+
+def _miss(found: Collected, gap: Gap) -> None:
+    found.tallies.outcomes["missing"] += gap.last - max(gap.first, found.first) + 1
+    found.rows.append(row_of_gap(gap))
+
+
+def _take(
+    found: Collected, raw: RawRecord, record: LogRecord | str, inputs: InputsOfRecords
+) -> None:
+    checked = found.checked.get(raw.seq)
+    if isinstance(record, str):
+        found.tallies.outcomes["unreadable"] += 1
+        found.rows.append(row_of_unreadable(raw.seq, record, checked))
+        return
+    # A record that claims another number is shown where it is; the check says what is wrong.
+    record = record.model_copy(update={"seq": raw.seq})
+    given = None if isinstance(record, CriticErrorRecord) else inputs.of(record.inputs)
+    found.tallies.outcomes[outcome_of_row(record, checked)] += 1
+    if isinstance(record, DecisionRecord) and given is not None:
+        found.tallies.add(record, given)
+    if not isinstance(record, CriticErrorRecord) and given is not None:
+        found.questions.add(record, given)
+    found.rows.append(row_of(record, given, checked))
+    found.details.add(raw.seq, opened_record(record, given, checked, found.details.share))

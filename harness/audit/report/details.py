@@ -1,0 +1,222 @@
+"""One decision as it is opened: plan, tiers, evidence, verdict, and the run against the plan. Pure.
+
+What many decisions share is put into a pool, and stands here as a number.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from critic.reports import ScoreVerdict
+from critic.verdicts import Refused, Verified, Violation
+from evals.context import RunContext
+from evals.manifest import CompiledContext, EvidenceItem
+from evals.plan import Plan, ToolStep
+from evals.run import ToolCall
+from evals.timestamps import format_time, unexpired
+from harness.audit.report.parsed_inputs import ShownInputs
+from harness.audit.report.record_rows import Checked, tool_name
+from harness.audit.report.visible_text import visible, visible_json
+from harness.canonical import canonical_json
+from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts
+
+Sharing = Callable[[Any], int]
+"""Puts a value into the pool, and returns its number there."""
+
+
+def opened_record(
+    record: LogRecord, inputs: ShownInputs | None, checked: Checked | None, share: Sharing
+) -> dict[str, Any]:
+    """Return all that the page shows of a record."""
+    detail: dict[str, Any] = {
+        "hash": record.hash,
+        "prev": record.prev_hash,
+        "rules": visible(record.ruleset_version),
+        "code": record.rules_digest,
+    }
+    if checked is not None:
+        detail["check"] = [checked.status, *(visible(one) for one in checked.reasons)]
+    if inputs is not None:
+        detail |= _of_inputs(inputs, share)
+    if isinstance(record, DecisionRecord):
+        detail |= _of_decision(record)
+        _place(detail, record, inputs)
+    elif isinstance(record, BegunRecord):
+        detail["permit"] = record.permit
+        detail["used"] = [visible(one.approval_id) for one in record.approvals or ()]
+    else:
+        detail["asked"] = visible_json(record.asked)
+    if not isinstance(record, DecisionRecord | BegunRecord):
+        return detail
+    return detail | {"inputs": record.inputs.wire()}
+
+
+def _of_inputs(inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
+    shown: dict[str, Any] = {"faults": list(inputs.faults)}
+    if inputs.ctx is not None:
+        shown["ctx"] = _context(inputs.ctx)
+    if inputs.spec is not None:
+        outputs = [visible(name) for name in inputs.spec.required_outputs or ()]
+        shown["spec"] = {"id": visible(inputs.spec.id), "outputs": outputs}
+    if inputs.plan is not None:
+        shown["plan"] = _plan(inputs.plan, inputs, share)
+    if inputs.compiled is not None:
+        pinned = {
+            ref
+            for step in (inputs.plan.steps if inputs.plan else ())
+            for ref in step.evidence_refs or ()
+        }
+        others = [
+            one for one in inputs.compiled.manifests.evidence_manifest if one.id not in pinned
+        ]
+        shown["others"] = [share(_item(one)) for one in others]
+    return shown
+
+
+def _context(ctx: RunContext) -> dict[str, Any]:
+    shown: dict[str, Any] = {"mode": ctx.safety_mode}
+    if ctx.as_of is not None:
+        shown["as_of"] = format_time(ctx.as_of)
+    if ctx.run_budget is not None:
+        shown["budget"] = ctx.run_budget.wire()
+    if ctx.spent is not None:
+        shown["spent"] = {"steps": ctx.spent.steps, "tokens": ctx.spent.tokens}
+    shown["approvals"] = [
+        {"id": visible(one.approval_id), "by": visible(one.approver)} for one in ctx.approvals or ()
+    ]
+    return shown
+
+
+def _plan(plan: Plan, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
+    outputs = [visible(name) for name in plan.declared_outputs]
+    steps = [_step(step, inputs, share) for step in plan.steps]
+    named = {} if plan.plan_id is None else {"id": visible(plan.plan_id)}
+    return {**named, "outputs": outputs, "steps": steps}
+
+
+def _step(step: Any, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
+    refs = dict.fromkeys(step.evidence_refs or ())
+    shown: dict[str, Any] = {"pins": [_pin(ref, inputs, share) for ref in refs]}
+    if step.id is not None:
+        shown["id"] = visible(step.id)
+    if step.requires_evidence:
+        shown["needs"] = [visible(name) for name in step.requires_evidence]
+    if not isinstance(step, ToolStep):
+        return {**shown, "summary": visible(step.summary or "", 2_000)}
+    shown |= {"tool": visible(tool_name(step)), "args": visible_json(step.args)}
+    return shown | _tier(step, inputs.compiled)
+
+
+def _tier(step: ToolStep, compiled: CompiledContext | None) -> dict[str, Any]:
+    if compiled is None:
+        return {}
+    tool = compiled.manifests.tools.get((step.adapter_id, step.capability_id))
+    if tool is None:
+        return {"tier": None}
+    demands = (one if isinstance(one, str) else one.class_ for one in tool.requires_evidence or ())
+    return {"tier": tool.approval_mode, "demands": [*dict.fromkeys(map(visible, demands))]}
+
+
+def _pin(ref: str, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
+    item = None if inputs.compiled is None else inputs.compiled.manifests.evidence.get(ref)
+    if item is None:
+        return {"ref": visible(ref)}
+    as_of = None if inputs.ctx is None else inputs.ctx.as_of
+    expired = {} if unexpired(item.expires_at, as_of) else {"expired": True}
+    return {"item": share(_item(item)), **expired}
+
+
+def _item(item: EvidenceItem) -> dict[str, Any]:
+    shown = {"id": visible(item.id), "class": visible(item.classification)}
+    for name in ("snapshot", "subject"):
+        if (text := getattr(item, name)) is not None:
+            shown[name] = visible(text)
+    if item.expires_at is not None:
+        shown["expires"] = format_time(item.expires_at)
+    if item.source is not None:
+        web = {"web": "a web page"} if item.source.web else {}
+        shown |= {"author": item.source.author, "standing": item.source.standing, **web}
+    return {**shown, "content": visible_json(item.content)}
+
+
+def _of_decision(record: DecisionRecord) -> dict[str, Any]:
+    shown: dict[str, Any] = {"verdict": _verdict(record.report.verify)}
+    if record.report.score is not None:
+        shown["score"] = _score(record.report.score)
+    if record.run is not None:
+        shown["run"] = _run(record.run)
+    if record.error is not None:
+        shown["error"] = visible(record.error)
+    if record.begun is not None:
+        shown["begun"] = record.begun
+    shown["attempts"] = [
+        {"verdict": _verdict(one.verdict), "plan": visible_json(one.plan.wire())}
+        for one in record.attempts or ()
+    ]
+    return shown
+
+
+def _verdict(verdict: Verified | Refused) -> dict[str, Any]:
+    if isinstance(verdict, Verified):
+        reasons = [visible(one) for one in verdict.reasons]
+        return {"ok": True, "reasons": reasons, "caveats": [*map(visible, verdict.caveats)]}
+    return {"ok": False, "violations": [_violation(one) for one in verdict.violations]}
+
+
+def _violation(one: Violation) -> dict[str, Any]:
+    shown: dict[str, Any] = {"kind": one.kind, "check": one.check, "reason": visible(one.reason)}
+    if one.offending_step is not None:
+        shown["step"] = one.offending_step
+    return shown | ({"approvable": True} if one.approvable else {})
+
+
+def _score(score: ScoreVerdict) -> list[dict[str, Any]]:
+    return [
+        {
+            "by": name,
+            "score": one.score,
+            "status": one.status,
+            "findings": [f"{it.severity}: {visible(it.message)}" for it in one.findings],
+        }
+        for name, one in score.scorecard.scores
+    ]
+
+
+def _run(run: RunFacts) -> dict[str, Any]:
+    numbers = {name: getattr(run, name) for name in ("wall_ms", "tokens", "cost_micros")}
+    shown: dict[str, Any] = {name: it for name, it in numbers.items() if it is not None}
+    return {**shown, "id": visible(run.run_id), "outputs": visible_json(run.outputs)}
+
+
+def _place(detail: dict[str, Any], record: DecisionRecord, inputs: ShownInputs | None) -> None:
+    """Put every call beside its step; those of no step stay with the run."""
+    if record.run is None:
+        return
+    plan = None if inputs is None else inputs.plan
+    steps: Sequence[Any] = () if plan is None else plan.steps
+    for call in record.run.calls:
+        planned = steps[call.step] if call.step < len(steps) else None
+        shown = _call(call, planned)
+        if planned is None:
+            detail["run"].setdefault("calls", []).append(shown)
+        else:
+            detail["plan"]["steps"][call.step].setdefault("calls", []).append(shown)
+
+
+def _call(call: ToolCall, planned: Any) -> dict[str, Any]:
+    names = ("duration_ms", "tokens", "cost_micros")
+    shown: dict[str, Any] = {name: getattr(call, name) for name in names}
+    shown = {name: number for name, number in shown.items() if number is not None}
+    shown |= {"status": call.status, "attempt": call.attempt}
+    if call.output is not None:
+        shown["output"] = visible_json(call.output)
+    if call.error is not None:
+        shown["error"] = visible(call.error)
+    sent, tool = visible_json(call.args), visible(tool_name(call))
+    if not isinstance(planned, ToolStep) or tool_name(planned) != tool_name(call):
+        return {**shown, "other_tool": tool, "other_args": sent}
+    # Compared as bytes: to Python, `True` equals `1`.
+    return shown if _same(planned.args, call.args) else {**shown, "other_args": sent}
+
+
+def _same(left: Any, right: Any) -> bool:
+    return canonical_json(left) == canonical_json(right)

@@ -1,0 +1,1 @@
+"""`critic demo`: parsers, commands, texts."""

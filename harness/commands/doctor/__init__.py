@@ -1,0 +1,1 @@
+"""`critic doctor`: parsers, commands, texts."""

@@ -1,0 +1,1 @@
+"""`critic gate`: parsers, commands, texts."""

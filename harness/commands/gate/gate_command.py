@@ -1,0 +1,92 @@
+"""`critic gate`: whether the runs of a candidate are good enough to be released."""
+
+import argparse
+import sys
+from math import isfinite
+from typing import Any, Final
+
+from evals.escaping import escape_line
+from harness.audit.gate.bootstrap import quantile
+from harness.audit.gate.release_decision import (
+    GateBounds,
+    GateCheck,
+    GateStatus,
+    gate_checks,
+    missing_cases,
+    overall_status,
+    refusal_check,
+)
+from harness.audit.gate.run_reading import ReleaseSample, release_sample, sample_of
+from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.gate.gate_runs import run_files, runs_in
+from harness.commands.output import ascii_json
+from harness.log.sql import SqlDecisionLog
+from harness.replay.log_check import check_log
+
+_EXIT_INCONCLUSIVE: Final = 3
+_MEASURES: Final = ("wall_ms", "cost_micros")
+_PERCENTS: Final = (50, 95, 99)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the checks and the answer. Exit status as documented by `critic gate --help`."""
+    before, after = _sample(args.baseline), _sample(args.candidate)
+    bounds = GateBounds(
+        floors=tuple(dict.fromkeys(("policy", "safety", *args.floor))),
+        utility_drop=args.utility_drop,
+        verified_drop=args.verified_drop,
+        rises={"latency": args.latency_rise, "cost": args.cost_rise},
+        min_runs=args.min_runs,
+    )
+    checks = gate_checks(before.runs, after.runs, bounds, before.unread + after.unread)
+    checks += missing_cases(before.judged, after.judged)
+    checks.append(refusal_check(before.judged, after.judged, bounds.verified_drop))
+    status = overall_status(checks)
+    quantiles = {"baseline": _quantiles(before), "candidate": _quantiles(after)}
+    if args.format == "json":
+        wire = {"status": status, "checks": [*map(_wire, checks)], "quantiles": quantiles}
+        sys.stdout.write(ascii_json(wire) + "\n")
+    else:
+        _tell(status, checks, quantiles)
+    return {"pass": EXIT_OK, "block": EXIT_REFUSED, "inconclusive": _EXIT_INCONCLUSIVE}[status]
+
+
+def _sample(name: str) -> ReleaseSample:
+    """Return the runs of a log, or in files. What is damaged beside records counts as unread."""
+    files = run_files(name)
+    if files is not None:
+        return sample_of(runs_in(files))
+    with SqlDecisionLog.open_for_reading(name) as log:
+        sample = release_sample(log)
+        damage = check_log(log).damage
+    return sample._replace(unread=sample.unread + len(damage))
+
+
+def _quantiles(sample: ReleaseSample) -> dict[str, dict[str, float]]:
+    values = {
+        name: [run.measures[name] for run in sample.runs if name in run.measures]
+        for name in _MEASURES
+    }
+    return {
+        name: {f"p{percent}": quantile(measured, percent) for percent in _PERCENTS}
+        for name, measured in values.items()
+        if measured
+    }
+
+
+def _wire(check: GateCheck) -> dict[str, Any]:
+    wire = {"check": check.name, "status": check.status, "said": check.said}
+    if check.interval is None:
+        return wire
+    ends = {name: end if isfinite(end) else None for name, end in check.interval._asdict().items()}
+    return {**wire, "interval": {name: end for name, end in ends.items() if end is not None}}
+
+
+def _tell(status: GateStatus, checks: list[GateCheck], quantiles: dict[str, Any]) -> None:
+    for check in checks:
+        sys.stdout.write(f"{check.status:<12}  {check.name:<15}  {escape_line(check.said)}\n")
+    for side, measures in quantiles.items():
+        for name, found in measures.items():
+            shown = ", ".join(f"{label} {value:g}" for label, value in found.items())
+            sys.stdout.write(f"{side} {name}: {shown}\n")
+    sys.stdout.write(f"{status}\n")

@@ -1,0 +1,1 @@
+"""`critic guard`: parsers, commands, texts."""

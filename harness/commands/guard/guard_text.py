@@ -1,0 +1,158 @@
+"""The turns of sessions as a person reads them: calls, tiers, origins of values, rulings, why."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from critic import Proposal, Refused
+from critic.session import SessionReport
+from critic.session.session_values import JudgedValue, doubts_about, judged_values
+from evals.escaping import escape_line, escape_name
+from evals.manifest import EvidenceItem
+from harness.commands.output import ascii_json
+from harness.guard import (
+    Answer,
+    AnswerEvent,
+    CallsEvent,
+    EventError,
+    OpenEvent,
+    Ruling,
+    SaidEvent,
+    SessionEvent,
+    parse_event,
+)
+from harness.record import Decision
+from harness.wire import InvalidInput
+
+_ORIGINS: Final[Mapping[str, str]] = {
+    "approved": "approved by a person",
+    "request": "from the request",
+    "operator": "from the system prompt",
+    "own": "made by this session, or on a host that the request names",
+    "system": "from a system of record",
+    "field": "a field of",
+    "contested": "a field that a text mentions too, of",
+    "named_member": "text of a member, in",
+    "named_public": "public text, in",
+    "named_web": "a web page,",
+    "reached_member": "text of a member, in",
+    "reached_public": "public text, in",
+    "reached_web": "a web page,",
+    "untrusted": "untrusted text, in",
+    "led_field": "a field that only untrusted text led to, of",
+    "unseen": "not seen anywhere",
+}
+_STANDINGS: Final[Mapping[str, str]] = {
+    "named": "which the request names",
+    "reached": "linked from one that the request names",
+    "led": "reached only through untrusted text",
+    "ambient": "not requested",
+}
+_NAMES_ITS_ITEM: Final = (",", " of", " in")
+_WIDEST: Final = 100
+"""Characters of a request, or of the arguments of a call, that are shown."""
+
+
+class Explainer:
+    """Writes the turns. It is shown each decision before its event is answered."""
+
+    def __init__(self) -> None:
+        """Begin with no decision."""
+        self._proposal: Proposal | None = None
+        self._calls: dict[str, CallsEvent] = {}
+
+    def note(self, decision: Decision) -> None:
+        """Note what a ruling is about."""
+        if decision.run is None:
+            self._proposal = decision.proposal
+
+    def text(self, data: bytes, answer: Answer, source: str) -> str:
+        """Return what to print for an event that was answered.
+
+        Args:
+            source: where the event stands, safe to print.
+        """
+        try:
+            event = parse_event(data)
+        except InvalidInput:
+            event = None
+        if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
+            self._calls[event.session] = event
+        if isinstance(answer, EventError):
+            return f"{_error(answer, source)}\n"
+        return "".join(f"{line}\n" for line in self._lines(event, answer))
+
+    def _lines(
+        self, event: SessionEvent | None, answer: Ruling | SessionReport | None
+    ) -> Iterator[str]:
+        match answer:
+            case Ruling():
+                yield from self._turn(event, answer)
+            case SessionReport():
+                yield f"{escape_name(answer.session)} closed: {answer.status}: {answer.rationale}"
+            case None:
+                yield from _words(event)
+
+    def _turn(self, event: SessionEvent | None, ruling: Ruling) -> Iterator[str]:
+        yield f"{escape_name(ruling.session)} turn {ruling.turn}: {ruling.action}"
+        if ruling.critic_error is not None:
+            yield f"  why: the guard failed: {escape_line(ruling.critic_error)}"
+            return
+        if self._proposal is not None:
+            yield from _calls(self._proposal, self._calls.get(ruling.session))
+        if isinstance(event, AnswerEvent) and event.yes:
+            yield f"  why: approved by {escape_name(event.approver)}"
+        if ruling.note:
+            yield f"  why: {escape_line(ruling.note)}"
+        if isinstance(ruling.verdict, Refused):
+            yield from (f"  why: {one.reason}" for one in ruling.verdict.violations)
+
+
+def _error(answer: EventError, source: str) -> str:
+    place = f" at {escape_line(answer.error.path)}" if answer.error.path else ""
+    session = f"{escape_name(answer.session)}: " if answer.session else ""
+    return f"{session}error in {source}{place}: {answer.error.message}"
+
+
+def _words(event: SessionEvent | None) -> Iterator[str]:
+    """Yield what the user said: the values of later turns are said to come from there."""
+    if isinstance(event, OpenEvent):
+        yield f"{escape_name(event.session)} opened: {_cut(event.request)}"
+    elif isinstance(event, SaidEvent):
+        yield f"{escape_name(event.session)} user said: {_cut(event.text)}"
+
+
+def _cut(text: str) -> str:
+    return escape_line(text if len(text) <= _WIDEST else f"{text[:_WIDEST]}...")
+
+
+def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
+    case, _ = doubts_about(proposal)
+    values: dict[int, list[JudgedValue]] = {}
+    if proposal.spec.provenance is not None:
+        for value in judged_values(case):
+            values.setdefault(value.step, []).append(value)
+    for index, entry, fields in case.steps:
+        tier = entry.mode if entry.capability is not None else "not in the policy"
+        named = event.calls[index] if event and index < len(event.calls) else None
+        tool = named.tool if named else fields["capability_id"]
+        call = f", call {escape_name(named.id)}" if named else ""
+        args = ascii_json(fields["args"])
+        yield f"  step {index}{call}: {tool} {_cut(args)} ({tier})"
+        yield from map(_value, values.get(index, ()))
+
+
+def _value(value: JudgedValue) -> str:
+    """Return a value with its role and where it comes from."""
+    shown = f"    {escape_name(value.path) or '/'} [{escape_name(value.value[:60])}] {value.role}"
+    if value.seen is None:
+        return shown
+    origin = _ORIGINS[value.seen.origin]
+    item = value.seen.item
+    source = f" {_item(item)}" if item and origin.endswith(_NAMES_ITS_ITEM) else ""
+    return f"{shown}: {origin}{source}"
+
+
+def _item(item: EvidenceItem) -> str:
+    about = "" if item.subject is None else f" [{escape_name(item.subject)}]"
+    standing = "" if item.source is None else f" ({_STANDINGS[item.source.standing]})"
+    return f"{item.id}{about}{standing}"

@@ -1,0 +1,1 @@
+"""`critic hook`: parsers, commands, texts."""

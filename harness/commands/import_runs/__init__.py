@@ -1,0 +1,1 @@
+"""`critic import`: parsers, commands, texts."""

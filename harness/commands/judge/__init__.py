@@ -1,0 +1,1 @@
+"""`critic verify`, `critic score`, `critic run`: parsers, commands, texts."""

@@ -1,0 +1,51 @@
+"""`critic score`: judge finished Runs."""
+
+import argparse
+
+from critic import Refused, Run, ScoreVerdict, score, verify_proposal
+from evals.escaping import escape_line
+from harness.commands.documents import size_limit
+from harness.commands.formats.judgement import AnyVerdict, Judged
+from harness.commands.judge.judging import judge_all
+from harness.commands.policy.policy_command import load_policy
+from harness.policy.partial_documents import completed_run
+from harness.wire import build, parse, parse_json
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge every Run in the files. Exit status as documented by `critic --help`."""
+    limit = size_limit(args)
+    policy = None if args.policy is None else load_policy(args.policy, limit).policy
+
+    def judge(data: bytes) -> Judged:
+        if policy is None:
+            return _judged(parse(Run, data, limit))
+        return _judged(build(Run, completed_run(policy, parse_json(data, limit))))
+
+    return judge_all(args, judge, _describe_score)
+
+
+def _judged(run: Run) -> Judged:
+    return Judged(score(run), run.trace_id, note=_refused_plan(run))
+
+
+def _refused_plan(run: Run) -> str:
+    """Return a note where `verify` refuses the plan that was run, which `score` does not judge."""
+    verdict = verify_proposal(run.proposal)
+    if not isinstance(verdict, Refused):
+        return ""
+    reason = escape_line("; ".join(verdict.reasons))
+    return f"verify refuses the plan of this run: {verdict.kind}: {reason}"
+
+
+def _describe_score(verdict: AnyVerdict) -> str:
+    """Describe a verdict for a person: one line for each evaluator, its findings below it."""
+    if not isinstance(verdict, ScoreVerdict):
+        raise TypeError(f"not a verdict of score: {type(verdict).__name__}")
+    lines = ["ok" if verdict.ok else "refused"]
+    for name, scored in verdict.scorecard.scores:
+        lines.append(f"  {name:<8}{scored.status:<5}{scored.score:.2f}")
+        lines.extend(
+            f"    {finding.severity}: {escape_line(finding.message)}" for finding in scored.findings
+        )
+    return "\n".join(lines)

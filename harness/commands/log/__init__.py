@@ -1,0 +1,1 @@
+"""`critic log`: parsers, commands, texts."""

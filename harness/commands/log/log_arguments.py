@@ -1,0 +1,128 @@
+"""The parser of `critic log`. Nothing heavy is imported, for `critic --help`."""
+
+import argparse
+from typing import Final
+
+from harness.commands.arguments import Commands, add, add_ci_format, add_command
+from harness.commands.log.log_proof_arguments import add_log_proofs
+
+STATUS_NAMES: Final = (
+    "completed",
+    "refused_by_critic",
+    "partial",
+    "begun",
+    "open",
+    "critic_error",
+)
+KIND_NAMES: Final = (
+    "missing_evidence",
+    "approval_mode_mismatch",
+    "violates_decision_spec",
+    "loop_guard",
+    "budget_exceeded",
+    "policy",
+    "safety",
+)
+CHECK_NAMES: Final = ("coverage", "surface", "approval", "evidence", "loop")
+MODE_NAMES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
+
+_EXITS: Final = (
+    "Exit status: 0 all ok; 1 records are missing, or the tables were changed (hashes and chain "
+    "are compared by `critic log verify`); 2 the log or the command cannot be read."
+)
+_VERIFY_EXITS: Final = (
+    "Exit status: 0 all ok; 1 records are missing, redacted or open, hashes or chain do not hold, "
+    "or the tables or the index were changed; 2 the log or the command cannot be read."
+)
+_COPY_EXITS: Final = (
+    "Exit status: 0 the copy is whole; 2 the log is not as it was recorded, or the copy cannot be "
+    "written."
+)
+_ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
+_LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
+_LONGEST: Final = 1000
+
+
+def add_log(commands: Commands) -> None:
+    """Add `critic log` with its actions."""
+    log = add_command(commands, "log", _LOG_EXITS)
+    actions = log.add_subparsers(dest="action", metavar="ACTION", required=True)
+    listing = add(actions, "list", "one line per record, and one per gap", _EXITS)
+    stats = add(actions, "stats", "refusals, scores, budgets, what was slow or costly", _EXITS)
+    show = add(actions, "show", "one record in full, with its inputs", _EXITS)
+    checked = "check hashes, chain and tables without judging again"
+    check = add(actions, "verify", checked, _VERIFY_EXITS)
+    export = add(actions, "export", "write a log for other tools: Parquet, or OPA", _EXITS)
+    copied = "copy a log of an older format into the present one"
+    upgrade = add(actions, "upgrade", copied, _COPY_EXITS)
+    upgrade.add_argument("log", metavar="OLD")
+    upgrade.add_argument("new", metavar="NEW", help="the copy, which must not exist")
+    granting = "print the grants for who appends to a log in PostgreSQL"
+    roles = add(actions, "roles", granting, _ROLES_EXITS)
+    roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")
+    roles.add_argument("--auditor", default="critic_auditor", help="who reads (%(default)s)")
+    for action in (listing, stats, show, check, export, roles):
+        action.add_argument("log", metavar="LOG")
+    for action in (listing, stats, export):
+        _add_filters(action)
+    for action in (listing, stats):
+        action.add_argument("--format", choices=("text", "json", "csv"), default="text")
+    check.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
+    add_ci_format(check)
+    show.add_argument("seq", type=int, metavar="SEQ")
+    show.add_argument(
+        "--format",
+        choices=("text", "json", "csv"),
+        help="text; the record as JSON; or its steps as CSV (default: text on a terminal, else "
+        "json)",
+    )
+    _add_export(export)
+    add_log_proofs(actions)
+
+
+def _add_export(export: argparse.ArgumentParser) -> None:
+    export.add_argument(
+        "--to",
+        choices=("parquet", "opa"),
+        required=True,
+        dest="form",
+        help="the columns as Parquet (needs plan-critic[parquet]); or decision-log events of the "
+        "Open Policy Agent, one JSON object a line",
+    )
+    export.add_argument(
+        "--plans",
+        action="store_true",
+        help="with Parquet: also the plans with their arguments and evidence, for `critic what-if`",
+    )
+    export.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="must not exist; - for OPA: print"
+    )
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    some = parser.add_argument_group("filters", "Only records that pass all of them.")
+    some.add_argument("--status", choices=STATUS_NAMES, help="open: began, and never ended")
+    some.add_argument("--kind", choices=KIND_NAMES, help="of a violation, or the evaluator")
+    some.add_argument("--check", choices=CHECK_NAMES, help="a check that refused")
+    some.add_argument("--tool", metavar="NAME", help="in the plan: ADAPTER/CAPABILITY, or the last")
+    some.add_argument("--mode", choices=MODE_NAMES, help="the safety mode")
+    some.add_argument("--trace", metavar="ID", help="a session has one trace")
+    some.add_argument("--session", metavar="ID")
+    some.add_argument("--since", metavar="TIME", help="RFC 3339 time or date, UTC")
+    some.add_argument("--until", metavar="TIME", help="before this time or date")
+    some.add_argument("--min-cost", type=_natural, metavar="MICROS", help="millionths, at least")
+    some.add_argument("--max-cost", type=_natural, metavar="MICROS", help="millionths, at most")
+    some.add_argument("--text", type=_text, help="in what the report or the error says")
+
+
+def _natural(text: str) -> int:
+    value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 16 else -1
+    if not 0 <= value < 2**53:
+        raise argparse.ArgumentTypeError("must be a whole number from 0 to 9007199254740991")
+    return value
+
+
+def _text(text: str) -> str:
+    if not 0 < len(text) <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"must have 1 to {_LONGEST} characters")
+    return text

@@ -1,0 +1,166 @@
+"""`critic log stats`: what a log says as a whole."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from evals.escaping import escape_line
+from evals.timestamps import format_time
+from harness.commands.cells import write_cells
+from harness.commands.log.log_filters import (
+    EXIT_NOT_SOUND,
+    damage_texts,
+    filters_of,
+    time_text,
+    warn,
+)
+from harness.commands.output import ascii_json
+from harness.log.search.listing import open_listing
+from harness.log.search.log_statistics import Most, Statistics, log_statistics
+from harness.log.sql import SqlDecisionLog
+from harness.record import Gap
+from harness.record.index_row import time_of
+
+_MOST_GAPS: Final = 100  # that are named; the rest is counted
+_MOST_LINES: Final = 20  # of one kind, for a person
+_DAY: Final = 86_400_000_000
+_OF_PLAN: Final = "(the plan as a whole)"
+
+
+def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
+    """Print the numbers. Return 1 if records are missing or the log is damaged."""
+    filters = filters_of(args)
+    with open_listing(log) as listing:
+        gaps = listing.gaps()
+        named = list(islice(gaps, _MOST_GAPS))
+        more = sum(1 for _ in gaps)
+        _PRINTERS[args.format](log_statistics(listing, filters), named, more)
+        return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if named else 0)
+
+
+def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:
+    return {
+        "records": found.records,
+        "first": time_text(found.first_us),
+        "last": time_text(found.last_us),
+        "missing": [{**gap._asdict(), "said": gap.text()} for gap in gaps],
+        "more_gaps": more,
+        "statuses": dict(found.statuses),
+        "refusals": {
+            "by_kind": _named(found.kinds),
+            "by_tool": _named(found.tools),
+            "by_day": {_date(one.day): one.refused for one in found.days},
+        },
+        "decisions_by_day": {_date(one.day): one.decided for one in found.days},
+        "scores": {name: score._asdict() for name, score in found.scores.items()},
+        "budgets": {name: spent._asdict() for name, spent in found.budgets.items()},
+        "slowest": [_most(one, "wall_ms") for one in found.slowest],
+        "costliest": [_most(one, "cost_micros") for one in found.costliest],
+        "asked": {"asked": found.asked, "answered": found.answered},
+    }
+
+
+def _named(groups: Mapping[str | None, int]) -> dict[str, int]:
+    return {_OF_PLAN if name is None else name: count for name, count in groups.items()}
+
+
+def _most(one: Most, name: str) -> dict[str, Any]:
+    return {"seq": one.seq, "trace": one.trace, name: one.amount}
+
+
+def _date(day: int) -> str:
+    try:
+        return format_time(time_of(day * _DAY))[:10]
+    except OverflowError:
+        return "-"
+
+
+def _print_json(found: Statistics, gaps: Sequence[Gap], more: int) -> None:
+    sys.stdout.write(ascii_json(_wire(found, gaps, more), indent=2) + "\n")
+
+
+def _print_cells(found: Statistics, gaps: Sequence[Gap], more: int) -> None:
+    write_cells(("what", "name", "member", "value"))
+    for what, value in _wire(found, gaps, more).items():
+        for name, member, cell in _cells(value):
+            write_cells((what, name, member, cell))
+
+
+def _cells(value: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield the values of a member: its name, the name within it, the value."""
+    if not isinstance(value, dict | list):
+        yield None, None, value
+        return
+    items = value.items() if isinstance(value, dict) else enumerate(value, start=1)
+    for name, item in items:
+        if isinstance(item, dict):
+            yield from ((name, member, cell) for member, cell in item.items())
+        else:
+            yield name, None, item
+
+
+def _print_text(found: Statistics, gaps: Sequence[Gap], more: int) -> None:
+    for line in _lines(found):
+        sys.stdout.write(f"{escape_line(line)}\n")
+    sys.stdout.writelines(f"{gap.text()}\n" for gap in gaps)
+    if more:
+        sys.stdout.write(f"and {more} more gaps\n")
+
+
+def _lines(found: Statistics) -> Iterator[str]:
+    span = f", {time_text(found.first_us)} to {time_text(found.last_us)}" if found.records else ""
+    yield f"{found.records} record{'' if found.records == 1 else 's'}{span}"
+    yield from _table("", found.statuses)
+    yield from _table("refusals by kind", _named(found.kinds))
+    yield from _table("refusals by tool", _named(found.tools))
+    days = {_date(one.day): f"{one.refused} of {one.decided}" for one in found.days}
+    last = f", the last {_MOST_LINES} of {len(days)} days" if len(days) > _MOST_LINES else ""
+    yield from _table(f"refusals by day{last}", dict(list(days.items())[-_MOST_LINES:]))
+    yield from _table("scores", dict(_score_texts(found)))
+    yield from _table("budgets", dict(_budget_texts(found)))
+    slow = {f"record {one.seq}": f"{one.amount} ms, {one.trace}" for one in found.slowest}
+    yield from _table("slowest", slow)
+    costly = {f"record {one.seq}": f"{_money(one.amount)}, {one.trace}" for one in found.costliest}
+    yield from _table("costliest", costly)
+    if found.asked:
+        yield f"asked for approval: {found.asked}, answered: {found.answered}"
+
+
+def _table(title: str, rows: Mapping[str, object]) -> Iterator[str]:
+    if not rows:
+        return
+    if title:
+        yield title
+    shown = list(islice(rows.items(), _MOST_LINES))
+    width = max(len(name) for name, _ in shown)
+    yield from (f"  {name:<{width}}  {value}" for name, value in shown)
+    if len(rows) > len(shown):
+        yield f"  and {len(rows) - len(shown)} more"
+
+
+def _score_texts(found: Statistics) -> Iterator[tuple[str, str]]:
+    for name, score in found.scores.items():
+        if score.mean is not None:
+            range_ = f"mean {score.mean:.2f}, least {score.least or 0:.2f}"
+            yield name, f"{range_} of {score.scored}, {score.warned} warned, {score.failed} failed"
+
+
+def _budget_texts(found: Statistics) -> Iterator[tuple[str, str]]:
+    for name, spent in found.budgets.items():
+        if spent.measured:
+            share = f", at most {spent.share:.0%} of a limit" if spent.share is not None else ""
+            limited = f"{spent.measured} measured against a limit, {spent.over} over"
+            yield name, f"{spent.total:.0f} in all, {limited}{share}"
+
+
+def _money(micros: int) -> str:
+    return f"{micros / 1_000_000:.6f}"
+
+
+_PRINTERS: Final[dict[str, Callable[[Statistics, Sequence[Gap], int], None]]] = {
+    "text": _print_text,
+    "json": _print_json,
+    "csv": _print_cells,
+}

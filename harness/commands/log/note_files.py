@@ -1,0 +1,62 @@
+"""Files with checkpoints and proofs, and what messages call them."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from harness.audit.proofs.checkpoint import SignedCheckpoint, read_checkpoint
+from harness.audit.proofs.keys import PublicKey, read_public_key
+from harness.audit.proofs.notes import InvalidCheckpoint, SignedNote, read_note
+from harness.errors import escape_text
+
+LARGEST_NOTE: Final = 1024 * 1024
+"""The bytes of a checkpoint with its signatures, at most."""
+
+
+def public_keys(paths: Iterable[str]) -> list[PublicKey]:
+    """Return the public keys in files.
+
+    Raises:
+        harness.audit.proofs.keys.UnusableKey: one is not a public key.
+        OSError: a file cannot be read.
+    """
+    return [read_public_key(Path(one)) for one in paths]
+
+
+def signed_checkpoint(path: str, keys: list[PublicKey]) -> SignedCheckpoint:
+    """Return the checkpoint in a file, signed by every one of `keys`.
+
+    Raises:
+        InvalidCheckpoint: it cannot be read, a key has not signed it, or it was changed since.
+        OSError: the file cannot be read.
+    """
+    return read_checkpoint(bytes_of(path, LARGEST_NOTE), shown_path(path), keys)
+
+
+def note_of(path: str) -> SignedNote:
+    """Return the note in a file. Nothing says that anybody signed it.
+
+    Raises:
+        InvalidCheckpoint: it is not a note.
+        OSError: the file cannot be read.
+    """
+    return read_note(bytes_of(path, LARGEST_NOTE), shown_path(path))
+
+
+def bytes_of(path: str, most: int) -> bytes:
+    """Return the bytes of a file.
+
+    Raises:
+        InvalidCheckpoint: it has more than `most`.
+        OSError: the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise InvalidCheckpoint(f"{shown_path(path)}: it has over {most} bytes")
+    return data
+
+
+def shown_path(path: object) -> str:
+    """Return the end of a path, safe to print."""
+    return escape_text(str(path)[-200:])

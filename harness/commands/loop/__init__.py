@@ -1,0 +1,1 @@
+"""`critic loop` and `critic sessions`: parsers, commands, texts."""

@@ -1,0 +1,1 @@
+"""`critic mcp` and `critic mcp-proxy`: parsers, commands, texts."""

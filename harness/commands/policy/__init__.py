@@ -1,0 +1,1 @@
+"""`critic policy` and `critic init`: parsers, commands, texts."""

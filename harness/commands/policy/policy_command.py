@@ -1,0 +1,201 @@
+"""`critic policy`: check, compare and test a policy file."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from evals.escaping import escape_line
+from harness.cases import case_files
+from harness.commands.documents import read_whole, size_limit
+from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
+from harness.commands.output import ascii_json
+from harness.errors import UsageError
+from harness.policy import (
+    InvalidPolicy,
+    LintFinding,
+    PolicyDocument,
+    PolicyFault,
+    lint,
+    parse_policy,
+)
+from harness.policy.analysis.policy_diff import PolicyChange, diff_policies, overall
+from harness.policy.policy_cases import CaseResult, run_cases
+from harness.policy.policy_reading import syntax_of
+from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the action. Exit status as documented by `critic policy ACTION --help`."""
+    return {"check": _check, "diff": _diff, "test": _test}[args.action](args)
+
+
+def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
+    """Read a policy for another command; `-` is standard input.
+
+    Raises:
+        UsageError: it is not a policy, with every mistake in one line.
+    """
+    try:
+        return _read(name, limit)
+    except InvalidPolicy as error:
+        raise UsageError(_listed(name, error)) from None
+    except InvalidInput as error:
+        raise UsageError(f"{_source(name)}: {error.message}") from None
+
+
+def _listed(name: str, error: InvalidPolicy) -> str:
+    more = len(error.faults) - 1
+    rest = f"; run `critic policy check` for {more} more" if more else ""
+    return f"{_source(name)}: not a policy: {_fault_text(error.faults[0])}{rest}"
+
+
+def _read(name: str, limit: int) -> PolicyDocument:
+    document = read_whole(name, limit)
+    return document.parse_with(
+        lambda data: parse_policy(data, syntax=syntax_of(name), max_bytes=limit)
+    )
+
+
+def _source(name: str) -> str:
+    return "standard input" if name == "-" else escape_line(name)
+
+
+def _fault_text(fault: PolicyFault) -> str:
+    """Return the line, the place and the mistake on one line."""
+    place = f" {escape_line(fault.path)}" if fault.path else ""
+    return f"line {fault.line}{place}: {fault.message}"
+
+
+def _check(args: argparse.Namespace) -> int:
+    limit, as_json = size_limit(args), args.format == "json"
+    return max(_check_one(name, limit, as_json=as_json) for name in args.files)
+
+
+def _check_one(name: str, limit: int, *, as_json: bool) -> int:
+    try:
+        document = _read(name, limit)
+    except InvalidInput as error:
+        _tell_faults(name, error, as_json=as_json)
+        return EXIT_INVALID
+    located = ((document.line_of(finding.path), finding) for finding in lint(document.policy))
+    found = sorted(located)
+    if as_json:
+        findings = [{**finding._asdict(), "line": line} for line, finding in found]
+        _print_json({"file": name, "ok": not found, "findings": findings})
+    else:
+        _tell_findings(name, document, found)
+    return EXIT_REFUSED if found else EXIT_OK
+
+
+def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
+    faults = error.faults if isinstance(error, InvalidPolicy) else ()
+    if as_json:
+        errors = [fault._asdict() for fault in faults]
+        unread = [{"path": "", "message": error.message}]  # the file could not be read at all
+        _print_json({"file": name, "ok": False, "errors": errors or unread})
+        return
+    sys.stdout.flush()
+    for line in map(_fault_text, faults) if faults else [error.message]:
+        sys.stderr.write(f"{_source(name)}: {line}\n")
+
+
+def _tell_findings(
+    name: str, document: PolicyDocument, found: list[tuple[int, LintFinding]]
+) -> None:
+    for line, finding in found:
+        sys.stdout.write(f"{_source(name)}: line {line}: {finding.message} [{finding.rule}]\n")
+    if not found:
+        policy = document.policy
+        tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
+        sys.stdout.write(f"{_source(name)}: ok: {tools}, no findings\n")
+
+
+def _diff(args: argparse.Namespace) -> int:
+    old, new = (load_policy(name, size_limit(args)).policy for name in (args.old, args.new))
+    changes = diff_policies(old, new)
+    total = overall(changes)
+    if args.format == "json":
+        wire = [_change_wire(change) for change in changes]
+        _print_json({"old": args.old, "new": args.new, "change": total, "changes": wire})
+    else:
+        for change in changes:
+            _tell_change(change)
+        sys.stdout.write(f"{_source(args.new)} against {_source(args.old)}: {total}\n")
+    return EXIT_OK if total == "equal" else EXIT_REFUSED
+
+
+def _change_wire(change: PolicyChange) -> dict[str, Any]:
+    wire = {"subject": change.subject, "change": change.change, "changed": list(change.changed)}
+    witnesses = {"looser": change.looser, "tighter": change.tighter}
+    shown = {
+        name: {"witness": witness.document, "verdict": witness.verdict.wire()}
+        for name, witness in witnesses.items()
+        if witness is not None
+    }
+    undecided = {"not_decided": list(change.undecided)} if change.undecided else {}
+    return {**wire, **shown, **undecided}
+
+
+def _tell_change(change: PolicyChange) -> None:
+    sys.stdout.write(f"{change.subject}: {change.change}\n")
+    if change.changed:
+        sys.stdout.write(f"  changed: {', '.join(change.changed)}\n")
+    for direction, witness, refusing in (
+        ("looser", change.looser, "old"),
+        ("tighter", change.tighter, "new"),
+    ):
+        if witness is not None:
+            document = ascii_json(witness.document)
+            sys.stdout.write(f"  {direction}: the {refusing} policy refuses: {witness.reason}\n")
+            sys.stdout.write(f"    {document}\n")
+    if change.undecided and change.change != "not decided":
+        sys.stdout.write(f"  not decided: whether it is {' or '.join(change.undecided)} too\n")
+
+
+def _test(args: argparse.Namespace) -> int:
+    policy = load_policy(args.policy, size_limit(args)).policy
+    named = [file for name in args.cases for file in _case_files(Path(name))]
+    # A policy in JSON may be in the folder of its cases.
+    files = [file for file in named if args.policy == "-" or file != Path(args.policy)]
+    status, judged = EXIT_OK, 0
+    for result in run_cases(policy, files):
+        status = max(status, _status(result))
+        judged += not (result.has_own or result.invalid)
+        _tell_result(result, as_json=args.format == "json")
+    if not judged and status != EXIT_INVALID:
+        raise UsageError("no case leaves out compiled and spec, so the policy judged none of them")
+    return status
+
+
+def _case_files(path: Path) -> list[Path]:
+    files = case_files(path)
+    if not path.exists():
+        raise UsageError(f"{escape_line(str(path))}: no such file or folder")
+    if not files:
+        raise UsageError(f"{escape_line(str(path))}: no case file (*.json) in this folder")
+    return files
+
+
+def _status(result: CaseResult) -> int:
+    if result.invalid:
+        return EXIT_INVALID
+    return EXIT_REFUSED if result.problem else EXIT_OK
+
+
+def _tell_result(result: CaseResult, *, as_json: bool) -> None:
+    if as_json:
+        wire = {"file": str(result.file), "title": result.title, "ok": not result.problem}
+        notes = {"problem": result.problem} if result.problem else {}
+        _print_json({**wire, **notes, **({"has_own": True} if result.has_own else {})})
+        return
+    head = "FAILED" if result.problem else "ok"
+    own = " (judged by its own tools and spec, not by the policy)" if result.has_own else ""
+    title = f": {escape_line(result.title)}" if result.title else ""
+    sys.stdout.write(f"{escape_line(str(result.file))}: {head}{title}{own}\n")
+    for line in result.problem.splitlines():
+        sys.stdout.write(f"  {escape_line(line)}\n")
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    sys.stdout.write(ascii_json(value) + "\n")

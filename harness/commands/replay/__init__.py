@@ -1,0 +1,1 @@
+"""`critic replay`: parsers, commands, texts."""

@@ -1,0 +1,40 @@
+"""The parser of `critic replay`."""
+
+from harness.commands.arguments import Commands, add_ci_format, add_command, positive
+
+
+def add_replay(commands: Commands) -> None:
+    """Add `critic replay`."""
+    replay = add_command(commands, "replay")
+    replay.add_argument("log", metavar="LOG")
+    replay.add_argument("--head", metavar="SEQ:HASH", help="the last record there must be")
+    add_ci_format(replay)
+    replay.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="the number of processes (default: 1); the answers are the same",
+    )
+    replay.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="replay on the cluster of dask.distributed at tcp://HOST:PORT or tls://HOST:PORT",
+    )
+    replay.add_argument(
+        "--since",
+        metavar="SEQ:HASH|CHECKPOINT",
+        help="believe the records up to this one, or those of this signed checkpoint, and replay "
+        "those after it",
+    )
+    replay.add_argument(
+        "--public-key",
+        action="append",
+        metavar="FILE",
+        help="the key of who signed the checkpoint; if there are several, each must have",
+    )
+    replay.add_argument(
+        "--resume",
+        metavar="FILE",
+        help="keep in FILE how far the replay has come, and go on from there if FILE exists",
+    )

@@ -1,0 +1,83 @@
+"""`critic replay --since`: the last record that was checked before, by its hash or a checkpoint.
+
+Rule 1: a checkpoint counts with the public keys of who signed it, and never without.
+Rule 2: the hashes that the log has stored have to lead to the root of the checkpoint. What they are
+        of is not read again, but for the last of them.
+"""
+
+import argparse
+from pathlib import Path
+from typing import Final
+
+from harness.audit.proofs.checkpoint import Checkpoint
+from harness.audit.proofs.comparison import Departure, compare_hashes
+from harness.commands.log.note_files import public_keys, shown_path, signed_checkpoint
+from harness.errors import UsageError
+from harness.log.sql import SqlDecisionLog
+from harness.record import GENESIS, Head
+from harness.record.integrity import START, is_digest
+
+_START: Final = Head(START.seq, GENESIS)
+
+
+def record_since(args: argparse.Namespace, log: SqlDecisionLog) -> Head | Departure | None:
+    """Return the record that `--since` names; how the log differs from it; None without `--since`.
+
+    Raises:
+        UsageError: the options do not fit each other, or `--since` is neither form.
+        harness.audit.proofs.keys.UnusableKey: a public key cannot be used.
+        harness.audit.proofs.notes.InvalidCheckpoint: the checkpoint cannot be read, or the keys did
+            not sign it.
+        harness.log.log_errors.LogError: the log cannot be read.
+    """
+    if args.public_key is None:
+        _require_no_checkpoint(args.since)
+        return parse_head(args.since, "--since")
+    if args.since is None:
+        raise UsageError("--public-key is of who signed a checkpoint: name it with --since")
+    signed = signed_checkpoint(args.since, public_keys(args.public_key)).checkpoint
+    return _last_record(log, signed)
+
+
+def parse_head(text: str | None, option: str = "--head") -> Head | None:
+    """Parse the head that an option names as SEQ:HASH.
+
+    Raises:
+        UsageError: `text` does not have that form.
+    """
+    if text is None:
+        return None
+    seq, _, digest = text.partition(":")
+    # Sixteen digits hold every number that a record may have.
+    number = int(seq) if seq.isdecimal() and len(seq) <= 16 else -1
+    if number < 0 or not is_digest(digest) or (number == 0 and digest != GENESIS):
+        raise UsageError(f"{option}: write it as `critic log verify` prints it, SEQ:HASH")
+    return Head(number, digest)
+
+
+def require_later(head: Head | None, since: Head | None) -> None:
+    """Check that a head is not among the records that are believed: nothing would compare it.
+
+    Raises:
+        UsageError: it is.
+    """
+    if head is None or since is None or head.seq > since.seq or head == since:
+        return
+    raise UsageError(
+        f"--head: record {head.seq} is among those that --since lets pass unseen: leave out one"
+    )
+
+
+def _require_no_checkpoint(since: str | None) -> None:
+    if since and Path(since).is_file():
+        raise UsageError(
+            f"--since {shown_path(since)}: a checkpoint counts with the key of who signed it: give "
+            "--public-key"
+        )
+
+
+def _last_record(log: SqlDecisionLog, signed: Checkpoint) -> Head | Departure:
+    if signed.size == 0:
+        return _START
+    compared = compare_hashes(log.hashes(), signed)
+    return compared if isinstance(compared, Departure) else Head(signed.size, compared)

@@ -1,0 +1,91 @@
+"""How far a replay has come: a small file that an interrupted replay goes on from."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Final
+
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
+from harness.errors import UsageError, escape_text
+from harness.record.integrity import Link
+from harness.whole_files import write_whole
+from harness.wire import InvalidInput, parse
+
+_LARGEST: Final = 64 * 1024  # bytes of a state
+
+Digests = Annotated[tuple[str, ...], ARRAY]
+
+
+class ReplayState(Envelope):
+    """The last record that was replayed, and how many answers of each status there were.
+
+    `hashes` are those that the next record may name. `head` is the one that was given, as written;
+    `since` is SEQ:HASH of the record that was.
+    """
+
+    seq: Count
+    hashes: Digests
+    counts: dict[str, Count]
+    head: Annotated[str | None, OPTIONAL] = None
+    since: Annotated[str | None, OPTIONAL] = None
+
+    @classmethod
+    def of(
+        cls, link: Link, counts: Mapping[str, int], head: str | None, since: str | None
+    ) -> "ReplayState":
+        """Return the state of a replay that has come to a link."""
+        hashes = tuple(sorted(link.hashes))
+        kept = dict(Counter(counts))
+        return cls(seq=link.seq, hashes=hashes, counts=kept, head=head, since=since)
+
+    def follows(self, link: Link) -> bool:
+        """Return whether the log holds at this number what it held when the state was kept."""
+        return self.seq == link.seq and frozenset(self.hashes) == link.hashes
+
+
+def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState | None:
+    """Return the state in a file, or None if there is no such file.
+
+    Raises:
+        UsageError: the file is not a state, or one of a replay with another `--head` or `--since`.
+    """
+    if not path.exists():
+        return None
+    try:
+        state = parse(ReplayState, _bytes(path))
+    except InvalidInput as error:
+        shown = escape_text(str(path))
+        raise UsageError(
+            f"--resume {shown}: not the state of a replay ({error}): name another file"
+        ) from None
+    if state.head != head:
+        raise _unusable(path, "it is of a replay with another --head")
+    if state.since != since:
+        raise _unusable(path, "it is of a replay with another --since")
+    return state
+
+
+def keep_state(path: Path, state: ReplayState) -> None:
+    """Keep the state: the file holds the one before or this one, never a part."""
+    write_whole(path, [state.model_dump_json()], synced=False)
+
+
+def _bytes(path: Path) -> bytes:
+    if not path.is_file():  # a device may never end
+        raise InvalidInput("", "not a file")
+    with path.open("rb") as file:
+        return file.read(_LARGEST)
+
+
+def check_state(path: Path, state: ReplayState, link: Link) -> None:
+    """Check that a log is the one that a state was kept of.
+
+    Raises:
+        UsageError: its records are others, or are gone.
+    """
+    if not state.follows(link):
+        raise _unusable(path, f"the log does not hold record {state.seq} as it was replayed")
+
+
+def _unusable(path: Path, why: str) -> UsageError:
+    return UsageError(f"--resume {escape_text(str(path))}: {why}: remove the file to start again")

@@ -1,0 +1,130 @@
+"""Print the answers of replay, for `critic replay` and `critic log verify`, in every format."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final, Protocol, get_args
+
+from harness.commands.arguments import CI_FORMATS
+from harness.commands.formats.format_entries import (
+    EntryOutcome,
+    EntryReporter,
+    JudgedEntry,
+    entry_reporter,
+)
+from harness.commands.formats.judgement import DocumentMessage
+from harness.commands.output import ascii_json
+from harness.log.passwords import without_passwords
+from harness.record import Head
+from harness.replay.log_check import LogCheck
+from harness.replay.result import ReplayResult, ReplayStatus
+
+_ALWAYS: Final = frozenset({"same", "drift", "tampered", "incomplete"})
+"""The answers that are counted even where there are none."""
+
+
+class AnswerReporter(Protocol):
+    """Takes the answers on a log in their order, then what is said of the log as a whole."""
+
+    def answer(self, answer: ReplayResult) -> None:
+        """Report the answer for a record."""
+
+    def check(self, check: LogCheck) -> None:
+        """Report what is wrong with the log as a whole."""
+
+    def close(self, summary: str, head: Head | None, /) -> None:
+        """Print the end: the answers in a few words, and the head of the log if it is known."""
+
+
+def answer_reporter(form: str, file: str, command: str) -> AnswerReporter:
+    """Return the reporter of a format, for the log in a file or at a URL."""
+    if form in CI_FORMATS:
+        return _EntryAnswers(entry_reporter(form, command), without_passwords(file))
+    return _JsonAnswers() if form == "json" else _TextAnswers()
+
+
+def reported(
+    answers: Iterable[ReplayResult], counts: Counter[str], report: AnswerReporter
+) -> Counter[str]:
+    """Report every answer; count them by status."""
+    for answer in answers:
+        counts[answer.status] += 1
+        report.answer(answer)
+    return counts
+
+
+def summary_of(counts: Counter[str], since: int | None = None) -> str:
+    """Return how many records there are after record `since`, and how many of each answer."""
+    shown = [one for one in get_args(ReplayStatus) if one in _ALWAYS or counts[one]]
+    numbers = ", ".join(f"{counts[status]} {status}" for status in shown)
+    after = "" if since is None else f" after record {since}"
+    return f"{count_of_records(sum(counts.values()))}{after}: {numbers}"
+
+
+def count_of_records(number: int) -> str:
+    """Return the number of records in words: `1 record`, else `4 records`."""
+    return f"{number} record{'' if number == 1 else 's'}"
+
+
+class _TextAnswers:
+    """Prints the answers worth reading, what is wrong with the log, and a summary."""
+
+    def answer(self, answer: ReplayResult) -> None:
+        if not answer or answer.notes:
+            _print(answer.text())
+
+    def check(self, check: LogCheck) -> None:
+        if text := check.text():
+            _print(text)
+
+    def close(self, summary: str, head: Head | None) -> None:
+        _print(summary)
+        if head is not None:
+            _print(f"head {head.seq}:{head.hash}")
+
+
+class _JsonAnswers:
+    """Prints every answer as one JSON object a line."""
+
+    def answer(self, answer: ReplayResult) -> None:
+        _print(ascii_json(answer.wire()))
+
+    def check(self, check: LogCheck) -> None:
+        if check.damage or check.notes:
+            _print(ascii_json({"log": check.wire()}))
+
+    def close(self, _summary: str, head: Head | None) -> None:
+        if head is not None:
+            _print(ascii_json({"head": f"{head.seq}:{head.hash}"}))
+
+
+class _EntryAnswers:
+    """Reports each record as an entry, and the log as a whole as one more."""
+
+    def __init__(self, reporter: EntryReporter, file: str) -> None:
+        self._reporter, self._file = reporter, file
+
+    def answer(self, answer: ReplayResult) -> None:
+        place = f"record {answer.seq}"
+        said = [*answer.reasons, *(one.line() for one in answer.differences)]
+        listed = [DocumentMessage("error", answer.status, text, place) for text in said]
+        listed += [DocumentMessage("note", "note", text, place) for text in answer.notes]
+        outcome: EntryOutcome = "pass" if answer else "failure"
+        self._reporter.report(JudgedEntry(self._file, place, outcome, tuple(listed)))
+
+    def check(self, check: LogCheck) -> None:
+        listed = [DocumentMessage("error", "damaged", text) for text in check.damage]
+        listed += [DocumentMessage("note", "note", text) for text in check.notes]
+        outcome: EntryOutcome = "pass" if check else "failure"
+        self._reporter.report(JudgedEntry(self._file, "the log as a whole", outcome, tuple(listed)))
+
+    def close(self, _summary: str, _head: Head | None) -> None:
+        self._reporter.close()
+
+
+def _print(text: str) -> None:
+    """Print a line, above the progress bar if there is one."""
+    if "tqdm" in sys.modules:
+        sys.modules["tqdm"].tqdm.write(text, file=sys.stdout)
+    else:
+        sys.stdout.write(f"{text}\n")

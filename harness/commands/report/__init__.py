@@ -1,0 +1,1 @@
+"""`critic report`: parsers, commands, texts."""

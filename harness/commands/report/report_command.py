@@ -1,0 +1,67 @@
+"""`critic report`: a decision log as one page of HTML."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from harness.audit.report.collecting import Collected, collect
+from harness.audit.report.report_page import rendered
+from harness.commands.replay.replay_text import count_of_records
+from harness.errors import UsageError, escape_text
+from harness.log.sql import SqlDecisionLog
+from harness.whole_files import write_whole
+
+_EXIT_NOT_SOUND = 1
+_MOST_BYTES: Final = 64 * 1024 * 1024  # of details: more would take browsers long to open
+_MOST_SAID: Final = 20
+
+
+def run(args: argparse.Namespace) -> int:
+    """Write the page. Return 1 if the log is not sound, as `critic log verify` does."""
+    output = Path(args.output)
+    if args.output == "-":
+        raise UsageError("--output -: the page is put in place as a whole: name a file")
+    _keep_log(args.log, output)
+    with SqlDecisionLog.open_for_reading(args.log) as log:
+        found = collect(log, args.last, _MOST_BYTES)
+    write_whole(output, rendered(found, _name(args.log)))
+    sys.stdout.write(f"{escape_text(args.output)}: {count_of_records(found.answers.total())}\n")
+    sys.stdout.writelines(f"note: {line}\n" for line in _left_out(found))
+    return 0 if found.sound else _warn(found)
+
+
+def _keep_log(log: str, output: Path) -> None:
+    # Not by name alone: a link to the log is the log.
+    if "://" not in log and output.exists() and Path(log).exists() and output.samefile(log):
+        raise UsageError(f"{escape_text(log)} is the log: name another file for the page")
+
+
+def _name(log: str) -> str:
+    """Return what the page calls the log: no folder of this machine, and no password of a URL."""
+    return "LOG" if "://" in log else Path(log).name
+
+
+def _left_out(found: Collected) -> list[str]:
+    lines = []
+    if found.first > 1:
+        earlier = count_of_records(found.first - 1)
+        lines.append(f"{earlier} before record {found.first} left out: --last N shows more")
+    if found.details.dropped:
+        lines.append(
+            f"the {count_of_records(found.details.dropped)} that are oldest here cannot be opened: "
+            "the page would be too large"
+        )
+    return lines
+
+
+def _warn(found: Collected) -> int:
+    """Print what is wrong with the log on standard error; return the exit status."""
+    lines = [gap.text() for gap in found.gaps]
+    lines += [f"the log is damaged: {problem}" for problem in found.problems]
+    lines += [f"record {seq}: {one.status}" for seq, one in found.checked.items()]
+    more = len(lines) - _MOST_SAID
+    said = lines[:_MOST_SAID] + ([f"and {more} more: `critic log verify`"] if more > 0 else [])
+    sys.stdout.flush()
+    sys.stderr.writelines(f"critic: {line}\n" for line in said)
+    return _EXIT_NOT_SOUND

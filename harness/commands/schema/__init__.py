@@ -1,0 +1,1 @@
+"""`critic schema`: parsers, commands, texts."""

@@ -1,0 +1,1 @@
+"""`critic serve`: parsers, commands, texts."""

@@ -1,0 +1,67 @@
+"""`critic serve`: the critic over HTTP, on loopback, on a Unix socket, or elsewhere with tokens."""
+
+import argparse
+import os
+import signal
+import socket
+from contextlib import ExitStack
+
+from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_OK
+from harness.commands.policy.policy_command import load_policy
+from harness.errors import UsageError
+from harness.integrations.hooks.desk import HookDesk
+from harness.log.sql import SqlDecisionLog
+from harness.wire import MAX_DOCUMENT_BYTES
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until told to stop. Exit status as documented by `critic serve --help`."""
+    _require_libraries()
+    from harness.serve.bearer_tokens import read_tokens  # noqa: PLC0415
+    from harness.serve.request_limits import ServiceLimits  # noqa: PLC0415 - an extra of their own
+    from harness.serve.server import serve  # noqa: PLC0415
+    from harness.serve.service import ServiceSettings  # noqa: PLC0415
+
+    limits = ServiceLimits(
+        max_bytes=args.max_bytes or MAX_DOCUMENT_BYTES,
+        seconds=args.timeout,
+        sessions=args.max_sessions,
+        idle_seconds=args.max_idle,
+    )
+    tokens = None if args.tokens is None else read_tokens(args.tokens)
+    policy = None if args.policy is None else load_policy(args.policy).policy
+    with ExitStack() as stack:
+        bound = _bound(args, stack, has_tokens=tokens is not None)
+        settings = ServiceSettings(
+            policy=policy,
+            log=stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None,
+            tokens=tokens,
+            limits=limits,
+            loopback_only=args.socket is None,
+            public_url=args.public_url,
+            hooks=None if args.socket is None else HookDesk().answer,
+        )
+        stopped_by = serve(settings, bound)
+    return EXIT_INTERRUPTED if stopped_by == signal.SIGINT else EXIT_OK
+
+
+def _require_libraries() -> None:
+    try:
+        import prometheus_client  # noqa: F401, PLC0415
+        import starlette  # noqa: F401, PLC0415
+        import uvicorn  # noqa: F401, PLC0415
+    except ImportError:
+        raise UsageError(
+            "the service needs more libraries: pip install 'plan-critic[serve]'"
+        ) from None
+
+
+def _bound(args: argparse.Namespace, stack: ExitStack, *, has_tokens: bool) -> socket.socket:
+    """Return the socket to serve on. What it leaves on disk is removed at the end."""
+    from harness.serve.sockets import bind_tcp, bind_unix, release_unix  # noqa: PLC0415
+
+    if args.socket is None:
+        return stack.enter_context(bind_tcp(args.host, args.port, has_tokens=has_tokens))
+    bound = stack.enter_context(bind_unix(args.socket))
+    stack.callback(release_unix, args.socket, os.lstat(args.socket))
+    return bound

@@ -1,0 +1,1 @@
+"""`critic what-if`: parsers, commands, texts."""

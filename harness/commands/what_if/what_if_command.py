@@ -1,0 +1,106 @@
+"""`critic what-if`: what another policy, safety mode or budget would make of recorded plans."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from harness.commands.documents import size_limit
+from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
+from harness.commands.output import ascii_json
+from harness.commands.policy.policy_command import load_policy
+from harness.commands.replay.replay_text import answer_reporter
+from harness.commands.what_if.what_if_text import (
+    compared_text,
+    compared_wire,
+    matrix_lines,
+    summary_line,
+)
+from harness.errors import UsageError, escape_text
+from harness.log.sql import SqlDecisionLog
+from harness.replay.log_check import LogCheck, check_log
+from harness.what_if.columns.column_writing import is_parquet
+from harness.what_if.matrix import LeftOutTally, Matrix, PlanTally
+from harness.what_if.recorded_change import Alteration, KeptEvidence
+from harness.what_if.rejudging import Compared, JudgedPlan, NotJudged, what_if
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what changes, the matrix and the counts. Exit status as documented by `--help`."""
+    change, matrix = _change(args), Matrix()
+    if is_parquet(args.log):
+        check = _judge_columns(args, change, matrix)
+    else:
+        with SqlDecisionLog.open_for_reading(args.log) as log:
+            for one in what_if(log, change, decision_key=args.decision):
+                _take(one, args, matrix)
+            check = check_log(log)
+    answer_reporter(args.format, args.log, "what-if").check(check)
+    _require_decision(args.decision, matrix)
+    if args.format == "json":
+        _print(ascii_json({"what_if": matrix.wire()}))
+    else:
+        for line in (*matrix_lines(matrix), summary_line(matrix)):
+            _print(line)
+    is_looser = matrix.looser > 0 and not args.allow_loosening
+    is_unjudged = matrix.unjudged > 0 and not args.allow_unjudged
+    return EXIT_OK if check and not is_looser and not is_unjudged else EXIT_REFUSED
+
+
+def _require_decision(asked: str | None, matrix: Matrix) -> None:
+    """Check that something was judged where only one decision was asked for: a name may be wrong.
+
+    Raises:
+        UsageError: every plan that can be judged is of another decision.
+    """
+    if asked is None or matrix.judged or not matrix.left_out:
+        return
+    raise UsageError(
+        f"--decision {escape_text(asked)}: no plan is of this decision: name the id of a recorded "
+        "spec"
+    )
+
+
+def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix) -> LogCheck:
+    """Judge the plans of an export. Return what was wrong with its log as a whole."""
+    try:
+        from harness.what_if.columns.column_judging import PlanJudge  # noqa: PLC0415 - large, and only for this
+        from harness.what_if.columns.column_reading import PlanFile  # noqa: PLC0415
+    except ImportError:
+        needed = "numpy and pyarrow: pip install 'plan-critic[columnar]'"
+        raise UsageError(f"to judge a Parquet file takes {needed}") from None
+    file = PlanFile(Path(args.log))
+    judge = PlanJudge(change, args.decision, shown=not args.counts)
+    for one in judge.compared(file):
+        _take(one, args, matrix)
+    return file.check
+
+
+def _take(
+    one: Compared | PlanTally | LeftOutTally, args: argparse.Namespace, matrix: Matrix
+) -> None:
+    matrix.add(one)
+    if isinstance(one, JudgedPlan | NotJudged) and not args.counts and _is_shown(one):
+        _print(ascii_json(compared_wire(one)) if args.format == "json" else compared_text(one))
+
+
+def _change(args: argparse.Namespace) -> Alteration:
+    """Return the change that is asked for.
+
+    Raises:
+        UsageError: none is, or the policy is invalid.
+    """
+    if args.policy is None and args.safety_mode is None and not args.budget:
+        raise UsageError("say what would be different: --policy, --safety-mode or --budget")
+    if args.evidence is not None and args.policy is None:
+        raise UsageError("--evidence goes with --policy: without one, evidence is as recorded")
+    policy = None if args.policy is None else load_policy(args.policy, size_limit(args)).policy
+    evidence: KeptEvidence = args.evidence or "both"
+    return Alteration(policy, args.safety_mode, args.budget, evidence)
+
+
+def _is_shown(one: JudgedPlan | NotJudged) -> bool:
+    return isinstance(one, NotJudged) or one.direction != "unchanged" or one.drifted
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

@@ -1,0 +1,116 @@
+"""A guarded session as JSON, to go on in another process, and back.
+
+Keep it where no agent can write: whoever changes it grants what it says was approved.
+"""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from critic.session import SessionRules, SessionState, session_of, state_of
+from critic.session.call_batch import RunningBatch
+from critic.session.contradictions import ContradictoryState
+from critic.session.session_state import BatchState, asked_of, running_state
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
+from evals.json_value import Text
+from evals.timestamps import Time
+from harness.canonical import canonical_bytes, digest
+from harness.guard.course import Course, OpenQuestion
+from harness.guard.recording import Marks, state_claim
+from harness.policy import GuardSettings
+from harness.record import Digest
+from harness.wire import InvalidInput, parse
+
+
+class BegunState(Envelope):
+    """The hash of the record in which a batch began whose calls have not all ended."""
+
+    turn: Count
+    hash: Digest
+
+
+class GuardState(Envelope):
+    """All that a guard knows of one session.
+
+    `revision` counts how often the session was handed over, so that nobody goes on twice from one
+    state. Where there is a log, `mark` is the number of its last record, `claims` are on the states
+    that it went on from without a record since, and `begun` are the beginnings that have no end.
+    """
+
+    session: SessionState
+    as_of: Annotated[Time | None, OPTIONAL] = None
+    question: Annotated[BatchState | None, OPTIONAL] = None
+    asked: Count
+    denied: Annotated[tuple[Text, ...], ARRAY]
+    has_halted: bool
+    revision: Annotated[Count, Field(ge=1)]
+    mark: Annotated[Count | None, OPTIONAL] = None
+    claims: Annotated[tuple[Text, ...], ARRAY] = ()
+    begun: Annotated[tuple[BegunState, ...], ARRAY] = ()
+
+
+def dump_course(course: Course, revision: int, marks: Marks) -> bytes:
+    """Return a session as canonical JSON."""
+    question = course.question
+    asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
+    state = GuardState(
+        session=state_of(course.session),
+        as_of=course.as_of,
+        question=asked,
+        asked=course.asked,
+        denied=tuple(sorted(key.decode() for key in course.denied)),
+        has_halted=course.has_halted,
+        revision=revision,
+        mark=marks.last,
+        claims=marks.claims,
+        begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in marks.begun.items()),
+    )
+    return canonical_bytes(state)
+
+
+def parse_state(data: bytes) -> GuardState:
+    """Parse a session that was handed over. It may be larger than other documents.
+
+    Raises:
+        InvalidInput: it is none.
+    """
+    return parse(GuardState, data, max_bytes=max(len(data), 1))
+
+
+def log_marks(state: GuardState) -> Marks:
+    """Return where a session is in the log that goes on from a state."""
+    claims = (*state.claims, state_claim(digest(state)))
+    return Marks(state.mark, claims, {one.turn: one.hash for one in state.begun})
+
+
+def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -> Course:
+    """Return the session that a state describes.
+
+    Raises:
+        InvalidInput: it is of another policy, or contradicts itself.
+    """
+    try:
+        session = session_of(rules, state.session)
+    except ValueError as error:
+        raise _refused(error, "/session") from None
+    question = None
+    if state.question is not None:
+        try:
+            batch, verdict = asked_of(session, state.question, "/question")
+        except ValueError as error:
+            raise _refused(error, "") from None
+        question = OpenQuestion(batch, verdict, digest(batch.plan))
+    return Course(
+        settings=settings,
+        session=session,
+        as_of=state.as_of,
+        question=question,
+        asked=state.asked,
+        denied=frozenset(key.encode() for key in state.denied),
+        has_halted=state.has_halted,
+    )
+
+
+def _refused(error: ValueError, at: str) -> InvalidInput:
+    path = error.path if isinstance(error, ContradictoryState) else ""
+    return InvalidInput(f"{at}{path}", f"cannot go on from it: {error}")

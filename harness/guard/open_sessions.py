@@ -1,0 +1,55 @@
+"""One open session of a guard: its course, its lock, its permits, its place in the log."""
+
+from threading import Lock
+from typing import Final
+
+from harness.guard.course import Answered, Course
+from harness.guard.permits import CallPermit, permit_of
+from harness.guard.recording import Marks
+from harness.guard.rulings import Ruling
+from harness.guard.session_events import CallsEvent, ResultEvent, SessionEvent
+
+
+class OpenSession:
+    """An open session. Change it under its lock only."""
+
+    def __init__(self, course: Course, revision: int, marks: Marks) -> None:
+        """Take in a session that was opened, or went on from another process."""
+        self.lock: Final = Lock()
+        self.course = course
+        self.revision: Final = revision
+        self.marks = marks
+        self.permits: dict[str, CallPermit] = {}
+        self.is_over = False
+
+    def commit(self, event: SessionEvent, answered: Answered) -> None:
+        """Go on after an event: the permits of the calls that were allowed are made.
+
+        A call that is asked for again, or has ended, cannot be made by an earlier permit. Where the
+        session halts, no call can be made any more.
+        """
+        self.course = answered.course
+        if answered.course.has_halted:
+            self._withdraw_all()
+        if isinstance(event, ResultEvent):
+            self._withdraw(event.id)
+        if isinstance(event, CallsEvent):
+            for call in event.calls:
+                self._withdraw(call.id)
+        if isinstance(answered.answer, Ruling) and answered.answer.action == "allow":
+            for batch in (record.batch for record in answered.records):
+                self.permits |= {call.id: permit_of(call) for call in batch.calls}
+
+    def end(self) -> None:
+        """Withdraw all permits: the session is over here."""
+        self.is_over = True
+        self._withdraw_all()
+
+    def _withdraw_all(self) -> None:
+        for call in list(self.permits):
+            self._withdraw(call)
+
+    def _withdraw(self, call: str) -> None:
+        permit = self.permits.pop(call, None)
+        if permit is not None:
+            permit.withdraw()

@@ -1,0 +1,87 @@
+"""What the hooks of one session remember beside the state of its guard."""
+
+from hashlib import sha256
+from typing import Annotated, Any, NamedTuple
+
+from evals.context import CallId, SessionId, Sha256
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
+from harness.canonical import canonical_bytes, canonical_json
+from harness.integrations.hooks.dialect import HookEvent
+from harness.wire import InvalidInput, parse
+
+_MOST_CALLS = 1000
+"""How many calls are remembered that never ended, such as those that a person refused."""
+
+
+class KnownCall(Envelope):
+    """A call that may run: it was allowed, or its agent was told to ask.
+
+    `key` is the canonical JSON of the tool and its arguments, hashed. `asked` is the digest of the
+    plan that the question was about.
+    """
+
+    id: CallId
+    key: Sha256
+    asked: Annotated[Sha256 | None, OPTIONAL] = None
+
+
+class HookMemory(Envelope):
+    """The calls of a session that may run and have not ended. `made` counts ids that were made."""
+
+    dialect: Identifier
+    session: SessionId
+    made: Count = 0
+    calls: Annotated[tuple[KnownCall, ...], ARRAY] = ()
+
+    def named(self, event: HookEvent) -> tuple["HookMemory", str]:
+        """Return the id of a call that is about to be made, and the memory after that."""
+        if event.call is not None:
+            return self, event.call
+        return self._with(made=self.made + 1), f"hook/{self.made + 1}"
+
+    def known(self, event: HookEvent) -> KnownCall | None:
+        """Return the call that ended: the first of its id, or else of its tool and arguments."""
+        key = None if event.call is not None else call_key(event)
+        found = (one for one in self.calls if event.call == one.id or key == one.key)
+        return next(found, None)
+
+    def plus(self, call: KnownCall) -> "HookMemory":
+        """Return the memory with one more call, in the place of an earlier one of its id."""
+        others = self.minus(call.id).calls
+        return self._with(calls=(*others[-_MOST_CALLS + 1 :], call))
+
+    def minus(self, call: str) -> "HookMemory":
+        """Return the memory without a call."""
+        return self._with(calls=tuple(one for one in self.calls if one.id != call))
+
+    def _with(self, **changed: Any) -> "HookMemory":
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return HookMemory(**{**fields, **changed})
+
+
+def call_key(event: HookEvent) -> str:
+    """Return what tells a call from every other: its tool and its arguments."""
+    return sha256(canonical_json([event.tool, event.args])).hexdigest()
+
+
+class HookState(NamedTuple):
+    """A session between two processes: the memory, and the state of the guard as JSON."""
+
+    memory: HookMemory
+    guard: bytes
+
+    def dumped(self) -> bytes:
+        """Return the state as two lines."""
+        return canonical_bytes(self.memory) + b"\n" + self.guard + b"\n"
+
+    @classmethod
+    def parsed(cls, data: bytes) -> "HookState":
+        """Return a state from its two lines.
+
+        Raises:
+            InvalidInput: they are not such a state.
+        """
+        lines = data.split(b"\n")
+        if len(lines) != 3 or lines[2]:
+            raise InvalidInput("", "the state of the session is damaged")
+        return cls(parse(HookMemory, lines[0]), lines[1])

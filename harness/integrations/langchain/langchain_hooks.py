@@ -1,0 +1,174 @@
+"""The middleware of a guarded agent of LangChain. Private: see `harness.integrations.langchain`.
+
+Rule 1: the one that rules is the last: it rules before any other, and is next to the tools.
+Rule 2: a ruling and its question are two steps, so that the state of the graph holds the session
+        while a person is asked.
+Rule 3: what may wait for a disk runs in a thread of its own where the agent is asynchronous.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Annotated, Any, Final, NotRequired
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain.agents.middleware.types import PrivateStateAttr
+from langchain_core.messages import ToolMessage
+from langgraph.types import interrupt
+
+from harness.integrations.langchain.langchain_approval import ApprovalAnswer
+from harness.integrations.langchain.langchain_gate import (
+    CallPlace,
+    CallRefused,
+    require_callbacks,
+    run_halted,
+)
+from harness.integrations.langchain.langchain_messages import (
+    mark_as_written,
+    ran_at_the_provider,
+    unanswered_calls,
+)
+from harness.integrations.langchain.langchain_sessions import GraphState, Sessions
+from harness.integrations.seam.guarded import AskedCall, CallReply
+from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling, not_approved
+
+
+class GuardedState(AgentState[Any]):
+    """The state of a guarded agent. `guarded` is neither read from an input nor returned."""
+
+    guarded: NotRequired[Annotated[dict[str, Any], PrivateStateAttr]]
+
+
+class CriticGuard(AgentMiddleware[Any]):
+    """Rules on the calls of a message, and on each call that is made."""
+
+    state_schema = GuardedState
+
+    def __init__(self, sessions: Sessions) -> None:
+        """Rule in the sessions of an agent."""
+        self._sessions: Final = sessions
+
+    def before_agent(self, state: Any, runtime: Any) -> GraphState:  # noqa: ARG002
+        """Begin a run."""
+        return {"guarded": self._sessions.enter(state)}
+
+    async def abefore_agent(self, state: Any, runtime: Any) -> GraphState:
+        """Begin a run."""
+        return await asyncio.to_thread(self.before_agent, state, runtime)
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: Any, runtime: Any) -> GraphState | None:  # noqa: ARG002
+        """Rule on the calls of a message, before any of them is made."""
+        calls = unanswered_calls(state["messages"])
+        if ran_at_the_provider(state["messages"]) and not self._sessions.guard.is_shadow:
+            raise run_halted("the provider of the model ran a tool, which could not be ruled on")
+        if not calls:
+            return None
+        ruling = _unless_halted(self._sessions.run(state).session.rule(calls))
+        if ruling.action == "ask":
+            asks = {**ruling.wire(), "calls": [call._asdict() for call in calls]}
+            return {"guarded": {**self._sessions.leave(state, is_over=False), "asks": asks}}
+        return None if ruling else _answered([(call, ruling) for call in calls], of=calls)
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_model(self, state: Any, runtime: Any) -> GraphState | None:
+        """Rule on the calls of a message, before any of them is made."""
+        return await asyncio.to_thread(self.after_model, state, runtime)
+
+    def after_agent(self, state: Any, runtime: Any) -> GraphState:  # noqa: ARG002
+        """End a run."""
+        return {"guarded": self._sessions.leave(state, is_over=True)}
+
+    async def aafter_agent(self, state: Any, runtime: Any) -> GraphState:
+        """End a run."""
+        return await asyncio.to_thread(self.after_agent, state, runtime)
+
+    def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+        """Make a call in its place, where the gate rules on it."""
+        request, place = self._placed(request)
+        try:
+            with place.taken():
+                result = handler(request)
+        except CallRefused as refused:
+            return _refusal(request.tool_call, refused.ruling)
+        mark_as_written(result, request.state["messages"])
+        return result
+
+    async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Make a call in its place, where the gate rules on it."""
+        request, place = self._placed(request)
+        try:
+            with place.taken():
+                result = await handler(request)
+        except CallRefused as refused:
+            return _refusal(request.tool_call, refused.ruling)
+        mark_as_written(result, request.state["messages"])
+        return result
+
+    def _placed(self, request: Any) -> tuple[Any, CallPlace]:
+        if not self._sessions.guard.is_shadow:
+            require_callbacks(request.tool)
+        run, call = self._sessions.run(request.state), request.tool_call
+        edits = request.state["guarded"].get("edits", {})
+        if call["id"] in edits:
+            request = request.override(tool_call={**call, "args": edits[call["id"]]})
+        return request, CallPlace(run.session, call["id"] or "", run.paused)
+
+
+class CriticApproval(AgentMiddleware[Any]):
+    """Asks a person where the ruling is to ask."""
+
+    state_schema = GuardedState
+
+    def __init__(self, sessions: Sessions) -> None:
+        """Ask in the sessions of an agent."""
+        self._sessions: Final = sessions
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: Any, runtime: Any) -> GraphState | None:  # noqa: ARG002
+        """Wait for an answer, and tell the model what may not run."""
+        known = {name: one for name, one in state["guarded"].items() if name != "edits"}
+        if "asks" not in known:
+            return {"guarded": known} if "edits" in state["guarded"] else None
+        answer = interrupt(known.pop("asks"), response_schema=ApprovalAnswer)
+        session, calls = self._sessions.run(state).session, unanswered_calls(state["messages"])
+        known.pop("held", None)
+        replies = {name: CallReply(one.yes, one.args) for name, one in answer.calls.items()}
+        rulings = session.answer(replies, approver=answer.approver, plan_digest=answer.plan_digest)
+        silent = not_approved("nobody said yes to this call")
+        ruled = [(call, _unless_halted(rulings.get(call.id, silent))) for call in calls]
+        edits = {name: one.args for name, one in answer.calls.items() if one.args is not None}
+        refused = [(call, ruling) for call, ruling in ruled if not ruling]
+        return {"guarded": {**known, "edits": edits}, **_answered(refused, of=calls)}
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_model(self, state: Any, runtime: Any) -> GraphState | None:
+        """Wait for an answer, and tell the model what may not run."""
+        return await asyncio.to_thread(self.after_model, state, runtime)
+
+
+def _unless_halted(ruling: SeamRuling) -> SeamRuling:
+    if ruling.action == "halt":
+        raise GuardHalted(ruling)
+    return ruling
+
+
+def _refusal(call: Mapping[str, Any], ruling: SeamRuling) -> ToolMessage:
+    return _message(AskedCall(call["id"] or "", call["name"], call["args"]), ruling)
+
+
+def _answered(
+    refused: Sequence[tuple[AskedCall, SeamRuling]], *, of: Sequence[AskedCall]
+) -> GraphState:
+    """Return the update that tells the model of refusals: it goes on at once if all are refused."""
+    told: GraphState = {"messages": [_message(call, ruling) for call, ruling in refused]}
+    return {**told, "jump_to": "model"} if len(refused) == len(of) else told
+
+
+def _message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
+    return ToolMessage(
+        ruling.message(),
+        tool_call_id=call.id,
+        name=call.tool,
+        status="error",
+        artifact=ruling.wire(),
+    )

@@ -1,0 +1,91 @@
+"""What messages of LangChain say to a guard: words of the user, calls, and how a call ended."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langgraph.types import Command
+
+from harness.integrations.importers.transcript import returned, spoken
+from harness.integrations.seam.guarded import AskedCall
+
+_WRITTEN_BY: Final = "lc_source"
+"""What LangChain puts into messages that it wrote itself in the name of the user: summaries."""
+
+
+def new_words(messages: Sequence[Any], heard: str | None) -> list[str]:
+    """Return what the user said after the message with the id `heard`.
+
+    Human messages that middleware or a tool wrote are not words of the user. Where the message is
+    gone, only what comes after all others is new.
+    """
+    ids = [message.id for message in messages]
+    since = ids.index(heard) + 1 if heard in ids else 0
+    if heard is not None and heard not in ids:
+        others = (at for at, one in enumerate(messages) if not isinstance(one, HumanMessage))
+        since = max(others, default=-1) + 1
+    return [
+        str(message.text)
+        for message in messages[since:]
+        if isinstance(message, HumanMessage) and _WRITTEN_BY not in message.additional_kwargs
+    ]
+
+
+def unanswered_calls(messages: Sequence[Any]) -> list[AskedCall]:
+    """Return the calls of the last message of the model that have no answer yet.
+
+    Those that the framework could not read keep their text. Structured output has its answer.
+    """
+    answered: set[Any] = set()
+    for message in reversed(messages):
+        if isinstance(message, ToolMessage):
+            answered.add(message.tool_call_id)
+        if isinstance(message, AIMessage):
+            asked: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
+            return [_asked(call) for call in asked if call["id"] not in answered]
+    return []
+
+
+def _asked(call: Any) -> AskedCall:
+    return AskedCall(
+        call["id"] or "", call["name"] or "", "" if call["args"] is None else call["args"]
+    )
+
+
+def ran_at_the_provider(messages: Sequence[Any]) -> bool:
+    """Return True where the last message shows a tool that the provider of the model ran."""
+    last = next((one for one in reversed(messages) if isinstance(one, AIMessage)), None)
+    blocks: Sequence[Any] = () if last is None else last.content_blocks
+    return any(str(block.get("type")).startswith("server_tool_call") for block in blocks)
+
+
+def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
+    """Return the status of a call that returned, and the facts of its result."""
+    told = [one for one in _messages(output) if isinstance(one, ToolMessage)]
+    message = next((one for one in told if one.tool_call_id == call), None)
+    if message is None:
+        return "completed", {} if told else {"output": output}
+    words, _ = spoken(message.content, "/content")
+    if message.status == "error":
+        return "failed", {"error": words}
+    return "completed", {"output": returned(words)}
+
+
+def mark_as_written(result: Any, said: Sequence[Any]) -> None:
+    """Mark human messages that a tool returned: no user said them, but those that were there."""
+    known = {message.id for message in said}
+    for message in _messages(result):
+        if isinstance(message, HumanMessage) and (message.id is None or message.id not in known):
+            message.additional_kwargs.setdefault(_WRITTEN_BY, "tool")
+
+
+def _messages(result: Any) -> Iterator[Any]:
+    if isinstance(result, BaseMessage):
+        yield result
+    elif isinstance(result, Command):
+        yield from _messages(result.update)
+    elif isinstance(result, dict):
+        yield from _messages(list(result.values()))
+    elif isinstance(result, list | tuple):
+        for one in result:
+            yield from _messages(one)

@@ -1,0 +1,87 @@
+"""Questions to the user of an MCP client, by elicitation, and requests that a client repeats.
+
+From 2026-07-28 on a client repeats a request with the answer in it, under a new id, so that what
+binds the two is a state of ours: random, good once, and for the same call only. Before that, the
+proxy asks the client with a request of its own.
+"""
+
+import json
+import secrets
+from typing import Any, Final, NamedTuple
+
+from evals.escaping import escape_line
+from harness.integrations.mcp.mcp_guarded import McpCall, UserQuestion
+
+Json = dict[str, Any]
+
+OURS: Final = "critic"
+"""What our question is called among those of one answer."""
+
+_MOST_KEPT: Final = 1000
+_LONGEST_TEXT: Final = 400
+_MOST_REASONS: Final = 10
+_FORM: Final = {
+    "type": "object",
+    "properties": {"approve": {"type": "boolean", "title": "Make this call?"}},
+    "required": ["approve"],
+}
+
+
+class Continuation(NamedTuple):
+    """A call that is being made, and whose server asked for more. `state` is the server's."""
+
+    call: McpCall
+    state: str | None
+
+
+class RepeatedRequests:
+    """What clients will come back with: each once, and only the newest thousand."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        self._kept: Final[dict[str, UserQuestion | Continuation]] = {}
+
+    def keep(self, waiting: UserQuestion | Continuation) -> str:
+        """Keep something, and return the state that a client has to come back with."""
+        if len(self._kept) >= _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        state = secrets.token_urlsafe(24)
+        self._kept[state] = waiting
+        return state
+
+    def take(self, state: Any) -> UserQuestion | Continuation | None:
+        """Return what was kept under a state, which is used up by that."""
+        return self._kept.pop(state, None) if type(state) is str else None
+
+
+def form(question: UserQuestion) -> Json:
+    """Return what a person is shown: the call with its values, why, and a box to tick."""
+    reasons = question.denial.reasons
+    more = [f"and {len(reasons) - _MOST_REASONS} more"] if len(reasons) > _MOST_REASONS else []
+    args = json.dumps(_shortened(question.call.args), ensure_ascii=False)
+    lines = [f"{question.call.name} {args}", *reasons[:_MOST_REASONS], *more]
+    message = "\n".join(map(escape_line, lines))
+    return {
+        "method": "elicitation/create",
+        "params": {"mode": "form", "message": message, "requestedSchema": _FORM},
+    }
+
+
+def _shortened(value: Any) -> Any:
+    if type(value) is str and len(value) > _LONGEST_TEXT:
+        return f"{value[:_LONGEST_TEXT]}... ({len(value)} characters)"
+    if type(value) is list:
+        return [_shortened(item) for item in value]
+    return (
+        {name: _shortened(part) for name, part in value.items()} if type(value) is dict else value
+    )
+
+
+def said(answer: Any) -> bool | None:
+    """Return what a person said: None for neither yes nor no."""
+    action = answer.get("action") if type(answer) is dict else None
+    content = answer.get("content") if action == "accept" else None
+    approved = content.get("approve") if type(content) is dict else None
+    if action == "decline" or approved is False:
+        return False
+    return True if approved is True else None

@@ -1,0 +1,262 @@
+"""One MCP server under the guard: a session, the names of its tools, its pins. No JSON-RPC.
+
+Rule 1: a call of a tool is made only if the guard allows it, with the arguments of its permit.
+Rule 2: what a tool says of itself is compared with its pin before a client sees it, and before it
+        is called. A shadow compares nothing, since it hides nothing.
+Rule 3: what a call returned is on record before a client sees it.
+"""
+
+import json
+import time
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple
+
+from critic import MODE_RANK, Refused
+from harness.canonical import canonical_json
+from harness.errors import HarnessError
+from harness.failures import describe_error
+from harness.guard import Answer, EventError, EventFault, Guard, Ruling
+from harness.guard.session_events import event_of
+from harness.integrations.mcp.mcp_pins import PinFile
+from harness.policy import Policy
+
+Json = dict[str, Any]
+
+
+class McpCall(NamedTuple):
+    """A call as a client asks for it.
+
+    Attributes:
+        id: its id in the session.
+        name: what the server calls the tool.
+        tool: what the policy calls it.
+        is_tool: whether `tools/call` asks for it, and not another method.
+        started: when it was passed on, in seconds of a monotonic clock; 0 before.
+    """
+
+    id: str
+    name: str
+    tool: str
+    args: Json
+    is_tool: bool = True
+    started: float = 0.0
+
+    def is_for(self, name: str, args: Json) -> bool:
+        """Return whether this is the same call, asked for once more."""
+        return self.name == name and canonical_json(self.args) == canonical_json(args)
+
+
+class Denial(NamedTuple):
+    """Why a call is not made, for a model to read and for a program.
+
+    `kind` is that of the verdict, or what else failed.
+    """
+
+    kind: str
+    reasons: tuple[str, ...]
+    wire: Json
+
+    @property
+    def text(self) -> str:
+        """What the model reads."""
+        return json.dumps({"refused": self.kind, "reasons": list(self.reasons)})
+
+
+class UserQuestion(NamedTuple):
+    """A call that a person is asked about, the plan that the answer is of, and why it is asked.
+
+    `denial` is what the call is answered if none comes.
+    """
+
+    call: McpCall
+    plan_digest: str
+    denial: Denial
+
+
+class GuardedServer:
+    """What is known of one server in one session. Use it from one thread at a time."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        guard: Guard,
+        session: str,
+        *,
+        pins: PinFile,
+        adapter: str | None = None,
+        approver: str = "mcp-user",
+        allowed_methods: Collection[str] = (),
+    ) -> None:
+        """Guard a server in an open session.
+
+        Args:
+            adapter: only tools with this adapter_id are the server's, under their capability_id.
+                Without it all tools of the policy are, under the names that agents have for them.
+            approver: who answers questions: authenticated by whoever starts the proxy.
+            allowed_methods: methods that pass without being judged.
+        """
+        self._policy: Final = policy
+        self._guard: Final = guard
+        self._session: Final = session
+        self._pins: Final = pins
+        self._approver: Final = approver
+        self._names: Final = _names(policy, adapter)
+        self._listed: Final[dict[str, Json]] = {}
+        self._count = 0
+        self.allowed_methods: Final = frozenset(allowed_methods)
+        self.is_listed = False
+
+    def shows(self, tool: Json) -> bool:
+        """Note an entry of `tools/list`, and return whether a client may see it."""
+        name = tool.get("name")
+        if type(name) is not str:
+            return False
+        self._listed[name] = tool
+        if self._policy.guard.shadow:
+            return True
+        known = self._policy.tools.get(self._names.get(name, ""))
+        if known is None or self._difference(name) is not None:
+            return False
+        modes = (self._policy.guard.safety_mode, self._policy.spec.approval_mode)
+        rank = MODE_RANK[known.approval_mode]
+        return all(mode is None or rank <= MODE_RANK[mode] for mode in modes)
+
+    def forget_list(self) -> None:
+        """Take note that the server has other tools now."""
+        self._listed.clear()
+        self.is_listed = False
+
+    def must_list(self, name: str) -> bool:
+        """Return whether the tools have to be listed before this one is called."""
+        if self._policy.guard.shadow or self.is_listed:
+            return False
+        return name in self._names and name not in self._listed
+
+    def call(self, name: str, args: Json, *, is_tool: bool) -> McpCall:
+        """Return a call with an id of its own."""
+        self._count += 1
+        return McpCall(f"mcp-{self._count}", name, self._names.get(name, name), args, is_tool)
+
+    def rule(self, call: McpCall) -> Denial | UserQuestion | None:
+        """Have a call ruled on: None if it may be made."""
+        if denial := self._unlike_its_pin(call):
+            return denial
+        answer = self._ruled(call)
+        if plan_digest := _plan_asked(answer):
+            return UserQuestion(call, plan_digest, _denial_of(answer))
+        return None if answer else _denial_of(answer)
+
+    def answer(self, question: UserQuestion, *, yes: bool) -> Denial | None:
+        """Take in what a person said about a call: None if it may be made now.
+
+        Other calls may have been ruled on since. The question is then put again, and answered as
+        the person did if it says the same.
+        """
+        if denial := self._unlike_its_pin(question.call):
+            return denial
+        answer = self._answered(question.plan_digest, yes=yes)
+        if isinstance(answer, EventError):
+            answer = self._ruled(question.call)
+            if (again := _plan_asked(answer)) and _reasons(answer) == question.denial.reasons:
+                answer = self._answered(again, yes=yes)
+        return None if answer else _denial_of(answer)
+
+    def made(self, call: McpCall) -> McpCall:
+        """Return an allowed call as it has to be made, right before that.
+
+        Raises:
+            PermitError: it is not the call that was allowed, or was made before.
+        """
+        permit = self._guard.permit(self._session, call.id)
+        return call._replace(args=permit.redeem(call.tool, call.args), started=time.monotonic())
+
+    def ended(self, call: McpCall, how: Json) -> str | None:
+        """Record how a call ended, and return why that could not be done, or None."""
+        duration = round((time.monotonic() - call.started) * 1000)
+        answer = self._told("result", id=call.id, duration_ms=duration, **how)
+        return "; ".join(_reasons(answer)) if isinstance(answer, EventError) else None
+
+    def close(self) -> Answer:
+        """End the session, and return its report."""
+        return self._told("close")
+
+    def _difference(self, name: str) -> str | None:
+        """Return why what a tool says of itself is not what was accepted, or None."""
+        try:
+            return self._pins.check(self._names[name], self._listed[name])
+        except Exception as error:  # also where the file of pins cannot be read or written
+            return str(error) if isinstance(error, HarnessError) else describe_error(error)
+
+    def _unlike_its_pin(self, call: McpCall) -> Denial | None:
+        """Return the refusal of a tool that is not the one that the policy speaks of."""
+        if self._policy.guard.shadow or (call.name in self._names and not call.is_tool):
+            return None
+        if call.name not in self._names:
+            foreign = call.tool in self._policy.tools
+            what = "the policy has a tool of this name that is not of this server"
+            return refused(what) if foreign else None
+        if call.name not in self._listed:
+            return refused("the server does not list it, so that its pin cannot be compared")
+        why = self._difference(call.name)
+        return None if why is None else refused(f"{why}: see `critic mcp pins list`")
+
+    def _ruled(self, call: McpCall) -> Answer:
+        return self._told("calls", calls=[{"id": call.id, "tool": call.tool, "args": call.args}])
+
+    def _answered(self, plan_digest: str, *, yes: bool) -> Answer:
+        return self._told("answer", plan_digest=plan_digest, yes=yes, approver=self._approver)
+
+    def _told(self, kind: str, **members: Any) -> Answer:
+        try:
+            event = event_of({"event": kind, "session": self._session, **members})
+        except HarnessError as error:
+            return EventError(error=EventFault(path="", message=str(error)))
+        return self._guard.handle(event)
+
+
+def _names(policy: Policy, adapter: str | None) -> Mapping[str, str]:
+    """Return the names of the policy by those of the server."""
+    if adapter is None:
+        return {name: name for name in policy.tools}
+    own = [tool for tool in policy.tool if tool.adapter_id == adapter]
+    return {tool.capability_id: tool.called for tool in own}
+
+
+def refused(reason: str) -> Denial:
+    """Return a refusal that is not a verdict."""
+    return Denial("not_served", (reason,), {"action": "refuse", "note": reason})
+
+
+def _denial_of(answer: Answer) -> Denial:
+    """Return what a model and a program are told of an answer that allows nothing."""
+    match answer:
+        case Ruling(critic_error=str()):
+            kind = "critic_error"
+        case Ruling(verdict=Refused() as verdict):
+            kind = verdict.kind
+        case EventError():
+            kind = "invalid_call"
+        case _:
+            return refused("the guard gave no ruling")
+    return Denial(kind, _reasons(answer), answer.wire())
+
+
+def _reasons(answer: Answer) -> tuple[str, ...]:
+    """Return why, in lines that are safe to print."""
+    match answer:
+        case EventError(error=fault):
+            return (f"{fault.path or 'the session'}: {fault.message}",)
+        case Ruling(critic_error=str() as error):
+            return (f"the guard failed: {error}",)
+        case Ruling(verdict=Refused() as verdict, note=note):
+            reasons = tuple(one.reason for one in verdict.violations)
+            return reasons if note is None else (note, *reasons)
+        case _:
+            return ()
+
+
+def _plan_asked(answer: Answer) -> str | None:
+    """Return the digest of the plan that a ruling asks about."""
+    if isinstance(answer, Ruling) and answer.action == "ask":
+        return answer.plan_digest
+    return None

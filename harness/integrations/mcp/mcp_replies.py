@@ -1,0 +1,37 @@
+"""What is sent in answer to a request that is not passed on. Pure."""
+
+from typing import Literal, NamedTuple
+
+from harness.integrations.mcp import mcp_messages as wire
+from harness.integrations.mcp.mcp_guarded import Denial
+from harness.integrations.mcp.mcp_messages import Json, RpcMessage
+
+
+class Sent(NamedTuple):
+    """A message to send. `about` is the request of the client that it is about, by its key."""
+
+    to: Literal["client", "server"]
+    message: Json
+    about: str | None = None
+
+
+def reply(asked: RpcMessage, result: Json) -> Sent:
+    """Return the result of a request."""
+    return Sent("client", wire.answer(asked.wire["id"], result), asked.key)
+
+
+def error(asked: RpcMessage, code: int, text: str, data: Json | None = None) -> Sent:
+    """Return the error of a request."""
+    return Sent("client", wire.failure(asked.wire["id"], code, text, data), asked.key)
+
+
+def denied(asked: RpcMessage, denial: Denial) -> Sent:
+    """Return a refusal as the result of a tool, so that a model reads it and can revise."""
+    if asked.method != "tools/call":
+        return error(asked, wire.REFUSED, "; ".join(denial.reasons), denial.wire)
+    result = {
+        "content": [{"type": "text", "text": denial.text}],
+        "structuredContent": denial.wire,
+        "isError": True,
+    }
+    return reply(asked, {"resultType": "complete", **result} if asked.is_modern else result)

@@ -1,0 +1,172 @@
+"""Prepare entries outside the lock of a log, and write them inside one transaction.
+
+Rule 1: what this process has seen stored is not asked for again. What it has not is compared with
+        what is stored there.
+Rule 2: what was written is read back before the commit.
+"""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from harness.canonical import canonical_json
+from harness.log.search.query import insert_index, stored_index
+from harness.log.statements import (
+    RECORDS,
+    insert_claims,
+    insert_inputs,
+    insert_records,
+    rows_after,
+    stored_claims,
+    stored_inputs,
+)
+from harness.log.store import Connection
+from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
+from harness.record.chain import sealed_members
+from harness.record.drafts import joined_object
+from harness.record.index_row import IndexRow, index_row
+from harness.record.parts import parted, pieces_of, whole_of
+from harness.wire import parse_json
+
+_WITH_PARTS: Final = ("run", "asked")
+_MOST_KNOWN: Final = 100_000  # digests: some 15 MB
+
+
+class Prepared(NamedTuple):
+    """An entry, ready to be written.
+
+    Attributes:
+        drafted: the entry in whole canonical bytes.
+        stored: the bodies of its inputs and parts, by digest, without those known to be stored.
+        members: the members of the record that are stored with references.
+    """
+
+    drafted: RecordDraft
+    stored: Mapping[str, bytes]
+    members: Mapping[str, bytes]
+
+
+def prepared(drafted: RecordDraft, known: Container[str]) -> Prepared:
+    """Take an entry apart: what is stored of it, in bodies with references."""
+    stored: dict[str, bytes] = {}
+    for digest, document in drafted.bodies.items():
+        if digest not in known:
+            apart = parted(document)
+            stored |= {**apart.pieces, digest: apart.body}
+    members: dict[str, bytes] = {}
+    for name in _WITH_PARTS:
+        if name in drafted.members:
+            apart = parted(drafted.members[name])
+            stored |= apart.pieces
+            members |= {name: apart.body} if apart.pieces else {}
+    return Prepared(drafted, {one: stored[one] for one in stored if one not in known}, members)
+
+
+class Known:
+    """The digests that are known to be stored. Forgets the oldest; the rest is asked for again."""
+
+    def __init__(self) -> None:
+        self._digests: dict[str, None] = {}
+
+    def __contains__(self, digest: object) -> bool:
+        return digest in self._digests
+
+    def add(self, digests: Iterable[str]) -> None:
+        """Remember digests, once the transaction that stored or found them was committed."""
+        self._digests.update(dict.fromkeys(digests))
+        while len(self._digests) > _MOST_KNOWN:
+            del self._digests[next(iter(self._digests))]
+
+
+class Written(NamedTuple):
+    """What a transaction holds that is not committed yet, and has to be read back."""
+
+    records: Sequence[RawRecord]
+    inputs: Mapping[str, bytes]
+    claims: Mapping[str, int]
+    columns: Sequence[IndexRow] = ()
+
+
+def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
+    """Return an entry in its place in the chain: as its hash is taken, and as it is stored."""
+    whole = sealed(entry.drafted, before)
+    if not entry.members:
+        return whole, RawRecord(*whole)
+    members = {**sealed_members(entry.drafted, before), **entry.members}
+    body = joined_object({**members, "hash": canonical_json(whole.hash)})
+    return whole, RawRecord(whole.seq, whole.hash, body)
+
+
+def in_parts(
+    records: Sequence[RawRecord],
+    inputs: Mapping[str, bytes],
+    stored_input: Callable[[str], Any],
+) -> Written:
+    """Return whole records and inputs as they are stored.
+
+    `stored_input` returns an input that is stored already, parsed, or None.
+    """
+    stored: dict[str, bytes] = {}
+    for digest, document in inputs.items():
+        apart = parted(document)
+        stored |= {**apart.pieces, digest: apart.body}
+    rows, index = [], []
+    for raw in records:
+        document = parse_json(raw.body, len(raw.body))
+        named = document.get("inputs", {})
+        ctx, plan = (stored_input(named.get(name, "")) for name in ("ctx", "plan"))
+        index.append(index_row(document, ctx, plan, raw.seq))
+        apart_members = {
+            name: parted(canonical_json(document[name])) for name in _WITH_PARTS if name in document
+        }
+        members = {name: canonical_json(value) for name, value in document.items()}
+        for name, apart in apart_members.items():
+            stored |= apart.pieces
+            members[name] = apart.body
+        rows.append(raw._replace(body=joined_object(members)))
+    return Written(rows, stored, {}, index)
+
+
+def write(connection: Connection, written: Written) -> bool:
+    """Write records, inputs, claims and the index. Return whether the log holds exactly that now.
+
+    Inputs that are stored already are left, after a look at what is stored.
+    """
+    stored = stored_inputs(connection, written.inputs)
+    new = {digest: body for digest, body in written.inputs.items() if digest not in stored}
+    insert_inputs(connection, new)
+    insert_records(connection, written.records)
+    insert_claims(connection, written.claims)
+    insert_index(connection, written.columns)
+    return (
+        _records_from(connection, written.records) == list(written.records)
+        and stored_inputs(connection, new) == new
+        and stored_claims(connection, written.claims) == written.claims
+        and _index_from(connection, written.columns) == list(written.columns)
+        and all(_holds(connection, digest, stored[digest], written.inputs) for digest in stored)
+    )
+
+
+def _records_from(connection: Connection, written: Sequence[RawRecord]) -> list[RawRecord]:
+    """Return what is stored from the number of the first record on."""
+    if not written:
+        return []
+    # One more than there should be, so that what is there beside them shows.
+    rows = rows_after(connection, RECORDS, written[0].seq - 1, len(written) + 1)
+    return [RawRecord(*row) for row in rows]
+
+
+def _index_from(connection: Connection, written: Sequence[IndexRow]) -> list[tuple[Any, ...]]:
+    """Return what is stored in the index from the first number on."""
+    if not written:
+        return []
+    return stored_index(connection, written[0].seq, written[-1].seq + 1)
+
+
+def _holds(connection: Connection, digest: str, body: bytes, written: Mapping[str, bytes]) -> bool:
+    """Return whether what is stored under a digest is that; however it was taken apart."""
+    if body == written[digest]:
+        return True
+    pieces = pieces_of([body], partial(stored_inputs, connection))
+    whole = whole_of(body, pieces).data
+    return whole is not None and sha256(whole) == digest

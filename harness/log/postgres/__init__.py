@@ -1,0 +1,1 @@
+"""A decision log in PostgreSQL."""

@@ -1,0 +1,1 @@
+"""Search a decision log: list, count, query its index."""

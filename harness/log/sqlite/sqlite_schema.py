@@ -1,0 +1,164 @@
+"""The schema of a log in SQLite: what this version writes, and how a file differs from it.
+
+Rule 1: the whole text counts, not the names. A trigger of the right name may delete what is
+        appended, and a view, an index or a column that is not ours may hide or change it.
+Rule 2: the statistics that ANALYZE and PRAGMA optimize keep are not a difference. SQLite reads
+        them to choose an index, and refuses to put a trigger, an index or a column on them.
+"""
+
+import re
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from evals.escaping import escape_name
+from harness.log.search.query import COLUMN_TYPES
+from harness.log.store import Connection
+from harness.log.tables import INDEX, LOG_FORMAT, tables_of
+
+_APPLICATION_ID: Final = 0x43726974
+"""The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
+
+# SQLite keeps the key of a table in order only if its type is spelled INTEGER.
+_TABLES: Final = {
+    "log_format": "CREATE TABLE log_format (format INTEGER NOT NULL, PRIMARY KEY (format))",
+    "inputs": "CREATE TABLE inputs (digest VARCHAR(64) NOT NULL, body BLOB NOT NULL, "
+    "PRIMARY KEY (digest))",
+    "records": "CREATE TABLE records (seq INTEGER NOT NULL, hash VARCHAR(64) NOT NULL, "
+    "body BLOB NOT NULL, PRIMARY KEY (seq), UNIQUE (hash))",
+    "claims": "CREATE TABLE claims (claim VARCHAR(1000) NOT NULL, seq INTEGER NOT NULL, "
+    "PRIMARY KEY (claim)) WITHOUT ROWID",
+    INDEX: f"CREATE TABLE {INDEX} ("
+    + ", ".join(f"{name} {kind}" for name, kind in COLUMN_TYPES.items())
+    + ", PRIMARY KEY (seq))",
+}
+
+# INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
+_GUARDED: Final = ("records", "inputs", "log_format", "claims", INDEX)
+_REFUSED: Final = "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
+_IN_ORDER: Final = {
+    "records": (
+        "in_order",
+        "NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM records) "
+        "OR EXISTS (SELECT 1 FROM records WHERE hash = NEW.hash)",
+    ),
+    "inputs": ("once", "EXISTS (SELECT 1 FROM inputs WHERE digest = NEW.digest)"),
+    "claims": ("once", "EXISTS (SELECT 1 FROM claims WHERE claim = NEW.claim)"),
+    INDEX: ("in_order", "NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM record_index)"),
+}
+"""What an insert must not do: the end of the name of a trigger, and its condition."""
+
+_TRIGGERS: Final = (
+    *(
+        (table, f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} {_REFUSED}")
+        for table in _GUARDED
+        for verb in ("UPDATE", "DELETE")
+    ),
+    *(
+        (table, f"CREATE TRIGGER {table}_{name} BEFORE INSERT ON {table} WHEN {when} {_REFUSED}")
+        for table, (name, when) in _IN_ORDER.items()
+    ),
+)
+"""The triggers, each with its table."""
+
+_SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+_APPLICATION: Final = "SELECT 'mark', application_id, '', '' FROM pragma_application_id"
+_KEY: Final = "SELECT name FROM pragma_table_info(:name) WHERE pk > 0 ORDER BY pk"
+
+# White space as SQLite knows it: to SQLite, any other kind is a part of a name.
+_SPACE: Final = re.compile(r"[ \t\n\f\r]+")
+_AROUND: Final = re.compile(r" ?([(),;]) ?")
+
+
+class _Object(NamedTuple):
+    """A table, index, trigger or view, as its kind and name say."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{escape_name(self.kind)} {escape_name(self.name)}"
+
+
+# As SQLite itself writes them; the second only where it was compiled to (SQLITE_ENABLE_STAT4).
+_STATISTICS: Final = {
+    _Object("table", name): (name, f"CREATE TABLE {name}({columns})")
+    for name, columns in (
+        ("sqlite_stat1", "tbl,idx,stat"),
+        ("sqlite_stat4", "tbl,idx,neq,nlt,ndlt,sample"),
+    )
+}
+
+
+def create_schema(connection: Connection, log_format: int = LOG_FORMAT) -> None:
+    """Make the tables of a format, mark the file, and forbid to change or remove rows."""
+    for table in tables_of(log_format):
+        connection.execute(_TABLES[table])
+    connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+    for table, trigger in _TRIGGERS:
+        if table in tables_of(log_format):
+            connection.execute(trigger)
+
+
+def stored_schema(connection: Connection) -> frozenset[tuple[Any, ...]]:
+    """Return the schema as it is stored, and the mark of the file: all that can be a problem."""
+    rows = connection.execute(f"{_SCHEMA} UNION ALL {_APPLICATION}")
+    return frozenset(map(tuple, rows))
+
+
+def kept_keys(connection: Connection, log_format: int = LOG_FORMAT) -> dict[str, bool]:
+    """Return of each table of a format whether it has the key that the format says."""
+    expected = _expected(log_format).keys
+    return {name: _key(connection, name) == key for name, key in expected.items()}
+
+
+def schema_problems(connection: Connection, log_format: int = LOG_FORMAT) -> tuple[str, ...]:
+    """Return how the schema differs from the one of its format, a phrase each."""
+    stored, expected = _objects(connection), _expected(log_format).objects
+    problems = [f"{item} is unexpected" for item in sorted(stored.keys() - expected.keys())]
+    problems += [f"{item} is missing" for item in sorted(expected.keys() - stored.keys())]
+    problems += [
+        f"{item} was changed"
+        for item in sorted(expected.keys() & stored.keys())
+        if stored[item] != expected[item]
+    ]
+    if [*connection.execute("PRAGMA application_id")] != [(_APPLICATION_ID,)]:
+        problems.append("the mark of a decision log in the header of the file was changed")
+    return tuple(problems)
+
+
+class _Schema(NamedTuple):
+    objects: Mapping[_Object, tuple[str, str]]
+    keys: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def _expected(log_format: int) -> _Schema:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create_schema(connection, log_format)
+        keys = {table: _key(connection, table) for table in tables_of(log_format)}
+        return _Schema(_objects(connection), keys)
+
+
+def _key(connection: Connection, table: str) -> tuple[str, ...]:
+    return tuple(name for (name,) in connection.execute(_KEY, {"name": table}))
+
+
+def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
+    """Return the table and the text of every object, without those of statistics.
+
+    SQLite refuses a file with a name twice.
+    """
+    rows = connection.execute(_SCHEMA)
+    objects = {
+        _Object(str(kind), str(name)): (str(table), _normalised(str(sql)))
+        for kind, name, table, sql in rows
+    }
+    return {item: text for item, text in objects.items() if _STATISTICS.get(item) != text}
+
+
+def _normalised(sql: str) -> str:
+    """Return the text with the white space that SQL does not need taken out."""
+    return _AROUND.sub(r"\1", _SPACE.sub(" ", sql)).strip(" ")

@@ -1,0 +1,231 @@
+"""The decision log in SQLite: opening the file, locking, error codes.
+
+Rule 1: only SQLite opens the file. POSIX drops all locks of a process on a file when any of its
+        descriptors for that file is closed (https://www.sqlite.org/howtocorrupt.html).
+Rule 2: a connection lasts for one transaction, so none is ever carried across a fork.
+Rule 3: with a rollback journal, only synchronous=EXTRA keeps acknowledged records through a loss
+        of power: it also syncs the folder that the journal was deleted from.
+"""
+
+import sqlite3
+import stat
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from harness.errors import escape_text
+from harness.log.log_errors import (
+    LogBusy,
+    LogDamaged,
+    LogError,
+    LogFull,
+    LogUnavailable,
+    LogWriteFailed,
+    NotALog,
+)
+from harness.log.sqlite.sqlite_schema import (
+    create_schema,
+    kept_keys,
+    schema_problems,
+    stored_schema,
+)
+from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode
+
+Doing = Literal["open", "read", "append"]
+
+_PAGES: Final = "SELECT page_count, page_size FROM pragma_page_count, pragma_page_size"
+_TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT GLOB 'sqlite_*'"
+
+_LONGEST: Final = 40 * 1024 * 1024  # bytes of one value: more than any document, with its record
+_SHORTEST: Final = 100  # bytes: the header of every SQLite file
+
+_DAMAGED: Final = (LogDamaged, f"the file is damaged or cut short: {KEEP_EVIDENCE}")
+_LOCKED: Final = (LogBusy, "it was locked for too long: nothing was recorded, try again")
+_CLOSED: Final = (
+    LogUnavailable,
+    "it is missing or not permitted: check that the file and its folder exist and that this user "
+    "may use them",
+)
+_UNKNOWN: Final = (
+    LogUnavailable,
+    "the database failed: look its code up at https://www.sqlite.org/rescode.html",
+)
+# Codes: https://www.sqlite.org/rescode.html. An extended code is looked up before its primary.
+_ERRORS: Final[dict[int, tuple[type[LogError], str]]] = {
+    sqlite3.SQLITE_ERROR: (NotALog, "it lacks the tables of a decision log: choose another file"),
+    sqlite3.SQLITE_NOTADB: (NotALog, "it is not a decision log: choose another file"),
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_TOOBIG: (LogDamaged, f"a value is larger than any document: {KEEP_EVIDENCE}"),
+    sqlite3.SQLITE_FORMAT: _DAMAGED,
+    sqlite3.SQLITE_CONSTRAINT: (
+        LogDamaged,
+        "its tables refuse the record, so they were changed: replay the log to see what is wrong",
+    ),
+    sqlite3.SQLITE_FULL: (
+        LogFull,
+        "no space is left, nothing was acknowledged: free space, reopen the log and look at its "
+        "head before appending again",
+    ),
+    sqlite3.SQLITE_IOERR: (
+        LogWriteFailed,
+        "the disk failed, nothing was acknowledged: reopen the log and look at its head before "
+        "appending again",
+    ),
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
+    sqlite3.SQLITE_READONLY: _CLOSED,
+    sqlite3.SQLITE_PERM: _CLOSED,
+    sqlite3.SQLITE_CANTOPEN: _CLOSED,
+    sqlite3.SQLITE_READONLY_ROLLBACK: (
+        LogUnavailable,
+        "a writer was stopped in the middle of a write: open the log for appending once, which "
+        "undoes that write",
+    ),
+}
+
+
+class SqliteStore:
+    """One SQLite file that holds a decision log."""
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self._path = path.absolute()
+        self._timeout = timeout
+        self.where: str = escape_text(str(self._path)[-200:])
+
+    @contextmanager
+    def transaction(self, mode: OpenMode, *, writes: bool = False) -> Iterator[sqlite3.Connection]:
+        """Begin a transaction over a connection of its own, and commit it at the end.
+
+        Where it ends in an exception, closing the connection undoes it.
+        """
+        with closing(self._connect(mode)) as connection:
+            # Lock at the start, not at the first write: two writers that have read one head would
+            # fork it.
+            connection.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
+            yield connection
+            connection.commit()
+
+    def table_names(self, connection: Connection) -> frozenset[str]:
+        """Return the names of the tables, without those of SQLite."""
+        return frozenset(str(name) for (name,) in connection.execute(_TABLES))
+
+    def keys(self, connection: Connection, log_format: int) -> Mapping[str, bool]:
+        """Return of each table of a format whether it has its key."""
+        return kept_keys(connection, log_format)
+
+    def absent(self, create: bool) -> bool:
+        """Return whether the log is missing and has to be created.
+
+        Raises:
+            NotALog: what is at the path cannot be a log.
+            LogUnavailable: nothing is at the path, and `create` is false.
+        """
+        try:
+            status = self._path.lstat()
+        except FileNotFoundError:
+            if create and self._path.parent.is_dir():
+                return True
+            missing = "no such folder" if create else "no such file"
+            raise LogUnavailable(f"{self.where}: {missing}: check the path") from None
+        except OSError as error:
+            raise self._unreachable(error) from None
+        if not stat.S_ISREG(status.st_mode):
+            kind = _kind(status.st_mode)
+            raise NotALog(f"{self.where}: {kind}, not a decision log: choose a regular file")
+        if status.st_size == 0 and create:
+            return True
+        if status.st_size < _SHORTEST:
+            size = f"{status.st_size} bytes are"
+            raise NotALog(f"{self.where}: {size} not a decision log: choose another file")
+        return False
+
+    def create(self, connection: Connection) -> None:
+        """Make the tables of a decision log, and forbid to change or remove their rows."""
+        create_schema(connection)
+
+    def schema_problems(self, connection: Connection, log_format: int) -> tuple[str, ...]:
+        """Return how the tables and triggers differ from those of their format."""
+        return schema_problems(connection, log_format)
+
+    def schema(self, connection: Connection) -> Hashable:
+        """Return the tables and triggers as they are stored."""
+        return stored_schema(connection)
+
+    def check(self, connection: Connection) -> None:
+        """Check that the file is whole: SQLite reads a cut last page as if it ended in zeros.
+
+        Raises:
+            LogDamaged: the file is shorter than it says.
+        """
+        ((pages, size_of_page),) = connection.execute(_PAGES)
+        size = pages * size_of_page
+        if (present := self._path.stat().st_size) < size:
+            raise LogDamaged(
+                f"{self.where}: cut short to {present} of {size} bytes: {KEEP_EVIDENCE}"
+            )
+
+    def close(self) -> None:
+        """Do nothing: a connection lasts for one transaction."""
+
+    @contextmanager
+    def errors(self, doing: Doing) -> Iterator[None]:
+        """Turn the errors of the database into `LogError`s."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise self._error(doing, error) from error
+        except UnicodeDecodeError as error:
+            # SQLite quotes its schema in its messages. If that is not text, the file is damaged.
+            raise LogDamaged(
+                f"{self.where}: cannot {doing}: the file is damaged: {KEEP_EVIDENCE}"
+            ) from error
+        except OSError as error:
+            raise self._unreachable(error) from error
+
+    def _error(self, doing: Doing, cause: sqlite3.Error) -> LogError:
+        code = getattr(cause, "sqlite_errorcode", None)
+        name = getattr(cause, "sqlite_errorname", type(cause).__name__)
+        if code is None:
+            return LogUnavailable(f"{self.where}: cannot {doing}: {name}: reopen the log")
+        kind, what = _ERRORS.get(code) or _ERRORS.get(code & 0xFF, _UNKNOWN)
+        return kind(f"{self.where}: cannot {doing} ({name}): {what}")
+
+    def _unreachable(self, error: OSError) -> LogUnavailable:
+        reason = escape_text(error.strerror or type(error).__name__).lower()
+        return LogUnavailable(f"{self.where}: {reason}: check the path")
+
+    def _connect(self, mode: OpenMode) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self._path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=self._timeout,
+            isolation_level=None,  # transactions are begun by `transaction`
+            check_same_thread=False,
+        )
+        try:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+            connection.execute("PRAGMA trusted_schema = OFF")
+            if mode != "ro":
+                connection.execute("PRAGMA journal_mode = DELETE")
+                connection.execute("PRAGMA synchronous = EXTRA")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        connection.text_factory = _lenient_text
+        return connection
+
+
+def _lenient_text(data: bytes) -> str:
+    """Decode damaged text instead of raising: replay has to look at it."""
+    return data.decode(errors="replace")
+
+
+def _kind(mode: int) -> str:
+    kinds: dict[Any, str] = {
+        stat.S_ISDIR: "a folder",
+        stat.S_ISLNK: "a symbolic link",
+        stat.S_ISFIFO: "a named pipe",
+        stat.S_ISSOCK: "a socket",
+    }
+    return next((name for test, name in kinds.items() if test(mode)), "a special file")

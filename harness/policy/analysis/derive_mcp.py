@@ -1,0 +1,89 @@
+"""Derive tools from what an MCP server says of them.
+
+What it says is not to be believed before a person did: its hints are for the comment only.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+from evals.escaping import escape_name
+from harness.policy.analysis.derive_tools import (
+    IDENTIFIER,
+    ToolDraft,
+    identifier,
+    plain_schema,
+    why_not_derived,
+)
+from harness.wire import InvalidInput
+
+_URI: Final = {"type": "object", "properties": {"uri": {"type": "string"}}, "required": ["uri"]}
+_PROMPT: Final = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "arguments": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    "required": ["name"],
+}
+_METHODS: Final = {
+    "resources": ("resources/read", "Read a resource of the server.", _URI),
+    "prompts": ("prompts/get", "Get a prompt of the server, filled in.", _PROMPT),
+}
+
+
+def drafts_of_mcp(
+    server: str, tools: Sequence[Mapping[str, Any]], offers: Collection[str] = ()
+) -> tuple[list[ToolDraft], list[str]]:
+    """Return a draft for each tool of a server, and what was left out and why.
+
+    Args:
+        server: what it calls itself.
+        tools: the entries of its `tools/list`.
+        offers: which of resources and prompts it has: getting at them is judged as a tool.
+
+    Raises:
+        InvalidInput: it has no tool that can be called by its name, or two of one name.
+    """
+    adapter = identifier(server)
+    drafts, left = [], []
+    for tool in tools:
+        name = str(tool.get("name"))
+        if IDENTIFIER.fullmatch(name):
+            drafts.append(_of_tool(adapter, name, tool))
+        else:
+            left.append(f"left out a tool: {escape_name(name)} cannot be a name in a policy")
+    names = [draft.capability_id for draft in drafts]
+    for name in names:
+        if names.count(name) > 1:
+            raise InvalidInput("", f"two tools are called {name}: which one a call means is open")
+    drafts += [
+        ToolDraft(adapter, method, summary, {**schema})
+        for kind, (method, summary, schema) in _METHODS.items()
+        if kind in offers and method not in names
+    ]
+    if not drafts:
+        raise InvalidInput("", "the server has no tool that can be called by its name")
+    return drafts, left
+
+
+def _of_tool(adapter: str, name: str, tool: Mapping[str, Any]) -> ToolDraft:
+    described = tool.get("description")
+    summary = described.partition("\n")[0] if isinstance(described, str) else ""
+    hints = tool.get("annotations")
+    told = _tier(hints) if isinstance(hints, Mapping) and hints else None
+    todo = [] if told is None else [f"the server hints at {told}: believe it if you trust it"]
+    try:
+        schema = plain_schema(tool.get("inputSchema"))
+    except Exception as error:  # of the library, on any schema
+        todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
+        return ToolDraft(adapter, name, summary, None, tuple(todo))
+    return ToolDraft(adapter, name, summary, schema, tuple(todo))
+
+
+def _tier(hints: Mapping[str, Any]) -> str:
+    """Return the tier that hints amount to. What is absent has the default of the protocol."""
+    if hints.get("readOnlyHint") is True:
+        return "read_only" if hints.get("openWorldHint") is False else "network"
+    if hints.get("destructiveHint") is not False:
+        return "destructive"
+    return "local_write" if hints.get("openWorldHint") is False else "network"

@@ -1,0 +1,236 @@
+"""Derive tools from what describes them already: Python functions, and OpenAI tool JSON.
+
+A description says what a tool is called and what arguments it takes. It does not say what the tool
+may do or what its arguments mean: tier and roles are for a person to decide.
+"""
+
+import copy
+import inspect
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from types import FunctionType, ModuleType
+from typing import Any, Final, NamedTuple, Unpack, get_origin
+
+from pydantic import PydanticUserError, TypeAdapter
+from pydantic.errors import PydanticInvalidForJsonSchema
+
+from evals.escaping import escape_line, escape_name, pointer
+from evals.json_schemas import compile_schema
+from harness.policy.analysis.typed_dicts import hints_of
+from harness.policy.schema_faults import faults_of_schema
+from harness.policy.schema_lint import schemas_in
+from harness.wire import InvalidInput
+
+IDENTIFIER: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,127}")
+"""What a tool may be called."""
+
+_NO_ARGS: Final = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+class ToolDraft(NamedTuple):
+    """A tool as far as it can be derived.
+
+    Attributes:
+        summary: the first line of its description, or "".
+        args_schema: the schema of its arguments; None if it cannot be derived.
+        todo: what a person has to decide or to add, one sentence each.
+    """
+
+    adapter_id: str
+    capability_id: str
+    summary: str
+    args_schema: dict[str, Any] | None
+    todo: tuple[str, ...] = ()
+
+
+def identifier(text: str) -> str:
+    """Return the text with what an identifier may not hold as `_`."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", text).lstrip(".-")[:128] or "_"
+
+
+def drafts_of_module(module: ModuleType) -> list[ToolDraft]:
+    """Return a draft for each public function of a module, in the order of its text.
+
+    Those that `__all__` names are public, or else those that are defined in it and do not begin
+    with an underscore.
+
+    Raises:
+        InvalidInput: it has no public function.
+    """
+    adapter = identifier(module.__name__.rpartition(".")[2])
+    drafts = [_of_function(adapter, name, function) for name, function in _functions(module)]
+    if not drafts:
+        shown = escape_name(module.__name__)
+        raise InvalidInput("", f"the module {shown} has no public function: define one")
+    return drafts
+
+
+def _functions(module: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
+    listed = getattr(module, "__all__", None)
+    for name, value in vars(module).items():
+        own = getattr(value, "__module__", None) == module.__name__ and not name.startswith("_")
+        if inspect.isfunction(value) and (own if listed is None else name in listed):
+            yield name, value
+
+
+def _of_function(adapter: str, name: str, function: Callable[..., Any]) -> ToolDraft:
+    todo = [] if IDENTIFIER.fullmatch(name) else [f"its name in Python is {escape_name(name)}"]
+    summary = (inspect.getdoc(function) or "").partition("\n")[0]
+    try:
+        schema = plain_schema(_arguments_of(function))
+    except Exception as error:  # of the libraries, and of annotations, which may be any code
+        todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
+        return ToolDraft(adapter, identifier(name), summary, None, tuple(todo))
+    if missing := _unannotated(function):
+        todo.append(f"no annotation says what {', '.join(map(escape_name, missing))} may be")
+    return ToolDraft(adapter, identifier(name), summary, schema, tuple(todo))
+
+
+def _arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
+    kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
+    if inspect.Parameter.POSITIONAL_ONLY in kinds or inspect.Parameter.VAR_POSITIONAL in kinds:
+        raise ValueError("args are given by name, and some parameters have none")
+    rewritten = _without_result(function)
+    if any(get_origin(hint) is Unpack for hint in rewritten.__annotations__.values()):
+        raise ValueError("its keyword arguments are those of a TypedDict")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of defaults that are not JSON: they are left out
+        adapter: TypeAdapter[Any] = TypeAdapter(rewritten)
+        return adapter.json_schema()
+
+
+def _without_result(function: Callable[..., Any]) -> Any:
+    """Return a function with the same parameters: what a tool returns is not its arguments."""
+    original = inspect.unwrap(function)
+    if not isinstance(original, FunctionType):
+        return function
+    copied = FunctionType(
+        original.__code__,
+        original.__globals__,
+        original.__name__,
+        original.__defaults__,
+        original.__closure__,
+    )
+    copied.__kwdefaults__ = original.__kwdefaults__
+    hints = original.__annotations__
+    copied.__annotations__ = {name: hint for name, hint in hints.items() if name != "return"}
+    copied.__annotations__ = hints_of(copied)
+    copied.__module__ = original.__module__
+    return copied
+
+
+def _unannotated(function: Callable[..., Any]) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [one.name for one in parameters if one.annotation is inspect.Parameter.empty]
+
+
+def why_not_derived(error: Exception) -> str:
+    """Return why a schema cannot be derived, on one line that is safe to print."""
+    known = (PydanticUserError, PydanticInvalidForJsonSchema, ValueError)
+    text = str(error).partition("\n")[0] if isinstance(error, known) else type(error).__name__
+    return escape_line(text)[:200]
+
+
+def drafts_of_openai(value: Any) -> tuple[list[ToolDraft], list[str]]:
+    """Return a draft for each function of OpenAI tool JSON, and the kinds of other tools.
+
+    The tools may be an array, or the `tools` or `functions` of a request. A function may stand
+    below `function`, as in chat completions, or be the tool itself, as in responses.
+
+    Raises:
+        InvalidInput: it is none of these, or a function has no valid name or schema.
+    """
+    entries, at = _tool_array(value)
+    drafts, others = [], []
+    names: set[str] = set()
+    for index, entry in enumerate(entries):
+        place = f"{at}/{index}"
+        if not isinstance(entry, dict):
+            raise InvalidInput(place, "must be an object: a tool with type and function")
+        if entry.get("type", "function") != "function":
+            others.append(escape_name(str(entry["type"])))
+            continue
+        nested = "function" in entry
+        draft = _of_openai(entry["function"] if nested else entry, place + "/function" * nested)
+        if draft.capability_id in names:
+            raise InvalidInput(place, f"two tools are called {draft.capability_id}: keep one")
+        names.add(draft.capability_id)
+        drafts.append(draft)
+    if not drafts:
+        raise InvalidInput(at, "no function among the tools: add one")
+    return drafts, others
+
+
+def _tool_array(value: Any) -> tuple[list[Any], str]:
+    if isinstance(value, list):
+        return value, ""
+    if isinstance(value, dict):
+        for name in ("tools", "functions"):
+            if isinstance(value.get(name), list):
+                return value[name], f"/{name}"
+        if "name" in value or "function" in value:
+            return [value], ""
+    raise InvalidInput("", "must be an array of tools, or an object with tools")
+
+
+def _of_openai(function: Any, at: str) -> ToolDraft:
+    name = function.get("name") if isinstance(function, dict) else None
+    if not isinstance(name, str) or not IDENTIFIER.fullmatch(name):
+        raise InvalidInput(f"{at}/name", "must be a name of letters, digits, _ and -")
+    parameters = function.get("parameters")
+    parameters = _NO_ARGS if parameters is None else parameters
+    for place, what in faults_of_schema(parameters):
+        raise InvalidInput(f"{at}/parameters{pointer(*place)}", what)
+    try:
+        schema = plain_schema(parameters)
+    except Exception as error:
+        why = escape_line(str(error).partition("\n")[0])[:200]
+        raise InvalidInput(f"{at}/parameters", f"no JSON Schema (draft 2020-12): {why}") from None
+    description = function.get("description")
+    summary = description.partition("\n")[0] if isinstance(description, str) else ""
+    return ToolDraft("tools", name, summary, schema)
+
+
+def plain_schema(schema: Any) -> dict[str, Any]:
+    """Return the schema without titles and nulls, which TOML does not have.
+
+    Raises:
+        Exception: it is not a schema, or holds a null that means something.
+    """
+    if not isinstance(schema, dict):
+        raise ValueError("it is not an object")
+    compile_schema(schema)
+    plain = copy.deepcopy(schema)
+    for _, part in list(schemas_in(plain)):
+        if isinstance(part, dict):
+            _without_nulls(part)
+    if places := list(_nulls(plain)):
+        raise ValueError(f"it holds null at {places[0]}, and TOML has no null")
+    compile_schema(plain)
+    return plain
+
+
+def _without_nulls(part: dict[str, Any]) -> None:
+    part.pop("title", None)
+    for name in ("default", "examples"):
+        if name in part and any(True for _ in _nulls(part[name])):
+            del part[name]
+    if "const" in part and part["const"] is None:
+        del part["const"]
+        part["enum"] = [None]
+    if isinstance(part.get("enum"), list) and None in part["enum"]:
+        others = [value for value in part.pop("enum") if value is not None]
+        choices = [*([{"enum": others}] if others else []), {"type": "null"}]
+        if "anyOf" in part:
+            part["allOf"] = [*part.get("allOf", ()), {"anyOf": choices}]
+        else:
+            part["anyOf"] = choices
+
+
+def _nulls(value: Any, *path: str | int) -> Iterator[str]:
+    if value is None:
+        yield pointer(*path)
+    inner = value.items() if isinstance(value, dict) else ()
+    for key, item in enumerate(value) if isinstance(value, list) else inner:
+        yield from _nulls(item, *path, key)

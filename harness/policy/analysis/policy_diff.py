@@ -1,0 +1,122 @@
+"""Compare two policies: what is tighter, what is looser, and a plan that shows it, tool by tool.
+
+Rule 1: "equal" is a proof: nothing that the checks read of a call has changed.
+Rule 2: "tighter" and "looser" have a witness: a plan that one policy refuses and the other accepts,
+        verified by both. Settings of the guard need none: they are so by definition.
+Rule 3: where a change may go either way and no witness was found, that is not decided.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from harness.policy.analysis.backing import ToolPair
+from harness.policy.analysis.policy_effects import (
+    Effect,
+    effects_on_plans,
+    effects_on_sessions,
+    effects_on_tool,
+    sides_of,
+)
+from harness.policy.analysis.witness import Search, Witness
+from harness.policy.envelopes import Policy
+
+Comparison = Literal["equal", "tighter", "looser", "both", "not decided"]
+Direction = Literal["tighter", "looser"]
+
+
+class PolicyChange(NamedTuple):
+    """How one tool, the plans as a whole, or the guard differ between two policies.
+
+    Attributes:
+        subject: `tool NAME`, `plans` or `guard`.
+        changed: the names of the fields that changed.
+        looser: a plan that the new policy accepts and the old one refuses, if there is one.
+        tighter: a plan that the old policy accepts and the new one refuses, if there is one.
+        undecided: the directions in which it may have changed, and no plan was found.
+    """
+
+    subject: str
+    change: Comparison
+    changed: tuple[str, ...] = ()
+    looser: Witness | None = None
+    tighter: Witness | None = None
+    undecided: tuple[Direction, ...] = ()
+
+
+def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
+    """Return the changes: of each tool of either policy, then of plans and of the guard."""
+    sides = sides_of(old, new)
+    names = _names(old, new)
+    effects_of = {pair: effects_on_tool(sides, pair) for pair in names}
+    shown = sum(1 for effects in effects_of.values() if effects)
+    opens, closes = Search(new, old, shown), Search(old, new, shown)
+    changes = []
+    for pair, effects in effects_of.items():
+        looser = opens.for_tool(pair) if _may(effects, "looser") else None
+        tighter = closes.for_tool(pair) if _may(effects, "tighter") else None
+        changes.append(_changed(f"tool {names[pair]}", effects, looser, tighter))
+    effects = effects_on_plans(old, new)
+    looser = opens.for_plans() if _may(effects, "looser") else None
+    tighter = closes.for_plans() if _may(effects, "tighter") else None
+    changes.append(_changed("plans", effects, looser, tighter))
+    return (*changes, _of_guard(effects_on_sessions(old, new)))
+
+
+def _names(old: Policy, new: Policy) -> dict[ToolPair, str]:
+    """Return what each tool is called, with its ids where two are called the same."""
+    names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
+    often = Counter(names.values())
+    return {
+        pair: name if often[name] == 1 else f"{name} ({'.'.join(pair)})"
+        for pair, name in names.items()
+    }
+
+
+def overall(changes: Iterable[PolicyChange]) -> Comparison:
+    """Return what the changes come to."""
+    known = {change.change for change in changes} - {"equal"}
+    if {"tighter", "looser"} <= known or "both" in known:
+        return "both"
+    for change in ("looser", "tighter", "not decided"):
+        if change in known:
+            return change
+    return "equal"
+
+
+def _may(effects: list[Effect], direction: Direction) -> bool:
+    return any(getattr(effect, direction) and not effect.in_sessions for effect in effects)
+
+
+def _changed(
+    subject: str, effects: list[Effect], looser: Witness | None, tighter: Witness | None
+) -> PolicyChange:
+    found: dict[Direction, bool] = {"tighter": tighter is not None, "looser": looser is not None}
+    undecided = tuple(
+        direction
+        for direction, shown in found.items()
+        if not shown and any(getattr(effect, direction) for effect in effects)
+    )
+    if all(found.values()):
+        change: Comparison = "both"
+    elif any(found.values()):
+        change = "looser" if looser else "tighter"
+    else:
+        change = "not decided" if undecided else "equal"
+    names = tuple(dict.fromkeys(map(_named, effects)))
+    return PolicyChange(subject, change, names, looser, tighter, undecided)
+
+
+def _named(effect: Effect) -> str:
+    return f"{effect.what} (no plan shows it)" if effect.in_sessions else effect.what
+
+
+def _of_guard(effects: list[Effect]) -> PolicyChange:
+    looser = any(effect.looser for effect in effects)
+    tighter = any(effect.tighter for effect in effects)
+    names = tuple(effect.what for effect in effects)
+    if looser and tighter:
+        return PolicyChange("guard", "both", names)
+    if not effects:
+        return PolicyChange("guard", "equal")
+    return PolicyChange("guard", "looser" if looser else "tighter", names)

@@ -1,0 +1,335 @@
+"""What a change of a policy may do: could a call pass that was refused before, or the reverse?
+
+The answers are bounds. "May not" is a proof, by the rule of the check that reads the field; "may"
+is left for a witness plan to show.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
+
+from jsonschema_rs import canonical
+
+from critic import MODE_RANK, Binding, Demand, RunBudget
+from harness.policy.analysis.backing import ToolPair
+from harness.policy.analysis.evidence_effects import (
+    EvidenceUse,
+    ItemChange,
+    item_changes,
+    may_be_looser,
+    may_be_tighter,
+    pinnable,
+)
+from harness.policy.analysis.role_effects import may_tighten
+from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
+from harness.policy.schema_lint import canonical_form
+
+_T = TypeVar("_T")
+
+_NETWORK: Final = MODE_RANK["network"]
+_DESTRUCTIVE: Final = MODE_RANK["destructive"]
+_ABOVE_ALL: Final = len(MODE_RANK)
+_OF_ORIGINS: Final = ("provenance", "field_recipients")
+"""What a spec says about where values come from."""
+
+
+class Effect(NamedTuple):
+    """A change, and whether a plan may pass or be refused because of it.
+
+    `in_sessions` says that no single plan can show it.
+    """
+
+    what: str
+    looser: bool
+    tighter: bool
+    in_sessions: bool = False
+
+
+def ceiling(policy: Policy) -> int:
+    """Return the rank of the highest tier that may run."""
+    limit = policy.spec.approval_mode or policy.guard.safety_mode
+    return min(MODE_RANK[limit], MODE_RANK[policy.guard.safety_mode])
+
+
+class Sides(NamedTuple):
+    """Two policies, and what is looked up in them for each tool."""
+
+    old: Policy
+    new: Policy
+    before: Mapping[ToolPair, PolicyTool]
+    after: Mapping[ToolPair, PolicyTool]
+    changes: tuple[ItemChange, ...]
+    """What the policies hold differently as evidence."""
+
+
+def sides_of(old: Policy, new: Policy) -> Sides:
+    """Return two policies, ready to be compared."""
+    before, after = ({tool.pair: tool for tool in policy.tool} for policy in (old, new))
+    return Sides(old, new, before, after, item_changes(old, new))
+
+
+def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
+    """Return what may change for calls of one tool."""
+    old, new = sides.old, sides.new
+    before, after = sides.before.get(pair), sides.after.get(pair)
+    ran = before is not None and MODE_RANK[before.approval_mode] <= ceiling(old)
+    runs = after is not None and MODE_RANK[after.approval_mode] <= ceiling(new)
+    if before is None or after is None:
+        what = "the tool is new" if before is None else "the tool is gone"
+        return [Effect(what, runs, ran)]
+    if not (ran and runs):
+        what = "the modes that may run" if ran or runs else "no call of it can pass"
+        return [Effect(what, runs, ran)] if ran or runs else []
+    found = [*_of_fields(before, after), *_of_settings(sides, before, after)]
+    return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
+    """Yield the effects of fields that say by themselves what a call must be."""
+    demands = old.requires_evidence or (), new.requires_evidence or ()
+    yield _ordered("requires_evidence", *demands, _demands_as_much)
+    bound = tuple((tool.bound_args or {}).items() for tool in (old, new))
+    yield _ordered("bound_args", list(bound[0]), list(bound[1]), _binds_as_much)
+    groups = old.bound_together or (), new.bound_together or ()
+    yield _ordered("bound_together", *groups, lambda one, other: set(one) >= set(other))
+    yield _of_schemas("args_schema", old.args_schema, new.args_schema)
+    more = (new.min_tokens or 0) - (old.min_tokens or 0)
+    yield Effect("min_tokens", more < 0, more > 0)
+    for name in ("name", "yields", "expires_after_s", "result"):
+        changed = getattr(old, name) != getattr(new, name)
+        yield Effect(name, changed, changed, in_sessions=True)
+
+
+def _ordered(
+    what: str,
+    old: Collection[_T],
+    new: Collection[_T],
+    as_strict: Callable[[_T, _T], bool],
+) -> Effect:
+    """Return the effect of a list of conditions, all of which a call must meet.
+
+    It cannot be looser where every old condition is implied by a new one.
+    """
+    kept = all(any(as_strict(one, other) for one in new) for other in old)
+    known = all(any(as_strict(one, other) for one in old) for other in new)
+    return Effect(what, not kept, not known)
+
+
+def _demands_as_much(one: str | Demand, other: str | Demand) -> bool:
+    """Return whether what meets `one` meets `other`."""
+    first, second = (
+        demand if isinstance(demand, Demand) else Demand(class_=demand) for demand in (one, other)
+    )
+    about, wanted = first.about or {}, second.about or {}
+    return (
+        first.class_ == second.class_
+        and about.items() >= wanted.items()
+        and (first == second or _admits_no_more(first.content_schema, second.content_schema))
+    )
+
+
+def _binds_as_much(
+    one: tuple[str, tuple[str, ...] | Binding], other: tuple[str, tuple[str, ...] | Binding]
+) -> bool:
+    (name, first), (named, second) = ((key, _binding(value)) for key, value in (one, other))
+    places = second.at is None or (first.at is not None and set(first.at) <= set(second.at))
+    return (
+        name == named
+        and set(first.from_) <= set(second.from_)
+        and places
+        and (second.optional or not first.optional)
+    )
+
+
+def _binding(value: tuple[str, ...] | Binding) -> Binding:
+    """Return the binding that an array of classes stands for: the argument may be left out."""
+    return value if isinstance(value, Binding) else Binding(from_=value, optional=True)
+
+
+def _of_schemas(what: str, old: Any, new: Any) -> Effect:
+    if old == new:
+        return Effect(what, False, False)
+    return Effect(what, not _admits_no_more(new, old), not _admits_no_more(old, new))
+
+
+def _admits_no_more(schema: Any, other: Any) -> bool:
+    """Return whether it is proven that every value of the schema is one of the other."""
+    if other is None or other is True or other == {}:
+        return True
+    try:
+        wider = canonical_form(other)
+        return wider.covers(canonical_form(True if schema is None else schema)) == (
+            canonical.Containment.YES
+        )
+    except Exception:  # the library cannot tell
+        return False
+
+
+def _of_settings(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterator[Effect]:
+    """Yield the effects that the spec and the rest of the policy have on calls of a tool."""
+    old, new = sides.old, sides.new
+    ranks = MODE_RANK[before.approval_mode], MODE_RANK[after.approval_mode]
+    asked, asks = (
+        rank >= _rank(policy.spec.approval_required_from)
+        for rank, policy in zip(ranks, (old, new), strict=True)
+    )
+    yield Effect("spec.approval_required_from", asked and not asks, asks and not asked)
+    yield _of_tier(old, new, *ranks)
+    confined = _classes(old.spec.confined_evidence), _classes(new.spec.confined_evidence)
+    if max(ranks) >= _NETWORK:
+        lost, gained = confined[0] - confined[1], confined[1] - confined[0]
+        yield Effect("spec.confined_evidence", bool(lost), bool(gained))
+    if _judges_sources(old, new):
+        yield from _of_provenance(sides, before, after)
+    use = EvidenceUse(
+        demanded=_demanded(before) | _demanded(after),
+        confined=confined[0] | confined[1] if max(ranks) >= _NETWORK else (),
+        sourced=max(ranks) > 0 and _judges_sources(old, new),
+    )
+    yield Effect("evidence", may_be_looser(sides.changes, use), may_be_tighter(sides.changes, use))
+
+
+def _of_tier(old: Policy, new: Policy, before: int, after: int) -> Effect:
+    """Return the effect of a tier where both tiers may run: what else is asked of them."""
+    specs = (old.spec, new.spec)
+    judged = any(spec.provenance for spec in specs)
+    confined = any(spec.confined_evidence for spec in specs)
+    destructive = _DESTRUCTIVE in (before, after)  # the one tier that may not repeat a call
+    sent = confined and min(before, after) < _NETWORK <= max(before, after)
+    matters = judged or destructive or sent
+    return Effect("approval_mode", matters and after < before, matters and after > before)
+
+
+def _judges_sources(old: Policy, new: Policy) -> bool:
+    return bool(old.spec.provenance or new.spec.provenance)
+
+
+def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterator[Effect]:
+    old, new = sides.old, sides.new
+    roles = (before.arg_roles or {}) != (after.arg_roles or {})
+    if before.approval_mode == after.approval_mode == "read_only":
+        # They say which arguments led to what is read: later calls hang on it.
+        yield Effect("arg_roles", roles, roles, in_sessions=True)
+        return
+    modes = old.spec.provenance, new.spec.provenance
+    if modes[0] != modes[1]:
+        # From one mode to the other, some values are asked about instead of refused or allowed.
+        yield Effect("spec.provenance", modes[0] is not None, modes[1] is not None)
+    fields = old.spec.field_recipients or "allow", new.spec.field_recipients or "allow"
+    yield Effect("spec.field_recipients", fields == ("ask", "allow"), fields == ("allow", "ask"))
+    yield _of_roles(old, new, before, after)
+    records = set(old.record_fields or ()) != set(new.record_fields or ())
+    yield Effect("record_fields", records, records)
+    followed = set(map(_pair_of, before.follows or ())), set(map(_pair_of, after.follows or ()))
+    yield Effect("follows", bool(followed[1] - followed[0]), bool(followed[0] - followed[1]))
+
+
+def _of_roles(old: Policy, new: Policy, before: PolicyTool, after: PolicyTool) -> Effect:
+    """Return the effect of roles, by what both specs say about provenance where it is the same."""
+    roles = before.arg_roles or {}, after.arg_roles or {}
+    if any(getattr(old.spec, name) != getattr(new.spec, name) for name in _OF_ORIGINS):
+        return Effect("arg_roles", roles[0] != roles[1], roles[0] != roles[1])
+    sends = "network" in (before.approval_mode, after.approval_mode)
+    return Effect(
+        "arg_roles",
+        looser=may_tighten(*roles[::-1], new.spec, sends=sends),
+        tighter=may_tighten(*roles, new.spec, sends=sends),
+    )
+
+
+def effects_on_plans(old: Policy, new: Policy) -> list[Effect]:
+    """Return what may change for plans as a whole, whatever they call."""
+    found = [*_of_outputs(old, new), *_of_budgets(old, new), *_of_evidence(old, new)]
+    wanted = _classes(old.spec.required_evidence), _classes(new.spec.required_evidence)
+    lost, gained = wanted[0] - wanted[1], wanted[1] - wanted[0]
+    found.append(Effect("spec.required_evidence", bool(lost), bool(gained)))
+    schemas = (old.spec.output_schemas or {}) != (new.spec.output_schemas or {})
+    found.append(Effect("spec.output_schemas", schemas, schemas, in_sessions=True))
+    return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _of_outputs(old: Policy, new: Policy) -> Iterator[Effect]:
+    required = set(old.spec.required_outputs), set(new.spec.required_outputs)
+    yield Effect(
+        "spec.required_outputs", bool(required[0] - required[1]), bool(required[1] - required[0])
+    )
+    made = [
+        {tool.pair: None if tool.produces is None else {*tool.produces} for tool in policy.tool}
+        for policy in (old, new)
+    ]
+    changed = made[0] != made[1] and bool(required[0] | required[1])
+    yield Effect("produces", changed, changed)
+
+
+_BUDGETS: Final = ("max_steps", "bucket_tokens")
+
+
+def _of_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield the effects of the budget that a plan has which is judged by itself."""
+    budgets = [policy.guard.budget or RunBudget() for policy in (old, new)]
+    for name in _BUDGETS:
+        before, after = (getattr(budget, name) for budget in budgets)
+        yield Effect(f"guard.budget.{name}", after > before, after < before)
+
+
+def _of_evidence(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield the effect of items that a step may pin, or may pin no more."""
+    for more, less in pinnable(old, new):
+        yield Effect("evidence", more, less)
+
+
+_SETTINGS: Final = {
+    "on_refusal": ("answer", "halt"),
+    "on_ask": ("ask", "refuse"),
+    "shadow": (True, False),
+}
+"""Settings of the guard and their values, the looser one first."""
+
+
+def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
+    """Return how the guard answers differently: by definition, and not through any plan."""
+    found = []
+    for name, order in _SETTINGS.items():
+        before, after = (order.index(getattr(policy.guard, name)) for policy in (old, new))
+        found.append(Effect(f"guard.{name}", after < before, after > before, in_sessions=True))
+    asked = new.guard.max_questions - old.guard.max_questions
+    found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
+    found += _of_session_budgets(old, new)
+    return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _of_session_budgets(old: Policy, new: Policy) -> Iterator[Effect]:
+    """Yield the effects of budgets where only one policy has one.
+
+    Without one, a session has another budget than a plan that is judged by itself.
+    """
+    given = old.guard.budget, new.guard.budget
+    if (given[0] is None) == (given[1] is None):
+        return
+    budgets = [budget or SESSION_BUDGET for budget in given]
+    for name in _BUDGETS:
+        before, after = (getattr(budget, name) for budget in budgets)
+        what = f"guard.budget.{name} of a session"
+        yield Effect(what, after > before, after < before, in_sessions=True)
+
+
+def _rank(mode: str | None) -> int:
+    return _ABOVE_ALL if mode is None else MODE_RANK[mode]
+
+
+def _classes(classes: tuple[str, ...] | None) -> set[str]:
+    return set(classes or ())
+
+
+def _pair_of(tool: Any) -> ToolPair:
+    return tool.adapter_id, tool.capability_id
+
+
+def _demanded(tool: PolicyTool) -> set[str]:
+    """Return every class that a call of the tool may need."""
+    classes = {
+        demand.class_ if isinstance(demand, Demand) else demand
+        for demand in tool.requires_evidence or ()
+    }
+    for binding in (tool.bound_args or {}).values():
+        classes |= set(_binding(binding).from_)
+    return classes

@@ -1,0 +1,320 @@
+"""Find what is valid in a policy, and yet ineffective or risky.
+
+Each rule has a name, and each finding says what will happen and what to write instead. A policy
+that restricts what it means to restrict has no findings.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from critic import MODE_RANK, Binding, Demand
+from evals.escaping import escape_name, pointer
+from evals.json_schemas import compile_schema
+from evals.pointers import segments, values_at
+from harness.policy.analysis.lint_finding import Findings, LintFinding, lint_schema, near, no_class
+from harness.policy.analysis.lint_spec import lint_spec
+from harness.policy.analysis.role_lint import missed_roles
+from harness.policy.envelopes import Policy, PolicyTool
+from harness.policy.schema_lint import admits, has_place
+from harness.policy.schema_parts import property_names
+
+_OBJECT: Final = {"type": "object"}
+_SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
+
+
+def lint(policy: Policy) -> tuple[LintFinding, ...]:
+    """Return the findings, tool by tool, then those of the spec; none for a good policy."""
+    known = _known(policy)
+    found: list[LintFinding] = []
+    for index, tool in enumerate(policy.tool):
+        linted = _Tool(policy, tool, f"/tool/{index}", known)
+        for rule in _RULES:
+            found += rule(linted)
+    return (*found, *lint_spec(policy, known.classes))
+
+
+class _Known(NamedTuple):
+    """What a policy has, to be looked up for each tool.
+
+    `yielded` are the classes of results, `held` the contents of evidence by class.
+    """
+
+    yielded: frozenset[str]
+    held: Mapping[str, list[Any]]
+    pairs: frozenset[tuple[str, str]]
+
+    @property
+    def classes(self) -> frozenset[str]:
+        return self.yielded | self.held.keys()
+
+
+def _known(policy: Policy) -> _Known:
+    held: dict[str, list[Any]] = {}
+    for item in policy.evidence:
+        held.setdefault(item.classification, []).append(item.content)
+    yielded = frozenset(tool.result_class for tool in policy.tool if tool.result_class)
+    return _Known(yielded, held, frozenset(tool.pair for tool in policy.tool))
+
+
+class _Tool(NamedTuple):
+    """A tool in its policy."""
+
+    policy: Policy
+    tool: PolicyTool
+    path: str
+    known: _Known
+
+    @property
+    def rank(self) -> int:
+        return MODE_RANK[self.tool.approval_mode]
+
+    @property
+    def schema(self) -> Any:
+        """The schema of its arguments: true where it has none."""
+        return True if self.tool.args_schema is None else self.tool.args_schema
+
+    def finding(self, rule: str, path: str, message: str) -> LintFinding:
+        return LintFinding(rule, f"{self.path}{path}", f"tool {self.tool.called}: {message}")
+
+
+def _mode(linted: _Tool) -> Findings:
+    """A mode above the safety mode: the tool can never be called."""
+    mode, guard, ceiling = (
+        linted.tool.approval_mode,
+        linted.policy.guard.safety_mode,
+        linted.policy.spec.approval_mode,
+    )
+    for limit, name in ((guard, "guard.safety_mode"), (ceiling, "spec.approval_mode")):
+        if limit is not None and linted.rank > MODE_RANK[limit]:
+            message = f"{mode} is above {name} {limit}, so it can never be called: raise {name}"
+            yield linted.finding(
+                "mode_above_safety_mode", "/approval_mode", f"{message}, or remove the tool"
+            )
+
+
+def _tokens(linted: _Tool) -> Findings:
+    """A tool that takes more tokens than there are."""
+    budget, least = linted.policy.guard.budget, linted.tool.min_tokens or 0
+    if budget is not None and least > budget.bucket_tokens:
+        message = (
+            f"min_tokens {least} is above guard.budget.bucket_tokens {budget.bucket_tokens}, so it "
+            "can never be called: lower it, or raise the budget"
+        )
+        yield linted.finding("over_budget", "/min_tokens", message)
+
+
+def _restriction(linted: _Tool) -> Findings:
+    """A tool without a restriction that is worth its tier."""
+    tool, spec = linted.tool, linted.policy.spec
+    approval = spec.approval_required_from
+    restricted = (
+        tool.requires_evidence
+        or tool.bound_args
+        or spec.provenance is not None
+        or (approval is not None and MODE_RANK[approval] <= linted.rank)
+        or (tool.args_schema not in (None, True, {}) and linted.rank <= MODE_RANK["network"])
+    )
+    if linted.rank > 0 and not restricted:
+        message = (
+            f"nothing restricts a {tool.approval_mode} call: add requires_evidence, bound_args, "
+            "arg_roles with spec.provenance, or spec.approval_required_from"
+        )
+        yield linted.finding("no_restriction", "", message)
+
+
+def _roles(linted: _Tool) -> Findings:
+    """An effect without roles, and arguments without one beside others that have one."""
+    tool = linted.tool
+    if linted.policy.spec.provenance is None or linted.rank == 0:
+        return
+    if not tool.arg_roles and admits(linted.schema, _SOME_ARGUMENT):
+        message = (
+            "has effects and no arg_roles, so every value is judged as a recipient: "
+            "say what its arguments are"
+        )
+        yield linted.finding("effect_without_roles", "", message)
+    if not tool.arg_roles:
+        return
+    first = {segments(role)[:1] if role[:1] == "/" else (role,) for role in tool.arg_roles}
+    for name in sorted(property_names(linted.schema)):
+        if (
+            first.isdisjoint({(name,), ("*",)})
+            and name not in (tool.bound_args or {})
+            and not _is_flag(tool, name)
+        ):
+            message = f"{escape_name(name)} has no role, so its origin is not judged: give it one"
+            yield linted.finding("argument_without_role", "/arg_roles", message)
+
+
+def _shapes(linted: _Tool) -> Findings:
+    """Roles at JSON pointers that miss an argument of another shape."""
+    roles = linted.tool.arg_roles
+    if not roles or linted.policy.spec.provenance is None or linted.rank == 0:
+        return
+    for missed in missed_roles(linted.schema, roles):
+        path = pointer("arg_roles", missed.role)
+        yield linted.finding("role_may_miss", path, missed.message)
+
+
+def _is_flag(tool: PolicyTool, name: str) -> bool:
+    """Whether an argument holds true, false or null only: nothing that comes from anywhere."""
+    schema: Any = tool.args_schema
+    for key in ("properties", name, "type"):
+        schema = schema.get(key) if isinstance(schema, dict) else None
+    kinds = schema if isinstance(schema, list) else [schema]
+    return set(kinds) <= {"boolean", "null"}
+
+
+def _arguments(linted: _Tool) -> Findings:
+    """Arguments that the schema does not have."""
+    tool = linted.tool
+    named: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
+    named += [(("bound_args", name), (name,)) for name in tool.bound_args or ()]
+    for name in tool.arg_roles or ():
+        place = segments(name) if name.startswith("/") else (name,)
+        named.append((("arg_roles", name), place))
+    for index, demand in enumerate(tool.requires_evidence or ()):
+        about = (demand.about if isinstance(demand, Demand) else None) or {}
+        named += [(("requires_evidence", str(index), "about", name), (name,)) for name in about]
+    for path, place in named:
+        if not has_place(linted.schema, place):
+            yield linted.finding("unknown_argument", pointer(*path), _no_argument(linted, place))
+    schema = tool.args_schema if isinstance(tool.args_schema, dict) else {}
+    for name in schema.get("required", ()):
+        if not has_place(linted.schema, (name,)):
+            message = _no_argument(linted, (name,))
+            yield linted.finding("unknown_argument", "/args_schema/required", message)
+
+
+def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
+    name = "/".join(place)
+    known = sorted(property_names(linted.schema))
+    hint = near(place[0], known) if len(place) == 1 else ""
+    shown = f"{hint}its arguments are {', '.join(map(escape_name, known))}"
+    return f"args_schema has no argument {escape_name(name)}: {shown}"
+
+
+def _evidence(linted: _Tool) -> Findings:
+    """Classes that nothing yields or holds, and demands that what is held cannot meet."""
+    classes = linted.known.classes
+    for path, name in _demanded(linted.tool):
+        if name not in classes:
+            message = no_class(name, classes)
+            yield linted.finding("unknown_class", pointer(*path), message)
+    for index, demand in enumerate(linted.tool.requires_evidence or ()):
+        if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
+            message = f"no evidence of class {demand.class_} says what is demanded"
+            yield linted.finding("unmeetable_demand", f"/requires_evidence/{index}", message)
+    for name, binding in (linted.tool.bound_args or {}).items():
+        if isinstance(binding, Binding) and _leads_nowhere(linted.known, binding):
+            message = f"no evidence has a value at {', '.join(map(escape_name, binding.at or ()))}"
+            yield linted.finding("unmeetable_demand", pointer("bound_args", name, "at"), message)
+
+
+def _bindings(linted: _Tool) -> Findings:
+    """Bindings that name nothing, and pointers in which `*` is a key."""
+    for name, binding in (linted.tool.bound_args or {}).items():
+        path = pointer("bound_args", name)
+        bound = binding if isinstance(binding, Binding) else Binding(from_=binding)
+        if not bound.from_:
+            message = f"no class may back {escape_name(name)}, so no value of it passes: name one"
+            yield linted.finding("unmeetable_demand", path, message)
+        elif bound.at == ():
+            message = f"no place may back {escape_name(name)}, so no value of it passes: name one"
+            yield linted.finding("unmeetable_demand", f"{path}/at", message)
+    for index, demand in enumerate(linted.tool.requires_evidence or ()):
+        about = (demand.about if isinstance(demand, Demand) else None) or {}
+        for name, place in about.items():
+            if "*" in segments(place):
+                path = pointer("requires_evidence", index, "about", name)
+                message = f"* in {escape_name(place)} is the key *, and no wildcard: name one place"
+                yield linted.finding("star_is_a_key", path, message)
+
+
+def _demanded(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
+    for index, demand in enumerate(tool.requires_evidence or ()):
+        named = demand.class_ if isinstance(demand, Demand) else demand
+        yield ("requires_evidence", str(index)), named
+    for argument, binding in (tool.bound_args or {}).items():
+        for named in binding.from_ if isinstance(binding, Binding) else binding:
+            yield ("bound_args", argument), named
+
+
+def _held(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
+    """Return the contents of all evidence of these classes; None if tools yield more of it."""
+    if not known.yielded.isdisjoint(classes):
+        return None
+    return [content for name in classes for content in known.held.get(name, ())] or None
+
+
+def _is_unmet(known: _Known, demand: Demand) -> bool:
+    contents = _held(known, (demand.class_,))
+    if contents is None or demand.content_schema is None:
+        return False
+    schema = compile_schema(demand.content_schema)
+    return not any(content is not None and schema.is_valid(content) for content in contents)
+
+
+def _leads_nowhere(known: _Known, binding: Binding) -> bool:
+    contents = _held(known, binding.from_)
+    if contents is None or not binding.at:
+        return False
+    found = (values_at(content, at, wildcard=True) for content in contents for at in binding.at)
+    return not any(any(True for _ in values) for values in found)
+
+
+def _schemas(linted: _Tool) -> Findings:
+    """Schemas that nothing satisfies, and misspelt keywords."""
+    tool = linted.tool
+    if tool.args_schema is not None:
+        found = list(lint_schema(tool.args_schema))
+        if not any(path == "" for _, path, _ in found) and not admits(tool.args_schema, _OBJECT):
+            found.append(("unsatisfiable_schema", "", "no object satisfies it, and args are one"))
+        for rule, path, message in found:
+            yield linted.finding(rule, f"/args_schema{path}", f"args_schema: {message}")
+    for index, demand in enumerate(tool.requires_evidence or ()):
+        schema = demand.content_schema if isinstance(demand, Demand) else None
+        for rule, path, message in lint_schema(schema) if schema is not None else ():
+            place = f"/requires_evidence/{index}/content_schema{path}"
+            yield linted.finding(rule, place, f"content_schema: {message}")
+
+
+def _session(linted: _Tool) -> Findings:
+    """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
+    tool = linted.tool
+    for index, followed in enumerate(tool.follows or ()):
+        if (followed.adapter_id, followed.capability_id) not in linted.known.pairs:
+            name = f"{followed.adapter_id}.{followed.capability_id}"
+            message = f"follows {name}, which is not a tool of this policy: name one that is"
+            yield linted.finding("unknown_tool", f"/follows/{index}", message)
+    for index, group in enumerate(tool.bound_together or ()):
+        if len(set(group)) < 2 and not _may_hold_many(linted, *group[:1]):
+            message = "a group of one is bound together with nothing: add another argument"
+            yield linted.finding("group_of_one", f"/bound_together/{index}", message)
+    if tool.expires_after_s == 0:
+        message = "its results are never fresh: give them some seconds, or remove it"
+        yield linted.finding("never_fresh", "/expires_after_s", message)
+
+
+def _may_hold_many(linted: _Tool, *names: str) -> bool:
+    """Return whether an argument may be an array or an object: one item must back all of it."""
+    many = {name: {"type": ["array", "object"]} for name in names}
+    wanted = {"type": "object", "required": list(many), "properties": many}
+    return bool(names) and admits(linted.schema, wanted)
+
+
+def _origins(linted: _Tool) -> Findings:
+    """Results that count as words of the user, or as the instructions of the operator."""
+    result = linted.tool.result
+    if result is not None and result.author in ("user", "operator"):
+        message = (
+            f"what it returns counts as words of the {result.author}, who may ask for anything: "
+            "write system, member or public"
+        )
+        yield linted.finding("trusted_result", "/result/author", message)
+
+
+_RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
+    *(_mode, _tokens, _restriction, _roles, _shapes, _arguments, _evidence, _bindings),
+    *(_schemas, _session, _origins),
+)

@@ -1,0 +1,179 @@
+"""What surrounds a plan: what was seen and said before it, whether a person approved it.
+
+Where values come from counts only where a spec has `provenance`: then a plan is tried under each of
+a few stories, from a request that names everything to a text that anybody wrote.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+from critic import Plan, digest
+from harness.canonical import canonical_json
+from harness.policy.analysis.backing import ToolPair, scalars_of
+from harness.policy.envelopes import Policy, PolicyTool
+
+Json = dict[str, Any]
+
+_SESSION: Final = "witness"
+
+
+class Story(NamedTuple):
+    """What surrounds a plan.
+
+    Attributes:
+        evidence: items beside those of the policy, as JSON.
+        approved: a person approved this plan.
+        scoped: the request is for the tools that the plan calls.
+        ran: tools that ran before.
+        own: values that the session made.
+        as_of: the time at which the plan is judged; None for that of the search.
+    """
+
+    evidence: tuple[Json, ...] = ()
+    approved: bool = False
+    scoped: bool = False
+    ran: tuple[ToolPair, ...] = ()
+    own: tuple[str, ...] = ()
+    as_of: str | None = None
+
+    def context(self, plan: Plan) -> Json:
+        """Return the fields of a RunContext that say so, as JSON."""
+        found: Json = {}
+        if self.approved:
+            approval = {"approval_id": "a1", "plan_digest": digest(plan), "approver": "someone"}
+            found["approvals"] = [approval]
+        if self.scoped:
+            found["scope"] = _tools(pair_of(step) for step in plan.wire()["steps"])
+        session: Json = {"ran": _tools(self.ran)} if self.ran else {}
+        if self.own:
+            session["own"] = list(self.own)
+        if session:
+            found["session"] = {"id": _SESSION, "turn": 1, **session}
+        if self.as_of is not None:
+            found["as_of"] = self.as_of
+        return found
+
+
+def _tools(pairs: Iterable[ToolPair]) -> list[Json]:
+    named = dict.fromkeys(pair for pair in pairs if pair != ("", ""))
+    return [{"adapter_id": adapter, "capability_id": name} for adapter, name in named]
+
+
+def pair_of(step: Json) -> ToolPair:
+    """Return the tool that a step in wire form calls; empty names for a reason step."""
+    return step.get("adapter_id", ""), step.get("capability_id", "")
+
+
+class Stories:
+    """The stories that may tell an accepting policy from a refusing one."""
+
+    def __init__(self, accepting: Policy, refusing: Policy) -> None:
+        policies = (accepting, refusing)
+        self._judged = any(policy.spec.provenance for policy in policies)
+        self._asked = self._judged or any(policy.spec.approval_required_from for policy in policies)
+        own, others = (policy.record_fields or () for policy in policies)
+        fields = [name for name in own if name not in others] or [*own] or ["id"]
+        self._field = fields[0]
+
+    def of(
+        self,
+        steps: list[Json],
+        items: Iterable[Json],
+        tool: PolicyTool | None,
+        other: PolicyTool | None,
+    ) -> Iterator[Story]:
+        """Yield the facts to try the steps under, the fewest first.
+
+        Args:
+            items: the evidence that the steps pin.
+            tool: the tool of interest, as the accepting policy has it.
+            other: the same tool as the refusing policy has it.
+        """
+        told = [Story(tuple(items))]
+        if self._judged:
+            told += self._with_sources(steps, told[0], tool, other)
+        for approved in (False, True) if self._asked else (False,):
+            yield from (facts._replace(approved=approved) for facts in told)
+
+    def _with_sources(
+        self, steps: list[Json], bare: Story, tool: PolicyTool | None, other: PolicyTool | None
+    ) -> Iterator[Story]:
+        values = _texts(steps)
+        requested = _more(bare, _request(values))
+        yield requested._replace(scoped=True)
+        yield requested
+        if ran := tuple(sorted(_followed(tool) - _followed(other))):
+            yield requested._replace(ran=ran)
+        for name in changed_roles(tool, other):
+            others = [{**step, "args": _without(step.get("args", {}), name)} for step in steps]
+            yield from self._of_origins(bare, _texts(others), _texts([_only(steps[0], name)]))
+        asked = _request([])
+        record = {self._field: values}
+        yield _more(bare, asked, _seen(record, "named"))._replace(scoped=True)
+        yield _more(bare, asked, _seen(" ".join(values), "ambient"))._replace(scoped=True)
+
+    def _of_origins(self, bare: Story, requested: list[str], values: list[str]) -> Iterator[Story]:
+        """Yield each way to know some values that the request does not name, none of them first."""
+        told = _more(bare, _request(requested))._replace(scoped=True)
+        yield told
+        yield told._replace(own=tuple(values))
+        record, text = {self._field: values}, " ".join(values)
+        yield _more(told, _seen(record, "ambient"), _seen(text, "ambient", 2))
+        yield _more(told, _seen(record, "led"))
+        for standing in ("named", "reached"):
+            for author in ({"author": "member"}, {}, {"web": True}):
+                yield _more(told, _seen(text, standing, **author))
+        yield _more(told, _seen(text, "named", author="system"))
+
+
+def _more(facts: Story, *items: Json) -> Story:
+    return facts._replace(evidence=(*facts.evidence, *items))
+
+
+def _request(values: list[str]) -> Json:
+    """Return what the user asked for: every value that the steps act on."""
+    source = {"author": "user", "standing": "named"}
+    text = " ".join(values) or "go on"
+    return {"id": "user/1", "classification": "request", "content": text, "source": source}
+
+
+def _seen(content: Any, standing: str, number: int = 1, **source: Any) -> Json:
+    """Return the result of a tool that anybody may have written, unless `source` says who has."""
+    return {
+        "id": f"call/{number}",
+        "classification": "result",
+        "content": content,
+        "source": {"author": "public", "standing": standing, **source},
+    }
+
+
+def _texts(steps: list[Json]) -> list[str]:
+    values = [scalar for step in steps for scalar in scalars_of(step.get("args", {}))]
+    shown = (
+        value if isinstance(value, str) else canonical_json(value).decode() for value in values
+    )
+    return list(dict.fromkeys(shown))
+
+
+def _followed(tool: PolicyTool | None) -> set[ToolPair]:
+    followed = tool.follows if tool is not None else None
+    return {(one.adapter_id, one.capability_id) for one in followed or ()}
+
+
+def changed_roles(tool: PolicyTool | None, other: PolicyTool | None) -> list[str]:
+    """Return the arguments that have another role in the other policy."""
+    if tool is None or other is None:
+        return []
+    own, others = tool.arg_roles or {}, other.arg_roles or {}
+    names = {name for name in (*own, *others) if own.get(name) != others.get(name)}
+    return sorted({name.split("/")[1] if name.startswith("/") else name for name in names})
+
+
+def _only(step: Json, name: str) -> Json:
+    """Return a step with one of its arguments."""
+    args = step.get("args", {})
+    return {**step, "args": {name: args[name]} if name in args else {}}
+
+
+def _without(args: Json, name: str) -> Json:
+    return {key: value for key, value in args.items() if key != name}

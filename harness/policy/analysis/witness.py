@@ -1,0 +1,323 @@
+"""Find a small plan that one policy accepts and another refuses, verified by both.
+
+Plans are built to meet what the accepting policy demands and nothing more, from the smallest
+arguments up, so that what the other one demands beside it shows. The facts around a plan (evidence,
+approvals, what the user asked for) are the same for both policies. Nothing here is a proof but the
+two verdicts: a plan that was built wrongly is refused by both, and does not count.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from critic import (
+    Plan,
+    Refused,
+    RunBudget,
+    Verified,
+    Violation,
+)
+from evals.escaping import escape_line
+from evals.json_schemas import compile_schema
+from evals.timestamps import format_time, unexpired
+from harness.policy.analysis.backing import (
+    ToolPair,
+    backed_steps,
+    item_of,
+    named_arguments,
+    pinning,
+    scalars_of,
+)
+from harness.policy.analysis.policy_judge import PolicyJudge
+from harness.policy.analysis.samples import samples, smallest_first
+from harness.policy.analysis.stories import Stories, Story, changed_roles, pair_of
+from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
+from harness.wire import InvalidInput, build
+
+Json = dict[str, Any]
+_Sides = tuple[PolicyTool | None, PolicyTool | None]
+"""A tool as the accepting policy has it, and as the refusing one has it."""
+
+_MOST_PLANS: Final = 6_000
+"""How many plans are tried for all tools together: some seconds."""
+_LEAST_SHARE: Final = 12
+"""How many are tried of a tool, however many there are: the least arguments under each story."""
+_MOST_ARGS: Final = 40
+_MOST_EXPIRING: Final = 3
+_TRACE: Final = "witness"
+_OTHER: Final = "zz"
+"""A value that no other argument has."""
+_CONFINED: Final = 8
+"""Shorter strings are not confined."""
+
+
+class Witness(NamedTuple):
+    """A plan that one policy accepts and the other refuses.
+
+    Attributes:
+        document: the proposal without what a policy says: `critic verify --policy P` takes it.
+        verdict: the refusal.
+    """
+
+    document: Json
+    verdict: Refused
+
+    @property
+    def reason(self) -> str:
+        """The kind and the first reason of the refusal, on one line."""
+        return f"{self.verdict.kind}: {escape_line('; '.join(self.verdict.reasons))}"
+
+
+class Search:
+    """Looks for witnesses between an accepting and a refusing policy."""
+
+    def __init__(self, accepting: Policy, refusing: Policy, tools: int = 1) -> None:
+        """Prepare a search that tries at most `_MOST_PLANS`, shared by that many tools."""
+        self._share = max(_LEAST_SHARE, _MOST_PLANS // max(tools, 1))
+        self._ctx: Json = {
+            "trace_id": _TRACE,
+            "as_of": format_time(_before_any_expiry(accepting, refusing)),
+        }
+        budgets = [policy.guard.budget for policy in (accepting, refusing)]
+        if budgets == [None, None]:
+            budgets = [SESSION_BUDGET, SESSION_BUDGET]
+            self._ctx["run_budget"] = SESSION_BUDGET.wire()
+        self._budget, self._other_budget = (budget or RunBudget() for budget in budgets)
+        self._accepts, self._refuses = PolicyJudge(accepting), PolicyJudge(refusing)
+        self._stories = Stories(accepting, refusing)
+        self._tools = {tool.pair: tool for tool in accepting.tool}
+        self._others = {tool.pair: tool for tool in refusing.tool}
+        self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
+        self._expiring = list(_expiring(accepting, refusing))
+        self._repriced = any(
+            (tool.min_tokens or 0) != (self._others[pair].min_tokens or 0)
+            for pair, tool in self._tools.items()
+            if pair in self._others
+        )
+
+    def for_tool(self, pair: ToolPair) -> Witness | None:
+        """Return a plan of which the refusing policy refuses the call of this tool."""
+        tool = self._tools.get(pair)
+        if tool is None:
+            return None
+        other = self._others.get(pair)
+        for plan, facts in islice(self._plans(tool, other), self._share):
+            calls = {at for at, step in enumerate(plan["steps"]) if pair_of(step) == pair}
+            found = self._witness(plan, facts, lambda one: _is_about(one, calls, tool, other))  # noqa: B023 - asked at once
+            if found is not None:
+                return found
+        return None
+
+    def for_plans(self) -> Witness | None:
+        """Return a plan that the refusing policy refuses as a whole, whatever it calls."""
+        for plan, facts in islice(self._whole_plans(), _MOST_PLANS):
+            found = self._witness(plan, facts, lambda one: one.offending_step is None)
+            if found is None and any(step.get("evidence_refs") for step in plan["steps"]):
+                found = self._witness(plan, facts, lambda one: one.check == "evidence")
+            if found is not None:
+                return found
+        return None
+
+    def _witness(self, wire: Json, facts: Story, wanted: Any) -> Witness | None:
+        try:
+            plan = build(Plan, wire)
+            ctx = {**self._ctx, **facts.context(plan)}
+            accepted = self._accepts.verdict(plan, ctx, facts.evidence)
+            refused = self._refuses.verdict(plan, ctx, facts.evidence)
+        except (InvalidInput, ValueError):  # a sample that no plan or item may hold
+            return None
+        if not isinstance(accepted, Verified) or not isinstance(refused, Refused):
+            return None
+        if not any(map(wanted, refused.violations)):
+            return None
+        document: Json = {"ctx": ctx, "plan": plan.wire()}
+        if facts.evidence:
+            document["compiled"] = {"manifests": {"evidence_manifest": list(facts.evidence)}}
+        return Witness(document, refused)
+
+    # Plans around one call.
+
+    def _plans(self, tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[Json, Story]]:
+        for args in self._args(tool, other):
+            for step, evidence in backed_steps(tool, args, other):
+                yield from self._around(step, evidence, (tool, other))
+
+    def _args(self, tool: PolicyTool, other: PolicyTool | None) -> list[Json]:
+        """Return arguments that the tool takes, the smallest first, from both sides' schemas."""
+        known = [one for one in (tool, other) if one is not None]
+        schemas = [one.args_schema for one in known if one.args_schema is not None]
+        found = [value for schema in schemas for value in samples(schema)]
+        names = sorted({name for one in known for name in named_arguments(one)})
+        found += [{}, dict.fromkeys(names, "a"), *({name: "a"} for name in names)]
+        fits = compile_schema(True if tool.args_schema is None else tool.args_schema).is_valid
+        objects = [one for one in smallest_first(found) if isinstance(one, dict) and fits(one)]
+        least = objects[:_MOST_ARGS]
+        others = ({**one, name: _OTHER} for name in changed_roles(tool, other) for one in least[:3])
+        return [*filter(fits, others), *least, *filter(fits, self._leaks(least))]
+
+    def _leaks(self, args: list[Json]) -> Iterator[Json]:
+        """Yield the arguments with text that only the refusing policy confines in one of them."""
+        texts = [f"confidential {name}" for name in self._newly_confined()]
+        for text in (*texts, *self._newly_held()):
+            for one in args:
+                names = [key for key, value in one.items() if isinstance(value, str)]
+                yield from ({**one, key: text} for key in names)
+
+    def _newly_held(self) -> list[str]:
+        """Return text that the refusing policy holds and confines, and the accepting one not."""
+        held = [_confined_texts(judge.policy) for judge in (self._refuses, self._accepts)]
+        return sorted(held[0] - held[1])
+
+    def _newly_confined(self) -> list[str]:
+        own = set(self._accepts.policy.spec.confined_evidence or ())
+        return sorted(set(self._refuses.policy.spec.confined_evidence or ()) - own)
+
+    def _around(
+        self, step: Json, evidence: tuple[Json, ...], of: _Sides = (None, None)
+    ) -> Iterator[tuple[Json, Story]]:
+        """Yield the plan of a step and of what the spec demands, under each story."""
+        outputs = list(self._accepts.policy.spec.required_outputs)
+        steps, items = [step], [*evidence]
+        for more, found in self._covering(outputs, step):
+            steps.append(more)
+            items += found
+        pinned = self._pinned_by_spec(items)
+        items += pinned
+        steps[0] = pinning(steps[0], [item["id"] for item in pinned])
+        items += self._confined(items)
+        plan = {"steps": steps, "declared_outputs": outputs}
+        candidates = [plan, *filter(None, (self._padded(plan), self._repeated(plan)))]
+        for facts in self._stories.of(steps, items, *of):
+            yield from ((candidate, facts) for candidate in candidates)
+            yield from self._later(plan, facts)
+
+    def _later(self, plan: Json, facts: Story) -> Iterator[tuple[Json, Story]]:
+        """Yield the plan with an item that only the refusing policy holds no more, or no longer."""
+        for name, as_of in self._expiring[:_MOST_EXPIRING]:
+            first, *others = plan["steps"]
+            pinned = {**plan, "steps": [pinning(first, [name]), *others]}
+            yield pinned, facts if as_of is None else facts._replace(as_of=as_of)
+
+    def _repeated(self, plan: Json) -> Json | None:
+        """Return the plan with its first call once more, which no destructive call may be."""
+        step = plan["steps"][0]
+        sides = [tools.get(pair_of(step)) for tools in (self._tools, self._others)]
+        modes = {tool.approval_mode for tool in sides if tool is not None}
+        if "destructive" not in modes or len(modes) == 1:
+            return None
+        return {**plan, "steps": [*plan["steps"], step]}
+
+    def _covering(self, outputs: list[str], step: Json) -> Iterator[tuple[Json, list[Json]]]:
+        """Yield the steps that make the outputs which the step does not make."""
+        own = self._tools.get(pair_of(step))
+        makers = self._makers
+        made = set(own.produces or ()) if own else set()
+        if (own is None or own.produces is not None) and not made | makers.keys() >= {*outputs}:
+            yield {"kind": "reason"}, []
+        for name in outputs:
+            if name in makers and name not in made:
+                if (found := self._simplest(makers[name])) is not None:
+                    yield found[0], list(found[1])
+                made |= set(makers[name].produces or ())
+
+    def _simplest(self, tool: PolicyTool) -> tuple[Json, tuple[Json, ...]] | None:
+        """Return the smallest step that calls a tool, and its evidence."""
+        args = next(iter(self._args(tool, None)), None)
+        return None if args is None else next(backed_steps(tool, args, None))
+
+    def _pinned_by_spec(self, items: list[Json]) -> list[Json]:
+        held = {item["classification"] for item in items}
+        wanted = self._accepts.policy.spec.required_evidence or ()
+        return [item_of(name, {}) for name in dict.fromkeys(wanted) if name not in held]
+
+    def _confined(self, items: list[Json]) -> list[Json]:
+        """Return an item of each class that only the refusing policy confines."""
+        known = {item["id"] for item in items}
+        names = self._newly_confined()
+        found = [item_of(name, f"confidential {name}", "confined") for name in names]
+        return [item for item in found if item["id"] not in known]
+
+    def _padded(self, plan: Json) -> Json | None:
+        """Return the plan with a step that takes all tokens which the accepting policy leaves."""
+        least = [
+            (self._tools[pair].min_tokens or 0) if (pair := pair_of(step)) in self._tools else 0
+            for step in plan["steps"]
+        ]
+        left = self._budget.bucket_tokens - sum(least)
+        if not self._repriced or left < 0:
+            return None
+        thinking = {"kind": "reason", "estimated_tokens": left}
+        return {**plan, "steps": [*plan["steps"], thinking]}
+
+    # Plans that are about no tool.
+
+    def _least(self) -> tuple[Json, tuple[Json, ...]]:
+        """Return the step that any plan may begin with: the maker of an output, or reasoning."""
+        for name in self._accepts.policy.spec.required_outputs:
+            for tool in self._tools.values():
+                found = self._simplest(tool) if name in (tool.produces or ()) else None
+                if found is not None:
+                    return found
+        return {"kind": "reason"}, ()
+
+    def _whole_plans(self) -> Iterator[tuple[Json, Story]]:
+        """Yield plans without a call of interest: outputs, evidence, steps and tokens."""
+        step, evidence = self._least()
+        yield from self._around(step, evidence)
+        for tool in self._tools.values():
+            if _changed_output(tool, self._others.get(tool.pair)):
+                yield from islice(self._plans(tool, None), 8)
+        for item in self._accepts.policy.evidence:
+            pinned = pinning(step, [item.id])
+            yield from self._around(pinned, evidence)
+            claim = {"requires_evidence": [item.classification]}
+            yield from self._around({**pinned, **claim}, evidence)
+        refused, accepted = self._other_budget, self._budget
+        if refused.bucket_tokens < accepted.bucket_tokens:
+            tokens = refused.bucket_tokens + 1
+            yield from self._around({**step, "estimated_tokens": tokens}, evidence)
+        if refused.max_steps < min(accepted.max_steps, 1000):
+            for plan, facts in self._around(step, evidence):
+                more = refused.max_steps + 1 - len(plan["steps"])
+                yield {**plan, "steps": plan["steps"] + [{"kind": "reason"}] * more}, facts
+
+
+def _is_about(
+    violation: Violation, calls: set[int], tool: PolicyTool, other: PolicyTool | None
+) -> bool:
+    """Return whether a violation is of one of these calls, or of the tokens that they take."""
+    dearer = other is not None and (other.min_tokens or 0) > (tool.min_tokens or 0)
+    by_tokens = violation.kind == "budget_exceeded" and dearer
+    return violation.offending_step in calls or by_tokens
+
+
+def _changed_output(tool: PolicyTool, other: PolicyTool | None) -> bool:
+    return other is None or other.produces != tool.produces
+
+
+def _before_any_expiry(*policies: Policy) -> datetime:
+    """Return a time at which nothing that the policies hold has expired."""
+    expiries = [item.expires_at for policy in policies for item in policy.evidence]
+    known = [expiry for expiry in expiries if expiry is not None]
+    latest = datetime(2000, 1, 1, tzinfo=UTC)
+    return min([latest, *(expiry - timedelta(seconds=1) for expiry in known)])
+
+
+def _expiring(accepting: Policy, refusing: Policy) -> Iterator[tuple[str, str | None]]:
+    """Yield items that back nothing under the refusing policy, and when: None for at any time."""
+    others = {item.id: item for item in refusing.evidence}
+    for item in accepting.evidence:
+        other = others.get(item.id)
+        if other is None:
+            yield item.id, None
+        elif other.expires_at is not None and unexpired(item.expires_at, other.expires_at):
+            yield item.id, format_time(other.expires_at)
+
+
+def _confined_texts(policy: Policy) -> set[str]:
+    """Return the texts of eight characters or more that a policy holds and confines."""
+    confined = set(policy.spec.confined_evidence or ())
+    contents = (item.content for item in policy.evidence if item.classification in confined)
+    scalars = (scalar for content in contents for scalar in scalars_of(content))
+    return {scalar for scalar in scalars if isinstance(scalar, str) and len(scalar) >= _CONFINED}

@@ -1,0 +1,171 @@
+"""The inputs of a decision as it holds them: parsed from their own bytes, and never handed out.
+
+Rule 1: what is decided, permitted and recorded is what is held here. Whoever is given a part is
+        given a copy, which is theirs to spoil.
+Rule 2: a held context is made once for each CompiledContext that a caller gives, and kept as long
+        as that lives. Later changes of the caller's object in place do not reach it.
+Rule 3: no attribute of what is handed out leads here. It holds bytes, which nothing can change.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, Generic
+
+from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
+from evals.side_table import Beside
+from evals.unread import unread_context
+from harness.canonical import canonical_bytes
+from harness.wire import EnvelopeT, parse
+
+ToolKey = tuple[str, str]
+"""The (adapter_id, capability_id) of a tool."""
+
+
+class Held(Generic[EnvelopeT]):
+    """One input: its canonical bytes, their SHA-256, and the envelope that they spell.
+
+    Raises:
+        InvalidInput: the envelope was changed in place into something else.
+    """
+
+    __slots__ = ("body", "digest", "envelope")
+
+    def __init__(self, envelope: EnvelopeT) -> None:
+        self.body: Final = canonical_bytes(envelope)
+        self.digest: Final = hashlib.sha256(self.body).hexdigest()
+        self.envelope: Final = self._parsed(type(envelope))
+
+    def handed_out(self) -> EnvelopeT:
+        """Return a copy for somebody else. It shares nothing with this or any other."""
+        return self._parsed(type(self.envelope))
+
+    def _parsed(self, model: type[EnvelopeT]) -> EnvelopeT:
+        return parse(model, self.body, max_bytes=len(self.body))
+
+
+class HeldContext(Held[CompiledContext]):
+    """A context. Whatever is done with it costs the same for ten tools and a hundred thousand."""
+
+    __slots__ = ("_hash", "_tools")
+
+    def __init__(self, compiled: CompiledContext) -> None:
+        super().__init__(compiled)
+        # `compiled` is the first member of a proposal: its hash goes on from here.
+        self._hash: Final = hashlib.sha256(b'{"compiled":' + self.body)
+        self._tools: Final[dict[ToolKey, bytes]] = {}
+
+    def handed_out(self) -> CompiledContext:
+        """Return a copy for somebody else: it is made of the bytes when it is looked at."""
+        return unread_context(self.body)
+
+    def proposal_digest(self, ctx: bytes, plan: bytes, spec: bytes) -> str:
+        """Return the digest of the proposal of this context and the canonical bytes of the rest."""
+        return proposal_digest(self._hash, ctx, plan, spec)
+
+    def hash(self) -> Any:
+        """Return the hash of a proposal so far, a copy: what follows are the other members."""
+        return self._hash.copy()
+
+    def tool(self, name: ToolKey) -> bytes | None:
+        """Return the canonical bytes of the tool's entry, or None if there is no such tool."""
+        if name not in self._tools:
+            entry = self.envelope.manifests.tools.get(name)
+            if entry is None:
+                return None
+            self._tools[name] = canonical_bytes(entry)
+        return self._tools[name]
+
+
+def proposal_digest(begun: Any, ctx: bytes, plan: bytes, spec: bytes) -> str:
+    """Return the digest of a proposal whose first member is hashed already."""
+    whole = begun.copy()
+    whole.update(b',"ctx":%s,"plan":%s,"spec":%s}' % (ctx, plan, spec))
+    digest: str = whole.hexdigest()
+    return digest
+
+
+class HeldInputs:
+    """The four inputs of a decision. `digest` is that of the proposal."""
+
+    __slots__ = ("context", "ctx", "digest", "plan", "proposal", "spec")
+
+    def __init__(
+        self,
+        ctx: Held[RunContext],
+        context: HeldContext,
+        spec: Held[DecisionSpec],
+        plan: Held[Plan],
+    ) -> None:
+        self.ctx: Final = ctx
+        self.context: Final = context
+        self.spec: Final = spec
+        self.plan: Final = plan
+        self.digest: Final = context.proposal_digest(ctx.body, plan.body, spec.body)
+        self.proposal: Final = _proposal(
+            ctx.envelope, context.envelope, spec.envelope, plan.envelope
+        )
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> "HeldInputs":
+        """Return the inputs of a proposal as it is now.
+
+        Raises:
+            InvalidInput: a part was changed in place and is no such envelope any more.
+        """
+        context = HeldContext(proposal.compiled)
+        return cls(Held(proposal.ctx), context, Held(proposal.spec), Held(proposal.plan))
+
+    def with_ctx(self, ctx: RunContext) -> "HeldInputs":
+        """Return the same inputs in another run."""
+        return HeldInputs(Held(ctx), self.context, self.spec, self.plan)
+
+    @property
+    def parts(self) -> Mapping[str, Held[Any]]:
+        """Return the inputs by their names in a Proposal."""
+        return {
+            "ctx": self.ctx,
+            "compiled": self.context,
+            "spec": self.spec,
+            "plan": self.plan,
+        }
+
+    def tools(self) -> Mapping[ToolKey, bytes]:
+        """Return the canonical bytes of the entries of those tools that the plan calls."""
+        named = {
+            (step.adapter_id, step.capability_id)
+            for step in self.plan.envelope.steps
+            if step.kind == "tool"
+        }
+        bodies = {name: body for name in named if (body := self.context.tool(name)) is not None}
+        return MappingProxyType(bodies)
+
+    def handed_out(self) -> Proposal:
+        """Return a copy for somebody else. It shares nothing with this or any other."""
+        handed = _proposal(
+            self.ctx.handed_out(),
+            self.context.envelope,
+            self.spec.handed_out(),
+            self.plan.handed_out(),
+        )
+        # Not through the constructor: it would look at the context.
+        handed.__dict__["compiled"] = self.context.handed_out()
+        return handed
+
+
+def _proposal(
+    ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
+) -> Proposal:
+    return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
+
+
+_CONTEXTS: Final = Beside[HeldContext]()
+
+
+def held_context(compiled: CompiledContext) -> HeldContext:
+    """Return the held form of a context, made at the first call for this very object.
+
+    Raises:
+        InvalidInput: it was changed in place, before that, and is not a CompiledContext any more.
+    """
+    return _CONTEXTS.get(compiled) or _CONTEXTS.keep(compiled, HeldContext(compiled))

@@ -1,0 +1,210 @@
+"""The records beside decisions: an execution that begins, and a critic that failed.
+
+Both are recorded as they were when they were built, like a decision.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cached_property
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
+
+from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
+from evals.json_value import SAFE_INTEGER, PresentJson
+from evals.plan import Proposal
+from evals.timestamps import Time
+from harness.canonical import canonical_bytes, canonical_json
+from harness.record.decision import (
+    INPUT_NAMES,
+    DecisionRecord,
+    InputDigests,
+    drafted_inputs,
+    drafted_versions,
+    held_of,
+)
+from harness.record.drafts import (
+    CanonicalLine,
+    Digest,
+    RecordDraft,
+    approval_claim,
+    begun_claim,
+    joined_object,
+    one_line,
+    sha256,
+)
+from harness.record.index_row import index_row
+from harness.record.inputs import HeldInputs
+from harness.wire import build
+
+Seq = Annotated[int, Field(ge=1, le=SAFE_INTEGER)]
+"""The number of a record in its log."""
+
+
+class UsedApproval(Envelope):
+    """An approval that an execution relies on. `plan_digest` has no prefix."""
+
+    approval_id: Identifier
+    plan_digest: Digest
+
+    @property
+    def claim(self) -> str:
+        """Return the claim: a log takes it once."""
+        return approval_claim(self.approval_id, self.plan_digest)
+
+
+class _Entry(Envelope):
+    """Base of what is recorded as it was when it was built."""
+
+    @cached_property
+    def snapshot(self) -> RecordDraft:
+        """Return the canonical bytes of the entry, taken when it was built.
+
+        Raises:
+            ValueError, RecursionError: a part was changed in place and is not JSON any more.
+        """
+        return self._drafted(None)
+
+    @abstractmethod
+    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+        """Return the canonical bytes of the entry."""
+
+    @model_validator(mode="after")
+    def _take_snapshot(self, info: ValidationInfo[Any]) -> Self:
+        with suppress(ValueError, RecursionError):
+            self.__dict__["snapshot"] = self._drafted(held_of(info))
+        return self
+
+
+class Begun(_Entry):
+    """An execution that is about to begin. To be recorded before its first effect.
+
+    `approvals` are those that it relies on: see `harness.record.used_approvals`.
+    """
+
+    proposal: Proposal
+    approvals: Annotated[tuple[UsedApproval, ...], ARRAY] = ()
+    begun_at: Time
+
+    @classmethod
+    def of(cls, inputs: HeldInputs, **facts: Any) -> Self:
+        """Return the beginning of what executes held inputs: they are not drafted again."""
+        fields = {"proposal": inputs.handed_out(), **facts}
+        begun: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
+        return begun
+
+    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+        digests, bodies = drafted_inputs(self.proposal, held)
+        permit = permit_digest(digests, bodies) if held is None else held.digest
+        begun_at = self.model_dump(mode="json", include={"begun_at"})["begun_at"]
+        members = {
+            "kind": canonical_json("begun"),
+            "inputs": canonical_bytes(digests),
+            "permit": canonical_json(permit),
+            "trace_id": canonical_json(self.proposal.ctx.trace_id),
+            "begun_at": canonical_json(begun_at),
+            **drafted_versions(),
+        }
+        if self.approvals:
+            members["approvals"] = canonical_json([one.wire() for one in self.approvals])
+        record = {"kind": "begun", "inputs": digests, "begun_at": self.begun_at}
+        record |= {"trace_id": self.proposal.ctx.trace_id, "approvals": self.approvals}
+        row = index_row(record, self.proposal.ctx, self.proposal.plan)
+        return RecordDraft(bodies, members, row, tuple(one.claim for one in self.approvals))
+
+
+class _Failure(Envelope):
+    """The fields of a critic's failure."""
+
+    asked: PresentJson
+    where: Annotated[str, AfterValidator(one_line)]
+    failed_at: Time
+    trace_id: Annotated[Identifier | None, OPTIONAL] = None
+
+
+class CriticError(_Failure, _Entry):
+    """A critic that failed inside, and so refused. `asked` is what it was asked, as JSON.
+
+    `where` says where it failed: it is escaped and cut unless it is one safe line of at most 300
+    characters.
+    """
+
+    def _drafted(self, _held: HeldInputs | None) -> RecordDraft:
+        # Frozen is shallow: `asked` may have been changed in place. A copy of this class itself
+        # would be drafted too, and so on.
+        wire = build(_Failure, self.model_dump(exclude_none=True)).wire()
+        members = {name: canonical_json(value) for name, value in wire.items()}
+        kind = {"kind": canonical_json("critic_error")}
+        row = index_row({**wire, "kind": "critic_error"}, None, None)
+        return RecordDraft({}, {**members, **kind, **drafted_versions()}, row)
+
+
+class BegunRecord(Envelope):
+    """An execution in the log that may have had effects from here on.
+
+    `permit` is the digest of the proposal. The decision that ends the execution names the `hash` of
+    this record.
+    """
+
+    kind: Literal["begun"]
+    seq: Seq
+    prev_hash: Digest
+    inputs: InputDigests
+    permit: Digest
+    trace_id: Identifier
+    approvals: Annotated[tuple[UsedApproval, ...] | None, OPTIONAL, ARRAY, Field(min_length=1)] = (
+        None
+    )
+    begun_at: Time
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
+
+
+class CriticErrorRecord(Envelope):
+    """A failure of the critic in the log: it refused what it was `asked`."""
+
+    kind: Literal["critic_error"]
+    seq: Seq
+    prev_hash: Digest
+    asked: PresentJson
+    where: CanonicalLine
+    failed_at: Time
+    trace_id: Annotated[Identifier | None, OPTIONAL] = None
+    ruleset_version: Identifier
+    rules_digest: Annotated[Digest | None, OPTIONAL] = None
+    hash: Digest
+
+
+LogRecord = DecisionRecord | BegunRecord | CriticErrorRecord
+"""A record of any kind."""
+
+_KINDS: Final[Mapping[str, type[BegunRecord | CriticErrorRecord]]] = {
+    "begun": BegunRecord,
+    "critic_error": CriticErrorRecord,
+}
+"""The kinds of records that say their kind. A decision does not."""
+
+
+def permit_digest(digests: InputDigests, bodies: Mapping[str, bytes]) -> str:
+    """Return the digest of the proposal that these inputs make."""
+    return sha256(joined_object({name: bodies[getattr(digests, name)] for name in INPUT_NAMES}))
+
+
+def record_model(
+    document: Mapping[str, Any],
+) -> type[DecisionRecord | BegunRecord | CriticErrorRecord]:
+    """Return the envelope of a record, given as parsed JSON. Of an unknown kind: a decision's."""
+    kind = document.get("kind")
+    return _KINDS.get(kind, DecisionRecord) if isinstance(kind, str) else DecisionRecord
+
+
+def claims_of(record: LogRecord) -> tuple[str, ...]:
+    """Return what a record claims: no other record of its log may claim one of them."""
+    if isinstance(record, BegunRecord):
+        return tuple(one.claim for one in record.approvals or ())
+    if isinstance(record, CriticErrorRecord):
+        return ()
+    begun = () if record.begun is None else (begun_claim(record.begun),)
+    return (*begun, *(record.claims or ()))

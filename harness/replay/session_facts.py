@@ -1,0 +1,230 @@
+"""Work out the facts of a guarded session again, from the earlier records of its log. Pure.
+
+Rule 1: only what earlier records show is compared. A batch whose calls have not all ended on record
+        may have made more known than they show.
+Rule 2: a turn that is not on record leaves the facts after it unproved: they are incomplete.
+Rule 3: sessions of one id, one after the other or at once, are told apart by their facts.
+Rule 4: entries come in the order of their records, wherever those were replayed.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from evals.capability import ToolName
+from evals.context import ApprovedValue, Spent
+from harness.canonical import digest
+from harness.replay.problems import Problems
+from harness.replay.result import ReplayResult
+from harness.replay.session_entries import (
+    BatchCall,
+    BeginningEntry,
+    EndEntry,
+    RulingEntry,
+    SessionEntry,
+)
+
+_MOST_LIVES: Final = 16
+"""How many sessions of one id are kept apart: those that began last."""
+
+
+class AnswerAlone(NamedTuple):
+    """The answer for a record by itself.
+
+    Attributes:
+        replayed: the answer; final, unless there is an entry.
+        entry: what the record says of the session of a guard: to compare with earlier records.
+        problems: those of the record so far, if there is an entry.
+    """
+
+    replayed: ReplayResult
+    entry: SessionEntry | None = None
+    problems: Problems | None = None
+
+
+@dataclass(slots=True)
+class _Batch:
+    """A batch that was ruled on: what it adds to what is known, if it may run.
+
+    `known` is the digest of what was known then, `evidence` are those of what was seen before it.
+    """
+
+    inputs: tuple[str, ...]
+    known: str
+    evidence: tuple[str, ...]
+    calls: tuple[BatchCall, ...]
+    hosts: tuple[str, ...]
+    made: tuple[str, ...]
+    verified: bool
+    runs: bool
+    ended: dict[int, str] = field(default_factory=dict)
+    approved: tuple[ApprovedValue, ...] = ()
+    waives_scope: bool = False
+
+
+class SessionHistory:
+    """What the records so far say of each session, by its trace."""
+
+    def __init__(self, earlier: Callable[[], Iterable[SessionEntry]] = tuple) -> None:
+        """Start before the first record, or after those that are not replayed.
+
+        Args:
+            earlier: returns the entries of the latter. It is called once, and only if any record
+                that is replayed has an entry.
+        """
+        self._earlier: Callable[[], Iterable[SessionEntry]] | None = earlier
+        self._lives: dict[str, list[dict[int, _Batch]]] = {}
+        self._begun: dict[str, _Batch] = {}
+
+    def check(self, entry: SessionEntry, problems: Problems) -> None:
+        """Compare the entry of a record with those before it, and keep what it adds.
+
+        Raises:
+            harness.log.log_errors.LogError: the earlier records cannot be read.
+        """
+        earlier, self._earlier = self._earlier, None
+        for one in earlier() if earlier else ():
+            self._take(one, Problems())
+        self._take(entry, problems)
+
+    def _take(self, entry: SessionEntry, problems: Problems) -> None:
+        try:
+            if isinstance(entry.said, RulingEntry):
+                self._ruled(entry, entry.said, problems)
+            elif isinstance(entry.said, BeginningEntry):
+                self._runs(entry, entry.said)
+            else:
+                self._ended(entry, entry.said)
+        except Exception as error:
+            # If this code fails, the log is not to blame.
+            problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
+
+    def _ruled(self, entry: SessionEntry, ruled: RulingEntry, problems: Problems) -> None:
+        turn, lives = entry.turn, self._lives.setdefault(entry.trace, [])
+        if turn == 1:
+            lives.append({})
+        candidates = [life for life in lives if turn - 1 in life or turn == 1]
+        if not candidates:
+            problems.incomplete.append(
+                f"turn {turn - 1} of its session is missing: its facts cannot be derived"
+            )
+            return
+        batch = _batch_of(entry, ruled)
+        found = [(life, [*_differences(life, batch, ruled)]) for life in candidates[::-1]]
+        life, different = min(found, key=lambda one: len(one[1]))
+        if different:
+            named = ", ".join(different)
+            problems.contradiction(f"session facts do not follow from earlier records: {named}")
+        if turn - 1 in life:  # only the last batch needs it
+            life[turn - 1].evidence = ()
+        life[turn] = batch
+        del lives[:-_MOST_LIVES]
+
+    def _runs(self, entry: SessionEntry, began: BeginningEntry) -> None:
+        batch = self._batch(entry)
+        if batch is None:
+            return
+        batch.runs = True
+        self._begun[began.hash] = batch
+        batch.approved, batch.waives_scope = began.approved, began.waives_scope
+
+    def _ended(self, entry: SessionEntry, ended: EndEntry) -> None:
+        begun = self._begun.pop(ended.begun or "", None)
+        batch = begun or self._batch(entry)
+        if batch is not None:
+            batch.ended |= dict(ended.statuses)
+
+    def _batch(self, entry: SessionEntry) -> _Batch | None:
+        """Return the batch that was ruled on last with the same inputs."""
+        lives = reversed(self._lives.get(entry.trace, []))
+        batches = (life.get(entry.turn) for life in lives)
+        return next((one for one in batches if one and one.inputs == entry.inputs), None)
+
+
+def completed(answer: AnswerAlone, sessions: SessionHistory) -> ReplayResult:
+    """Return the answer for a record with what earlier records say of its session.
+
+    Raises:
+        harness.log.log_errors.LogError: the earlier records cannot be read.
+    """
+    if answer.entry is None or answer.problems is None:
+        return answer.replayed
+    problems = answer.problems
+    sessions.check(answer.entry, problems)
+    changed = {"status": problems.status, "reasons": problems.reasons}
+    return answer.replayed.model_copy(update=changed)
+
+
+def _batch_of(entry: SessionEntry, ruled: RulingEntry) -> _Batch:
+    spent = "" if ruled.spent is None else digest(ruled.spent)
+    return _Batch(
+        inputs=entry.inputs,
+        known=digest(ruled.facts) + spent,
+        evidence=ruled.evidence,
+        calls=ruled.calls,
+        hosts=ruled.hosts,
+        made=ruled.made,
+        verified=ruled.verified,
+        runs=ruled.runs,
+    )
+
+
+def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> Iterator[str]:
+    """Yield the names of the facts that earlier records contradict.
+
+    An answer is judged on what was known at its question.
+    """
+    facts, spent = ruled.facts, ruled.spent
+    asked = life.get(facts.turn)
+    if asked is not None and (asked.known, asked.evidence) == (batch.known, batch.evidence):
+        return
+    before = life[facts.turn - 1].evidence if facts.turn > 1 else ()
+    if batch.evidence[: len(before)] != before:
+        yield "evidence"
+    ran = [one for turn, one in life.items() if turn < facts.turn and one.runs]
+    trusted = [one for one in ran if one.verified]
+    if spent is None or spent.steps != sum(len(batch.calls) for batch in ran):
+        yield "spent.steps"
+    elif not _between(_spent(ran, certain=True), _digests(spent), _spent(ran, certain=False)):
+        yield "spent.calls"
+    if facts.hosts != (_each_once(host for one in trusted for host in one.hosts) or None):
+        yield "hosts"
+    if not {value for one in trusted for value in one.made} <= {*(facts.own or ())}:
+        yield "own"
+    if not _between(_tools(trusted, certain=True), facts.ran or (), _tools(trusted, certain=False)):
+        yield "ran"
+    if facts.approved != (_each_once(value for one in ran for value in one.approved) or None):
+        yield "approved"
+    if (facts.scope_waived is True) != any(one.waives_scope for one in ran):
+        yield "scope_waived"
+
+
+def _between(least: Iterable[object], given: Iterable[object], most: Iterable[object]) -> bool:
+    return {*map(repr, least)} <= {*map(repr, given)} <= {*map(repr, most)}
+
+
+def _each_once(values: Iterable[object]) -> tuple[object, ...]:
+    return tuple({repr(value): value for value in values}.values())
+
+
+def _digests(spent: Spent) -> list[str]:
+    return [one.args_digest for one in spent.calls or ()]
+
+
+def _spent(batches: Iterable[_Batch], *, certain: bool) -> Iterator[str]:
+    """Yield the destructive calls that count; `certain`: that surely do, by the records so far."""
+    for batch in batches:
+        for step, call in enumerate(batch.calls):
+            status = batch.ended.get(step)
+            counts = status not in (None, "failed") if certain else status != "failed"
+            if call.spent is not None and counts:
+                yield call.spent
+
+
+def _tools(batches: Iterable[_Batch], *, certain: bool) -> Iterator[ToolName]:
+    """Yield the tools that completed; `certain`: that surely did, by the records so far."""
+    for batch in batches:
+        for step, call in enumerate(batch.calls):
+            status = batch.ended.get(step)
+            if status == "completed" or (status is None and not certain):
+                yield call.tool

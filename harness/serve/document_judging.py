@@ -1,0 +1,130 @@
+"""Judge documents that come as JSON, and record each judgement before it is answered.
+
+Rule 1: a document that has a spec of its own is judged by what it holds. One that leaves it out is
+        judged by the policy, and cannot bring tools of its own.
+Rule 2: with a log, no verdict leaves before its record is stored.
+"""
+
+from typing import Any, Final, Protocol
+
+from critic import (
+    CriticReport,
+    Plan,
+    Proposal,
+    Refused,
+    Run,
+    RunContext,
+    ScoreVerdict,
+    Verified,
+    consolidate,
+    score,
+    verify,
+)
+from harness.cases import ConsolidateInput
+from harness.policy import Policy
+from harness.policy.partial_documents import completed_context, completed_proposal, completed_run
+from harness.record import Decision
+from harness.runtime.ports import Clock
+from harness.wire import InvalidInput, build
+
+
+class VerdictLog(Protocol):
+    """Keeps decisions."""
+
+    def append(self, decision: Decision) -> Any:
+        """Keep the decision, and return once it is safely stored."""
+
+
+class VerdictDesk:
+    """Judges documents. Thread-safe."""
+
+    def __init__(self, policy: Policy | None, log: VerdictLog | None, clock: Clock) -> None:
+        """Judge by a policy where documents leave out what it says; record in a log, if any."""
+        self._policy: Final = policy
+        self._compiled: Final = None if policy is None else policy.compiled()
+        self._log: Final = log
+        self._clock: Final = clock
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether judgements are recorded, so that they wait for a disk."""
+        return self._log is not None
+
+    def verify(self, value: Any) -> Verified | Refused:
+        """Judge a Proposal.
+
+        Raises:
+            InvalidInput: it is not one.
+        """
+        proposal = self._proposal(value)
+        verdict = verify(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
+        self.record(proposal, verdict)
+        return verdict
+
+    def score(self, value: Any) -> ScoreVerdict:
+        """Judge a Run.
+
+        Raises:
+            InvalidInput: it is not one.
+        """
+        policy, run_value = self._policy, value
+        if policy is not None and isinstance(value, dict) and _leaves_out(value.get("proposal")):
+            run_value = completed_run(policy, value)
+        run = build(Run, run_value)
+        scored = score(run)
+        if self._log is not None:
+            inputs = run.proposal
+            verdict = verify(inputs.ctx, inputs.compiled, inputs.spec, inputs.plan)
+            self.record(inputs, verdict, run, scored)
+        return scored
+
+    def consolidate(self, value: Any) -> CriticReport:
+        """Pack verdicts into a report. It is not recorded: it cannot be derived again.
+
+        Raises:
+            InvalidInput: they are not verdicts, or contradict each other.
+        """
+        given = build(ConsolidateInput, value)
+        return consolidate(
+            trace_id=given.trace_id,
+            decision_key=given.decision_key,
+            verify=given.verify,
+            score=given.score,
+            decided_at=given.decided_at,
+        )
+
+    def _proposal(self, value: Any) -> Proposal:
+        policy, compiled = self._policy, self._compiled
+        if policy is None or compiled is None or not _leaves_out(value):
+            return build(Proposal, value)
+        if value.keys() == {"ctx", "plan"}:  # the tools are indexed once for all of these
+            try:
+                ctx = build(RunContext, completed_context(policy, value["ctx"]))
+                plan = build(Plan, value["plan"])
+                return Proposal(ctx=ctx, compiled=compiled, spec=policy.spec, plan=plan)
+            except InvalidInput:  # explained where the Proposal is read as a whole
+                pass
+        return build(Proposal, completed_proposal(policy, value))
+
+    def record(
+        self,
+        proposal: Proposal,
+        verdict: Verified | Refused,
+        run: Run | None = None,
+        scored: ScoreVerdict | None = None,
+    ) -> None:
+        """Record a judgement, if there is a log. What ran of a refused plan has no score."""
+        if self._log is None:
+            return
+        report = consolidate(
+            trace_id=proposal.ctx.trace_id,
+            decision_key=proposal.spec.id,
+            verify=verdict,
+            score=scored if verdict.ok else None,
+            decided_at=self._clock.now(),
+        )
+        self._log.append(Decision(proposal=proposal, run=run, report=report))
+
+
+def _leaves_out(value: Any) -> bool:
+    return isinstance(value, dict) and "spec" not in value

@@ -1,0 +1,139 @@
+"""Make of a recorded turn of a guarded session what it would be under other rules. Pure.
+
+Rule 1: the session is taken as it happened up to the turn: what ran, what was seen, what was spent.
+Rule 2: what the guard does for the agent is done again: tools are looked up by name, and evidence
+        is pinned for what the rules demand.
+Rule 3: where the record does not say what the rules would have made of it, nothing is assumed.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from critic import CompiledContext, EvidenceItem, Plan, Proposal, RunContext
+from critic.session import RESERVED_IDS, SessionRules
+from critic.session.call_batch import Call
+from critic.session.call_results import FAILED_CLASS
+from critic.session.proposing import plan_of_batch
+from critic.session.session_evidence import Trail
+from critic.session.session_rules import CALL_ID, SessionTool
+from evals.capability import ToolName
+from evals.context import SpentCall
+from evals.escaping import escape_name
+from evals.plan import ToolStep
+from harness.wire import EnvelopeT
+
+_OF_NO_TOOL: Final = frozenset({FAILED_CLASS, "result"})
+"""The classes of results that no policy changes."""
+
+
+class Unjudgeable(NamedTuple):
+    """Why the record of a turn does not say what it would be. One line, safe to print."""
+
+    reason: str
+
+
+class ChangedTurn(NamedTuple):
+    """A turn under other rules."""
+
+    ctx: RunContext
+    compiled: CompiledContext
+    plan: Plan
+
+
+def turn_under(rules: SessionRules, recorded: Proposal) -> ChangedTurn | Unjudgeable:
+    """Return a recorded turn as it would be under these rules, or why that is not known."""
+    facts, manifest = recorded.ctx.session, recorded.compiled.manifests.evidence_manifest
+    calls = list(_calls(rules, recorded))
+    if facts is None or len(calls) != len(recorded.plan.steps):
+        return Unjudgeable("it is not the plan of a guard: a step is not a call")
+    items: list[EvidenceItem] = [*rules.evidence]
+    for item in manifest:
+        if not item.id.startswith(RESERVED_IDS):
+            continue  # the policy held it then
+        classification = _class_under(rules, item)
+        if classification is None:
+            named = f"{escape_name(item.id)} is of class {escape_name(item.classification)}"
+            return Unjudgeable(f"evidence {named}, which no tool of the policy yields")
+        items.append(_of_class(item, classification))
+    as_of = recorded.ctx.as_of
+    made = plan_of_batch(
+        rules, calls, Trail(items), as_of, session=str(facts.id), turn=int(facts.turn)
+    )
+    plan_id = {} if recorded.plan.plan_id is None else {"plan_id": recorded.plan.plan_id}
+    plan = Plan(steps=made.steps, declared_outputs=(), **plan_id)
+    compiled = rules.compiled_for((call.tool for call in calls), tuple(items))
+    return ChangedTurn(_renamed(rules, recorded.ctx), compiled, plan)
+
+
+def _calls(rules: SessionRules, recorded: Proposal) -> Iterator[Call]:
+    """Yield the calls of a batch, by the names that the rules have for their tools."""
+    known = recorded.compiled.manifests.tools
+    for at, step in enumerate(recorded.plan.steps):
+        if isinstance(step, ToolStep):
+            pair = step.adapter_id, step.capability_id
+            name = _name_of(rules, pair, was_known=pair in known)
+            yield Call(str(at), name, step.args, step.estimated_tokens)
+
+
+def _name_of(rules: SessionRules, pair: tuple[str, str], *, was_known: bool = True) -> str:
+    """Return the name that the rules have for a recorded tool.
+
+    A tool that was unknown was recorded under the name that the agent gave. One that was known, and
+    whose adapter is another now, is found by its capability, if no other tool has that one.
+    """
+    for name, tool in rules.tools.items():
+        if tool.pair == pair and was_known:
+            return name
+    if pair[1] in rules.tools or not was_known:
+        return pair[1]
+    moved = [name for name, tool in rules.tools.items() if tool.pair[1] == pair[1]]
+    return moved[0] if len(moved) == 1 else pair[1]
+
+
+def _renamed(rules: SessionRules, ctx: RunContext) -> RunContext:
+    """Return a context whose tools have the ids that the rules have for them."""
+
+    def ids(tool: ToolName | SpentCall) -> dict[str, str]:
+        pair = tool.adapter_id, tool.capability_id
+        name = _name_of(rules, pair)
+        adapter_id, capability_id = rules.pair_of(name) if name in rules.tools else pair
+        return {"adapter_id": adapter_id, "capability_id": capability_id}
+
+    changed: dict[str, Any] = {}
+    if ctx.scope is not None:
+        changed["scope"] = tuple(ToolName(**ids(tool)) for tool in ctx.scope)
+    if ctx.spent is not None and ctx.spent.calls is not None:
+        calls = tuple(_with(call, ids(call)) for call in ctx.spent.calls)
+        changed["spent"] = _with(ctx.spent, {"calls": calls})
+    if ctx.session is not None and ctx.session.ran is not None:
+        ran = tuple(ToolName(**ids(tool)) for tool in ctx.session.ran)
+        changed["session"] = _with(ctx.session, {"ran": ran})
+    return _with(ctx, changed)
+
+
+def _with(envelope: EnvelopeT, changed: dict[str, Any]) -> EnvelopeT:
+    fields = {name: getattr(envelope, name) for name in envelope.model_fields_set}
+    return type(envelope)(**{**fields, **changed})
+
+
+def _class_under(rules: SessionRules, item: EvidenceItem) -> str | None:
+    """Return the class that an item would have; None if the record does not say it."""
+    kind = item.classification
+    if not item.id.startswith(CALL_ID) or kind in _OF_NO_TOOL or not _reads_classes(rules):
+        return kind
+    for tool in rules.tools.values():
+        if kind == SessionTool.of(tool.capability).result_class:
+            return tool.result_class
+    is_yielded = any(kind == tool.result_class for tool in rules.tools.values())
+    return kind if is_yielded or kind.startswith("result:") else None
+
+
+def _reads_classes(rules: SessionRules) -> bool:
+    spec = rules.spec
+    return bool(rules.backing_classes or spec.required_evidence or spec.confined_evidence)
+
+
+def _of_class(item: EvidenceItem, classification: str) -> EvidenceItem:
+    if classification == item.classification:
+        return item
+    return _with(item, {"classification": classification})

@@ -1,0 +1,233 @@
+"""What a step gets under a change, whichever plan it stands in: as bits, found by the checks.
+
+Rule 1: the checks of the critic find everything. A step is judged by them as a plan of its own;
+        here is only noted what they found, and whether an approval would clear it.
+Rule 2: what the whole plan decides is left to `harness.what_if.columns.kernel`: coverage, the
+        classes that the spec requires, the order of the steps, repeats and sums.
+Rule 3: what bits cannot say is judged plan by plan: approvals, which are of one plan; turns of a
+        guard, whose plan is made anew; a spec with more outputs and classes than there are bits.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunBudget
+from critic.checks import CHECKS
+from critic.checks.coverage_check import unproduced_outputs
+from critic.checks.loop_check import planned_tokens
+from critic.prepared import PreparedPlan, prepare_plan
+from critic.verdicts import RefusalKind
+from evals.envelope import MODE_RANK
+from harness.record import sha256
+from harness.record.index_row import EPOCH, MICROSECOND
+from harness.what_if.changed_turns import Unjudgeable
+from harness.what_if.columns.plan_columns import PlanRow
+from harness.what_if.columns.plan_rows import RowReader, row_context
+from harness.what_if.recorded_change import ChangedInputs
+from harness.wire import parse
+
+_MOST_FACTS: Final = 50_000  # of one setting: they are forgotten together
+_MOST_TIMES: Final = 16  # of one context: as above
+_DESTRUCTIVE_RANK: Final = MODE_RANK["destructive"]
+
+UNCOVERED: Final = 1
+"""The bit of a plan that does not cover the outputs of its spec, or is of another trace."""
+_STEP_BITS: Final[Mapping[tuple[str, bool], int]] = MappingProxyType(
+    {
+        ("surface", False): 1 << 1,
+        ("surface", True): 1 << 2,
+        ("approval", False): 1 << 3,
+        ("approval", True): 1 << 4,
+        ("evidence", False): 1 << 5,
+        ("evidence", True): 1 << 6,
+        ("loop", True): 1 << 8,
+    }
+)
+"""The bits of what the checks find about a step, and whether an approval would clear it."""
+EVIDENCE: Final = 1 << 5
+LOOP: Final = 1 << 7
+OVER_BUDGET: Final = 1 << 9
+SITUATION_BITS: Final = 10
+BITS_OF: Final[Mapping[RefusalKind, tuple[int, int]]] = MappingProxyType(
+    {
+        "missing_evidence": (EVIDENCE, 1 << 6),
+        "approval_mode_mismatch": (1 << 3, 1 << 4),
+        "violates_decision_spec": (UNCOVERED | 1 << 1, 1 << 2),
+        "loop_guard": (LOOP, 1 << 8),
+        "budget_exceeded": (OVER_BUDGET, 0),
+    }
+)
+"""The bits of each kind: those that no approval clears, and those that one would clear."""
+FIRST_KINDS: Final[tuple[RefusalKind, ...]] = (
+    *("violates_decision_spec", "approval_mode_mismatch", "missing_evidence"),
+    *("loop_guard", "budget_exceeded"),
+)
+"""The kinds in the order of the checks."""
+
+DESTRUCTIVE: Final = 1 << SITUATION_BITS
+"""The bit of a step that is destructive: this alone is not a violation."""
+_FIRST_NAME: Final = SITUATION_BITS + 1
+_MOST_NAMES: Final = 63 - _FIRST_NAME
+
+
+class StepFacts(NamedTuple):
+    """The bits of a step: what is found about it, what it covers and pins; and its tokens."""
+
+    bits: int
+    tokens: int
+
+
+class Setting:
+    """What plans are judged in under a change: a context, manifests and a spec, at one time.
+
+    Attributes:
+        outputs: the bits of the required outputs, of which each needs a step that covers it.
+        classes: the bits of the required classes, of which each needs a step that pins it.
+        required: the required outputs.
+        budget: the limits.
+    """
+
+    def __init__(self, proposal: Proposal) -> None:
+        """Judge in the context of a proposal, whatever its plan."""
+        self._ctx, self._compiled, self._spec = proposal.ctx, proposal.compiled, proposal.spec
+        names = [*dict.fromkeys(self._spec.required_outputs)]
+        classes = [*dict.fromkeys(self._spec.required_evidence or ())]
+        self.required: Final = frozenset(names)
+        self._outputs = {name: 1 << _FIRST_NAME + at for at, name in enumerate(names)}
+        first = _FIRST_NAME + len(names)
+        self._classes = {name: 1 << first + at for at, name in enumerate(classes)}
+        self.outputs: Final = sum(self._outputs.values())
+        self.classes: Final = sum(self._classes.values())
+        self.budget: Final = self._ctx.run_budget or RunBudget()
+        self._facts: dict[str, StepFacts] = {}
+
+    def facts(self, step: str) -> StepFacts:
+        """Return the facts of a step, given as JSON.
+
+        Raises:
+            harness.wire.InvalidInput: it is not a step.
+        """
+        found = self._facts.get(step)
+        if found is None:
+            if len(self._facts) >= _MOST_FACTS:
+                self._facts.clear()
+            found = self._facts[step] = self._found(step)
+        return found
+
+    def _found(self, step: str) -> StepFacts:
+        data = f'{{"declared_outputs":[],"steps":[{step}]}}'.encode()
+        case = prepare_plan(self._ctx, self._compiled, self._spec, parse(Plan, data, len(data)))
+        bits = self._covered(case) | self._pinned(case)
+        if case.steps[0][1].rank == _DESTRUCTIVE_RANK:
+            bits |= DESTRUCTIVE
+        for check in CHECKS:
+            for found in check(case):
+                bits |= 0 if found.step is None else _bit(found.check, found.approvable)
+        return StepFacts(bits, planned_tokens(case))
+
+    def _covered(self, case: PreparedPlan) -> int:
+        uncovered = unproduced_outputs(case, {*self.required})
+        return sum(bit for name, bit in self._outputs.items() if name not in uncovered)
+
+    def _pinned(self, case: PreparedPlan) -> int:
+        class_of = case.surface.class_at(self._ctx.as_of)
+        pinned = {class_of(ref) for ref in case.steps[0][2]["evidence_refs"] or ()}
+        return sum(bit for name, bit in self._classes.items() if name in pinned)
+
+
+def _bit(check: str, approvable: bool) -> int:
+    if check == "loop" and not approvable:
+        return 0  # of the order of steps, of which here is only one
+    return _STEP_BITS[check, approvable]
+
+
+class TimedSettings:
+    """What a shared context becomes under a change: a setting for each time that matters."""
+
+    def __init__(self, proposal: Proposal | None, expiries: tuple[datetime, ...]) -> None:
+        """Take the changed proposal, or None where each plan has to be judged by itself."""
+        self._proposal, self._kept = proposal, dict[int, Setting]()
+        self._expiries = expiries
+        self.expiries: Final = [(moment - EPOCH) // MICROSECOND for moment in expiries]
+        """When evidence or an approval of a value expires, in microseconds since 1970."""
+
+    @property
+    def by_plan(self) -> bool:
+        """Return whether each plan has to be judged by itself."""
+        return self._proposal is None
+
+    def at(self, expired: int) -> Setting:
+        """Return the setting in which so many expiries are over; -1: the time is not known."""
+        found = self._kept.get(expired)
+        if found is None:
+            if self._proposal is None:
+                raise ValueError("these plans are judged one by one")
+            if len(self._kept) >= _MOST_TIMES:
+                self._kept.clear()
+            found = self._kept[expired] = Setting(self._moved(self._proposal, expired))
+        return found
+
+    def _moved(self, proposal: Proposal, expired: int) -> Proposal:
+        moment = None
+        if self._expiries and expired >= 0:
+            # What expires at a time has expired then.
+            moment = self._expiries[expired - 1] if expired else self._expiries[0] - MICROSECOND
+        ctx = proposal.ctx.model_copy(update={"as_of": moment})
+        return Proposal(ctx=ctx, compiled=proposal.compiled, spec=proposal.spec, plan=proposal.plan)
+
+
+class ChangedSettings:
+    """Makes settings, and keeps those that it made last."""
+
+    def __init__(self, changed: ChangedInputs, most: int = 8) -> None:
+        self._changed, self._most = changed, most
+        self._reader = RowReader()
+        self._kept: dict[tuple[str, str, str], TimedSettings] = {}
+
+    def of(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
+        """Return what the texts of a shared context become.
+
+        Raises:
+            harness.wire.InvalidInput: the texts are not a context.
+        """
+        key = ctx, compiled, spec
+        found = self._kept.pop(key, None)
+        if found is None:
+            found = self._made(*key)
+        self._kept[key] = found  # the last that was used
+        if len(self._kept) > self._most:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+    def _made(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
+        recorded = Proposal(
+            ctx=row_context(PlanRow(ctx=ctx, trace_id="any")),
+            compiled=self._reader.shared(CompiledContext, compiled),
+            spec=self._reader.shared(DecisionSpec, spec),
+            plan=Plan(steps=(), declared_outputs=()),
+        )
+        if recorded.ctx.approvals:
+            return TimedSettings(None, ())
+        try:
+            would_be = self._changed.proposal(recorded, sha256(compiled.encode()))
+        except Exception:
+            # The plans are judged one by one, and what fails there is named.
+            return TimedSettings(None, ())
+        if isinstance(would_be, Unjudgeable) or _names(would_be.spec) > _MOST_NAMES:
+            return TimedSettings(None, ())
+        return TimedSettings(would_be, _expiries(would_be))
+
+
+def _names(spec: DecisionSpec) -> int:
+    return len({*spec.required_outputs}) + len({*(spec.required_evidence or ())})
+
+
+def _expiries(proposal: Proposal) -> tuple[datetime, ...]:
+    """Return the times at which something in a context stops to hold, in order."""
+    items = proposal.compiled.manifests.evidence_manifest
+    session = proposal.ctx.session
+    approved = (session.approved if session else None) or ()
+    moments = {*(one.expires_at for one in items), *(one.expires_at for one in approved)}
+    return tuple(sorted(moment for moment in moments if moment is not None))

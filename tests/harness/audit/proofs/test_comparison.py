@@ -1,0 +1,155 @@
+"""The comparison of a log with a checkpoint: whatever is changed below it is found."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.audit.proofs.checkpoint import Checkpoint, leaf_of
+from harness.audit.proofs.comparison import NOTHING, LogComparison, compare_log
+from harness.audit.proofs.merkle import Frontier
+from harness.canonical import canonical_json
+from harness.record import GENESIS, RawRecord, record_hash
+from harness.wire import parse_json
+
+RECORDS, SIGNED = 9, 7
+BODIES = (b"", b"{}", b"\0", b"[1]", b"\xff")
+
+
+class Rows:
+    """A log in memory."""
+
+    def __init__(self, rows: Sequence[RawRecord]) -> None:
+        self.rows = rows
+
+    def raw(self) -> Iterator[RawRecord]:
+        return iter(self.rows)
+
+    def inputs(self, digests: Iterable[str]) -> Mapping[str, bytes]:  # noqa: ARG002 - as the port has it
+        return {}
+
+
+def sealed_row(seq: int, before: str, text: str) -> RawRecord:
+    document = {"seq": seq, "prev_hash": before, "text": text}
+    document["hash"] = record_hash(document)
+    return RawRecord(seq, str(document["hash"]), canonical_json(document))
+
+
+@cache
+def chain(*texts: str) -> tuple[RawRecord, ...]:
+    """Return rows that follow each other, one for each text."""
+    rows: list[RawRecord] = []
+    for seq, text in enumerate(texts, start=1):
+        rows.append(sealed_row(seq, rows[-1].hash if rows else GENESIS, text))
+    return tuple(rows)
+
+
+def checkpoint_of(rows: Sequence[RawRecord]) -> Checkpoint:
+    tree = Frontier()
+    for row in rows:
+        tree.append(leaf_of(row.hash))
+    return Checkpoint("log", tree.size, tree.root(), rows[0].hash)
+
+
+OWN = chain(*"abcdefghi")
+FOREIGN = chain(*"zyxwvutsr")
+CHECKPOINT = checkpoint_of(OWN[:SIGNED])
+
+
+def kinds(result: LogComparison) -> set[str]:
+    return {one.kind for one in result.departures}
+
+
+def other_row(draw: st.DrawFn, row: RawRecord, other: int) -> RawRecord:
+    """Draw a row to stand in the place of a row of the log."""
+    own = OWN[row.seq - 1]
+    before = parse_json(own.body)["prev_hash"]
+    return draw(
+        st.sampled_from(
+            [
+                FOREIGN[other],
+                *(row._replace(body=body) for body in (*BODIES, OWN[other].body)),
+                *(row._replace(hash=own_hash) for own_hash in ("", OWN[other].hash)),
+                sealed_row(own.seq, before, "anew"),
+            ]
+        )
+    )
+
+
+@st.composite
+def altered_rows(draw: st.DrawFn) -> list[RawRecord]:
+    """Draw rows of the log with some of them removed, moved, exchanged or rewritten."""
+    rows = list(OWN)
+    places = st.integers(min_value=0, max_value=RECORDS - 1)
+    for _ in range(draw(st.integers(min_value=1, max_value=3))):
+        place, other = draw(places) % len(rows), draw(places) % len(rows)
+        change = draw(st.sampled_from(["cut", "drop", "swap", "other", "other"]))
+        if change == "cut":
+            rows = rows[: place + 1]
+        elif change == "drop" and len(rows) > 1:
+            rows.pop(place)
+        elif change == "swap":
+            rows[place], rows[other] = rows[other], rows[place]
+        else:
+            rows[place] = other_row(draw, rows[place], other)
+    if draw(st.booleans()):  # and the numbers made to fit
+        rows = [row._replace(seq=seq) for seq, row in enumerate(rows, start=1)]
+    return sorted(rows, key=lambda row: row.seq)
+
+
+@given(altered_rows())
+def test_whatever_is_changed_among_the_signed_records_is_found(rows: list[RawRecord]) -> None:
+    result = compare_log(Rows(rows), CHECKPOINT)
+    if tuple(rows[:SIGNED]) != OWN[:SIGNED]:
+        assert not result
+    assert bool(result) is not bool(kinds(result))
+    assert all(one.text.isprintable() and "\n" not in one.text for one in result.departures)
+
+
+@given(st.integers(min_value=SIGNED, max_value=RECORDS))
+def test_a_log_that_only_grew_is_as_it_was_signed(size: int) -> None:
+    result = compare_log(Rows(OWN[:size]), CHECKPOINT)
+    assert (result.departures, result.size, result.first) == ([], size, OWN[0].hash)
+    assert result.root == checkpoint_of(OWN[:size]).root
+
+
+@given(st.integers(min_value=0, max_value=SIGNED - 1))
+def test_a_log_made_anew_from_some_record_on_is_a_fork_or_another_log(common: int) -> None:
+    fork = chain(*"abcdefghi"[:common], *"ABCDEFGHI"[common:])
+    assert kinds(compare_log(Rows(fork), NOTHING)) == set()
+    expected = "forked" if common else "exchanged"
+    assert kinds(compare_log(Rows(fork), CHECKPOINT)) == {expected}
+
+
+@given(st.permutations(range(RECORDS)).filter(lambda order: order != [*range(RECORDS)]))
+def test_records_in_any_other_order_are_reordered(order: list[int]) -> None:
+    rows = [OWN[place]._replace(seq=seq) for seq, place in enumerate(order, start=1)]
+    assert kinds(compare_log(Rows(rows), CHECKPOINT)) == {"reordered"}
+
+
+@given(st.integers(min_value=0, max_value=SIGNED - 1))
+def test_a_log_cut_at_any_place_is_truncated(size: int) -> None:
+    assert kinds(compare_log(Rows(OWN[:size]), CHECKPOINT)) == {"truncated"}
+
+
+@given(st.integers(min_value=0, max_value=SIGNED - 1), st.booleans())
+def test_a_record_left_out_at_any_place_is_removed(place: int, renumbered: bool) -> None:
+    rows = [*OWN[:place], *OWN[place + 1 :]]
+    if renumbered:
+        rows = [row._replace(seq=seq) for seq, row in enumerate(rows, start=1)]
+    assert kinds(compare_log(Rows(rows), CHECKPOINT)) == {"removed"}
+
+
+@given(st.integers(min_value=1, max_value=SIGNED - 1))
+def test_a_foreign_record_at_any_place_is_spliced(place: int) -> None:
+    rows = [*OWN[:place], FOREIGN[place], *OWN[place + 1 :]]
+    assert kinds(compare_log(Rows(rows), CHECKPOINT)) == {"spliced"}
+
+
+def test_a_log_that_is_wrong_everywhere_is_told_in_a_few_lines() -> None:
+    rows = [row._replace(body=b"{}") for row in OWN]
+    result = compare_log(Rows(rows), CHECKPOINT)
+    assert kinds(result) == {"altered"}
+    assert [one.text for one in result.departures][-1] == "and more"
+    assert len(result.departures) == 6

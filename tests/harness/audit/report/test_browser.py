@@ -1,0 +1,290 @@
+"""The page in a real browser: fast, usable by keyboard and by ear, inert, and fit to print."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.audit.report.collecting import collect
+from harness.audit.report.report_page import rendered
+from harness.log import SqlDecisionLog
+from tests.harness.audit.report.browser import Tab, browsing
+from tests.harness.audit.report.hostile_log import TRAPS, log_with
+from tests.harness.audit.report.pages import text_of
+from tests.harness.log.decisions import decision, filled
+from tests.harness.log.search.searched import varied
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
+    with browsing(tmp_path_factory.mktemp("browser")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the address of a page of 250 records."""
+    folder = tmp_path_factory.mktemp("page")
+    with SqlDecisionLog.open(folder / "audit.db") as log:
+        kinds = ("completed", "refused", "partial", "ended_early")
+        log.append_all(
+            decision(n, kind=kinds[n % 4], minutes=n * 300 if n != 8 else 0) for n in range(1, 251)
+        )
+    return written(folder / "audit.html", text_of(folder / "audit.db"))
+
+
+def written(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(autouse=True)
+def _calm(tab: Tab) -> Iterator[None]:
+    """Check after each test that the browser did not complain, and that nothing was asked for."""
+    tab.events.clear()
+    yield
+    assert tab.complaints() == []
+
+
+def test_it_is_searched_filtered_and_turned(tab: Tab, page: str) -> None:
+    tab.open(page)
+    assert tab.js("document.querySelectorAll('#body tr').length") == 100
+    tab.js("document.getElementById('text').focus()")
+    tab.write("trace_17")
+    tab.until("document.getElementById('matches').textContent.startsWith('11 of 250')")
+    tab.js("document.querySelector('button[type=reset]').click()")
+    tab.until("document.getElementById('matches').textContent.startsWith('250 of 250')")
+    tab.js("document.getElementById('on').click()")
+    assert tab.js("document.querySelector('#body th').textContent") == "150"
+    tab.js(
+        "const kind = document.getElementById('why'); kind.value = 'missing_evidence';"
+        "kind.dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    tab.until("document.getElementById('matches').textContent.startsWith('63 of 250')")
+    tab.js(
+        "document.getElementById('text').value = 'no such'; document.getElementById('text')"
+        ".dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+    tab.until("document.getElementById('matches').textContent === 'None of 250 records match'")
+
+
+def test_a_record_opens_and_closes_by_keyboard_and_the_focus_goes_along(
+    tab: Tab, page: str
+) -> None:
+    tab.open(page)
+    tab.js("document.querySelector('#body a').focus()")
+    tab.key("Tab", 9)
+    assert tab.focused() == "link-249"
+    tab.key("Enter", 13)
+    tab.until("location.hash === '#record-249' && !document.getElementById('opened').hidden")
+    assert tab.focused() == "record"
+    assert tab.js("document.title").startswith("Record 249 ")
+    said = tab.js("document.getElementById('opened').innerText")
+    assert "refused here" in said
+    assert "Step 1: payments.refund" in said
+    assert tab.js("document.querySelectorAll('.step.offending').length") == 1
+    tab.key("Tab", 9)  # the links before the heading are behind: back by the address instead
+    tab.js("history.back()")
+    tab.until("document.getElementById('opened').hidden")
+    assert tab.focused() == "link-249"
+
+
+def test_numbers_have_units(tab: Tab, tmp_path: Path) -> None:
+    varied(tmp_path / "audit.db").close()
+    address = written(tmp_path / "units.html", text_of(tmp_path / "audit.db"))
+    tab.open(f"{address}#record-14")
+    tab.until("!document.getElementById('opened').hidden")
+    said = tab.js("document.getElementById('opened').innerText").split("\n")
+    assert "9 steps, 8,000 tokens, 1,000 ms, cost 500 millionths" in said
+    assert {"1,800 ms", "900 millionths"} <= set(said)
+    tab.open("about:blank#")
+    tab.open(f"{address}#record-18")
+    assert "1 step" in tab.js("document.getElementById('opened').innerText").split("\n")
+
+
+def test_an_address_leads_to_a_record_and_one_that_is_not_there_to_the_list(
+    tab: Tab, page: str
+) -> None:
+    tab.open("about:blank#")
+    tab.open(f"{page}#record-8")
+    tab.until("!document.getElementById('opened').hidden")
+    assert "Sent as planned." in tab.js("document.getElementById('opened').innerText")
+    for wrong in ("record-0", "record-9999", "record-__proto__", "record-1e1"):
+        tab.js(f"location.hash = '{wrong}'")
+        tab.until("document.getElementById('opened').hidden")
+
+
+def test_everything_has_a_name_and_a_place(tab: Tab, page: str) -> None:
+    for address in (page, f"{page}#record-249"):
+        tab.open("about:blank#")
+        tab.open(address)
+        nodes = [_named(one) for one in tab.ask("Accessibility.getFullAXTree")["nodes"]]
+        named = {"link", "button", "textbox", "searchbox", "combobox", "heading", "region", "img"}
+        named |= {"navigation", "columnheader", "rowheader", "Date", "DisclosureTriangle"}
+        assert [role for role, name in nodes if role in named and not name] == []
+        roles = {role for role, _ in nodes}
+        assert {"main", "heading"} <= roles
+        assert [role for role, _ in nodes].count("main") == 1
+        assert tab.js(
+            "[...document.querySelectorAll('table')].every(t => t.querySelector('th[scope=col]'))"
+        )
+        levels = tab.js(
+            "[...document.querySelectorAll('h1,h2,h3,h4')].filter(h => h.checkVisibility())"
+            ".map(h => Number(h.tagName[1]))"
+        )
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+    tab.open("about:blank#")
+    tab.open(page)
+    roles = {role for role, _ in map(_named, tab.ask("Accessibility.getFullAXTree")["nodes"])}
+    assert {"search", "status", "navigation", "banner", "contentinfo"} <= roles
+
+
+def _width(tab: Tab, width: int) -> None:
+    given = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    tab.ask("Emulation.setDeviceMetricsOverride", **given)
+
+
+def test_the_records_are_a_table_to_the_ear_on_a_narrow_screen_too(tab: Tab, page: str) -> None:
+    tables = []
+    for width in (1200, 360):
+        _width(tab, width)
+        tab.open("about:blank#")
+        tab.open(page)
+        nodes = map(_named, tab.ask("Accessibility.getFullAXTree")["nodes"])
+        tables.append(Counter(role for role, _ in nodes if role in _TABLE_ROLES))
+    tab.ask("Emulation.clearDeviceMetricsOverride")
+    assert tables[0] == tables[1]
+    assert tables[0]["columnheader"] >= 6
+    assert tables[0]["rowheader"] >= 100
+
+
+_TABLE_ROLES = frozenset({"table", "row", "cell", "columnheader", "rowheader"})
+
+
+def _named(node: Any) -> tuple[str, str]:
+    return node["role"]["value"], node.get("name", {}).get("value", "")
+
+
+_CONTRASTS = """
+(() => {
+  const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  const light = (colour) => {
+    canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = colour; canvas.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].map((c) => c / 255)
+      .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const paper = (node) => {
+    for (; node; node = node.parentElement) {
+      const colour = getComputedStyle(node).backgroundColor;
+      if (!/, 0\\)$/.test(colour)) return colour;
+    }
+    return 'white';
+  };
+  const poor = [];
+  for (const node of document.body.querySelectorAll('*')) {
+    const bare = ![...node.childNodes].some((one) => one.nodeType === 3 && one.data.trim());
+    if (bare || !node.checkVisibility() || node.closest('svg, script, :disabled')) continue;
+    const [a, b] = [light(getComputedStyle(node).color), light(paper(node))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) poor.push(node.outerHTML.slice(0, 80));
+  }
+  return poor;
+})()
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1200, 360])
+def test_it_is_legible_in_light_and_dark_wide_and_narrow(
+    tab: Tab, page: str, scheme: str, width: int
+) -> None:
+    tab.ask(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+    )
+    _width(tab, width)
+    for address in (page, f"{page}#record-249", f"{page}#record-8"):
+        tab.open("about:blank#")
+        tab.open(address)
+        assert tab.js(_CONTRASTS) == []
+        assert tab.js("document.documentElement.scrollWidth <= innerWidth")
+        assert (
+            tab.js(
+                "[...document.querySelectorAll('.scroll, #opened *')].filter((one) => "
+                "one.checkVisibility() && one.clientWidth && one.scrollWidth > one.clientWidth)"
+                ".map((one) => one.outerHTML.slice(0, 80))"
+            )
+            == []
+        )
+    dark = tab.js("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+    assert dark == (scheme == "dark")
+    tab.ask("Emulation.clearDeviceMetricsOverride")
+    tab.ask("Emulation.setEmulatedMedia", features=[])
+
+
+def test_it_prints_with_what_is_folded_and_without_what_is_for_screens(tab: Tab, page: str) -> None:
+    tab.open("about:blank#")
+    tab.open(f"{page}#record-8")
+    tab.js("dispatchEvent(new Event('beforeprint'))")
+    assert tab.js("document.querySelectorAll('#opened details:not([open])').length") == 0
+    tab.js("dispatchEvent(new Event('afterprint'))")
+    assert tab.js("document.querySelectorAll('#opened details[open]').length") == 0
+    tab.ask("Emulation.setEmulatedMedia", media="print")
+    tab.js("location.hash = ''")
+    tab.until("document.getElementById('opened').hidden")
+    assert not tab.js("document.getElementById('filters').checkVisibility()")
+    _width(tab, 700)  # of a sheet of A4 without its margins
+    assert tab.js("document.documentElement.scrollWidth") <= 700
+    tab.ask("Emulation.clearDeviceMetricsOverride")
+    tab.ask("Emulation.setEmulatedMedia", media="")
+    assert tab.pdf().startswith(b"%PDF-")
+
+
+def test_a_hostile_log_does_nothing(tab: Tab, tmp_path: Path) -> None:
+    text = "".join(TRAPS)
+    hostile = written(tmp_path / "h.html", text_of(log_with(text, tmp_path / "h.db"), name=text))
+    plain = written(tmp_path / "p.html", text_of(log_with("x", tmp_path / "p.db"), name="x"))
+    shapes = []
+    for address in (plain, hostile):
+        tab.open(address)
+        tab.js("document.getElementById('text').focus()")
+        for seq in (1, 2, 3):
+            tab.js(f"location.hash = 'record-{seq}'")
+            tab.until(f"document.getElementById('record')?.textContent === 'Record {seq}'")
+            tab.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+            shapes.append(tab.js("[...document.querySelectorAll('*')].map(e => e.tagName).join()"))
+    without_focus = [shape.replace(",DETAILS", "") for shape in shapes]
+    assert without_focus[:3] == without_focus[3:]
+
+
+@pytest.mark.slow
+def test_ten_thousand_decisions_open_in_two_seconds(tab: Tab, tmp_path: Path) -> None:
+    filled(tmp_path / "audit.db", 40).close()
+    with SqlDecisionLog.open_for_reading(tmp_path / "audit.db") as log:
+        found = collect(log, 10_000, 1 << 26)
+    details, rows = list(found.details._kept), list(found.rows)
+    for number in range(40, 10_000):
+        seq, (_, text, used) = number + 1, details[number % 40]
+        found.rows.append({**rows[number % 40], "seq": seq})
+        found.details._kept.append((seq, text, used))
+    address = written(tmp_path / "many.html", "".join(rendered(found, "audit.db")))
+    waits = []
+    for _ in range(3):  # the best counts: other work on the machine is not the page's
+        tab.open("about:blank#")
+        begun = time.monotonic()
+        tab.ask("Page.navigate", url=address)
+        tab.until("document.getElementById('matches')?.textContent.startsWith('10,000 of 10,000')")
+        waits.append(time.monotonic() - begun)
+        tab.until("document.readyState === 'complete'")
+    assert tab.js("document.querySelectorAll('#body tr').length") == 100
+    assert min(waits) < 2
+    shown = tab.js("const at = performance.now(); location.hash = 'record-5000'; at")
+    tab.until("!document.getElementById('opened').hidden")
+    assert tab.js("performance.now()") - shown < 2_000

@@ -1,0 +1,51 @@
+"""The chart: every refusal is in one box of it, and every box is within the picture."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.audit.report.chart import HEIGHT, WIDTH, chart_of
+from harness.audit.report.page_words import REFUSAL_WORDS
+from harness.audit.report.visible_text import visible, visible_json
+
+_TIMES = st.datetimes(timezones=st.just(UTC)) | st.datetimes(
+    datetime(2026, 1, 1), datetime(2026, 3, 1), timezones=st.just(UTC)
+)
+_REFUSALS = st.lists(st.tuples(_TIMES, st.sampled_from([*REFUSAL_WORDS])), min_size=1, max_size=30)
+
+
+@given(_REFUSALS, st.lists(_TIMES))
+def test_every_refusal_is_in_one_box_within_the_picture(
+    refusals: list[tuple[datetime, str]], others: list[datetime]
+) -> None:
+    decided = [*(at for at, _ in refusals), *others]
+    chart = chart_of(refusals, decided)
+    if chart is None:
+        assert max(decided) - min(decided) < timedelta(hours=1)
+        return
+    assert 2 <= len(chart.spans) <= 48
+    assert sum(span.kinds.total() for span in chart.spans) == len(refusals)
+    assert sum(span.decided for span in chart.spans) == len(decided)
+    for span in chart.spans:
+        assert {box.kind for box in span.boxes} == {kind for kind in span.kinds if span.kinds[kind]}
+        for box in span.boxes:
+            assert box.x >= 36
+            assert box.x + box.width <= WIDTH + 0.001
+            assert box.y >= 9.999
+            assert box.y + box.height <= HEIGHT - 23.999
+            assert box.height > 0
+
+
+@given(st.text())
+def test_what_is_shown_prints_and_what_prints_is_as_it_was(text: str) -> None:
+    shown = visible(text)
+    assert shown.isprintable()
+    assert shown == text or not text.isprintable() or len(text) > 400
+    assert all(line.isprintable() for line in visible_json({text: [text]}).split("\n"))
+
+
+def test_what_is_cut_says_how_long_it_was() -> None:
+    assert visible("é" * 500) == "é" * 400 + "… (500 characters)"
+    assert visible_json("x" * 30_000).endswith("…\n(30002 characters; the rest is in the log)")
+    assert visible_json(2**70) == str(2**70)

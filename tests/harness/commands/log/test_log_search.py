@@ -1,0 +1,230 @@
+"""`critic log list`, `stats`, `show` and `export`: what a log is asked."""
+
+import csv
+import io
+import json
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import pyarrow.parquet
+import pytest
+
+from critic.reports import ReportStatus
+from critic.verdicts import Check, RefusalKind
+from evals.envelope import ApprovalMode
+from harness.commands.log.log_arguments import CHECK_NAMES, KIND_NAMES, MODE_NAMES, STATUS_NAMES
+from tests.harness.console import Critic
+from tests.harness.log.decisions import LogPlace, meddle
+from tests.harness.log.search.searched import varied
+from tests.support.examples import is_safe
+
+REFUSALS = KIND_NAMES[:5]
+NOON = "2025-03-01T12:05:00Z"
+
+
+@pytest.fixture
+def log(place: LogPlace) -> LogPlace:
+    """Return a log with records of every kind."""
+    varied(place).close()
+    return place
+
+
+def _rows(critic: Critic, log: LogPlace, *filters: str) -> list[dict[str, Any]]:
+    said = critic("log", "list", log, "--format", "json", *filters)
+    assert (said.status, said.err) == (0, "")
+    return [json.loads(line) for line in said.lines]
+
+
+def _time(row: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(row["at"].replace("Z", "+00:00"))
+
+
+FILTERS: list[tuple[tuple[str, ...], Callable[[dict[str, Any]], bool]]] = [
+    *((("--status", one), lambda row, one=one: row["status"] == one) for one in STATUS_NAMES[:3]),
+    (("--status", "begun"), lambda row: row["status"] == "begun"),
+    (("--status", "open"), lambda row: "open" in row),
+    (("--status", "critic_error"), lambda row: row["status"] == "critic_error"),
+    *(
+        (("--kind", one), lambda row, one=one: one in row.get("kinds", ()))
+        for one in KIND_NAMES[:5]
+    ),
+    *((("--check", one), lambda row, one=one: one in row.get("checks", ())) for one in CHECK_NAMES),
+    (("--tool", "refund"), lambda row: "payments/refund" in row.get("tools", ())),
+    (("--tool", "payments/refund"), lambda row: "payments/refund" in row.get("tools", ())),
+    (("--tool", "fund"), lambda _row: False),
+    (("--mode", "destructive"), lambda row: row.get("mode") == "destructive"),
+    (("--trace", "trace_3"), lambda row: row.get("trace") == "trace_3"),
+    (("--session", "s"), lambda row: row.get("session") == "s"),
+    (("--since", NOON), lambda row: _time(row) >= datetime(2025, 3, 1, 12, 5, tzinfo=UTC)),
+    (("--until", NOON), lambda row: _time(row) < datetime(2025, 3, 1, 12, 5, tzinfo=UTC)),
+    (("--since", "2025-03-02"), lambda row: _time(row) >= datetime(2025, 3, 2, tzinfo=UTC)),
+    (("--min-cost", "500"), lambda row: row.get("cost_micros", -1) >= 500),
+    (("--max-cost", "500"), lambda row: 0 <= row.get("cost_micros", -1) <= 500),
+    (("--text", "EVIDENCE class"), lambda row: "evidence class" in row.get("said", "")),
+    (("--text", "timeouterror"), lambda row: "TimeoutError" in row.get("error", "")),
+    (("--text", "100%_'; --"), lambda _row: False),
+]
+
+
+NAMES = [" ".join(option) for option, _ in FILTERS]
+
+
+@pytest.mark.parametrize(("option", "wanted"), FILTERS, ids=NAMES)
+def test_a_filter_lets_through_what_it_says(
+    critic: Critic, log: LogPlace, option: tuple[str, ...], wanted: Callable[[Any], bool]
+) -> None:
+    every = _rows(critic, log)
+    assert _rows(critic, log, *option) == [row for row in every if wanted(row)]
+
+
+def test_filters_hold_together(critic: Critic, log: LogPlace) -> None:
+    (row,) = _rows(critic, log, "--status", "completed", "--min-cost", "1", "--max-cost", "450")
+    assert row["cost_micros"] == 400
+
+
+def test_the_choices_are_those_of_the_critic() -> None:
+    assert STATUS_NAMES[:3] == get_args(ReportStatus)
+    assert get_args(RefusalKind) == REFUSALS
+    assert get_args(Check) == CHECK_NAMES
+    assert get_args(ApprovalMode) == MODE_NAMES
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--since", "yesterday"), ("--min-cost", "-1"), ("--text", ""), ("--status", "ok")],
+)
+def test_a_filter_that_cannot_be_is_refused(
+    critic: Critic, log: LogPlace, option: tuple[str, str]
+) -> None:
+    said = critic("log", "list", log, *option)
+    assert (said.status, said.out) == (2, "")
+
+
+def test_cells_are_no_formulas(critic: Critic, log: LogPlace) -> None:
+    said = critic("log", "list", log, "--format", "csv")
+    assert said.status == 0
+    rows = list(csv.DictReader(io.StringIO(said.out)))
+    assert len(rows) == len(_rows(critic, log))
+    (failed,) = (row for row in rows if row["status"] == "critic_error")
+    assert failed["said"].startswith("'=cmd|")
+    assert not any(
+        str(cell).startswith(("=", "+", "-", "@")) for row in rows for cell in row.values()
+    )
+
+
+def test_statistics_are_counts_of_what_is_listed(critic: Critic, log: LogPlace) -> None:
+    every = _rows(critic, log)
+    said = critic("log", "stats", log, "--format", "json")
+    assert (said.status, said.err) == (0, "")
+    found = json.loads(said.out)
+    refused = [row for row in every if row["status"] == "refused_by_critic"]
+    assert found["records"] == len(every)
+    assert found["statuses"] == Counter(row["status"] for row in every)
+    assert found["refusals"]["by_kind"] == Counter(row["kind"] for row in refused)
+    assert found["refusals"]["by_tool"] == Counter(row["tool"] for row in refused)
+    assert {day: n for day, n in found["refusals"]["by_day"].items() if n} == Counter(
+        row["at"][:10] for row in refused
+    )
+    scores = [row["scores"]["utility"]["score"] for row in every if "scores" in row]
+    assert found["scores"]["utility"]["scored"] == len(scores)
+    assert found["scores"]["utility"]["mean"] == pytest.approx(sum(scores) / len(scores))
+    assert found["budgets"]["cost_micros"] == {
+        "measured": 2,
+        "over": 1,
+        "share": 1.8,
+        "total": 1300.0,
+    }
+    assert [one["cost_micros"] for one in found["costliest"]] == [900, 400]
+    assert [one["wall_ms"] for one in found["slowest"]][:2] == [1800, 800]
+    asked = {(row["trace"], row["plan"]) for row in every if row.get("asked")}
+    answered = {(row["trace"], row["plan"]) for row in every if row.get("approvals")}
+    assert found["asked"] == {"asked": len(asked), "answered": len(asked & answered)}
+    assert found["asked"]["answered"] == 1
+    text = critic("log", "stats", log)
+    assert all(is_safe(line) for line in text.lines)
+    assert "asked for approval: " in text.out
+    assert critic("log", "stats", log, "--format", "csv", "--status", "partial").status == 0
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(("list", "--format", form) for form in ("text", "json", "csv")),
+        *(("stats", "--format", form) for form in ("text", "json", "csv")),
+        *(("show", "5", "--format", form) for form in ("text", "json", "csv")),
+        ("export", "--to", "opa", "-o", "-"),
+        ("export", "--to", "opa", "-o", "FILE"),
+        ("export", "--to", "parquet", "-o", "FILE"),
+    ],
+    ids=" ".join,
+)
+def test_a_missing_record_is_said_by_all(
+    critic: Critic, log: LogPlace, command: tuple[str, ...], tmp_path: Path
+) -> None:
+    meddle(log, ("DELETE FROM records WHERE seq IN (2, 3)", ()))
+    rest = [str(tmp_path / "out") if one == "FILE" else one for one in command[1:]]
+    said = critic("log", command[0], log, *rest)
+    assert said.status == 1
+    assert "records 2 to 3 are missing" in said.out + said.err
+
+
+def test_a_refused_record_is_shown_with_the_step_that_was_refused(
+    critic: Critic, log: LogPlace
+) -> None:
+    row = next(row for row in _rows(critic, log) if row.get("kind") == "missing_evidence")
+    said = critic("log", "show", log, str(row["seq"]), "--format", "text")
+    assert (said.status, said.err) == (0, "")
+    assert all(is_safe(line) for line in said.lines)
+    assert said.lines[0].startswith(f"record {row['seq']}: refused_by_critic by verify, ")
+    (marked,) = (line for line in said.lines if line.startswith("  >> step"))
+    assert marked.startswith("  >> step 1: payments/refund")
+    assert marked.endswith("(destructive)")
+    assert any(line.startswith("  evidence ev_1: window") for line in said.lines)
+    assert any("refused: missing_evidence" in line for line in said.lines)
+
+
+def test_every_record_is_shown_as_text_and_as_cells(critic: Critic, log: LogPlace) -> None:
+    for row in _rows(critic, log):
+        for form in ("text", "csv"):
+            said = critic("log", "show", log, str(row["seq"]), "--format", form)
+            assert (said.status, said.err) == (0, "")
+            assert all(is_safe(line) for line in said.lines)
+    ran = next(row for row in _rows(critic, log, "--status", "completed"))
+    assert "as planned" in critic("log", "show", log, str(ran["seq"]), "--format", "text").out
+
+
+def test_an_export_holds_what_is_listed(critic: Critic, log: LogPlace, tmp_path: Path) -> None:
+    every = _rows(critic, log)
+    said = critic("log", "export", log, "--to", "parquet", "-o", tmp_path / "out.parquet")
+    assert (said.status, said.err) == (0, "")
+    table = pyarrow.parquet.read_table(tmp_path / "out.parquet")
+    assert table.column("seq").to_pylist() == [row["seq"] for row in every]
+    assert table.column("kind").to_pylist() == [row.get("kind") for row in every]
+    assert b"plan-critic.log" in table.schema.metadata
+    assert (
+        critic("log", "export", log, "--to", "parquet", "-o", tmp_path / "out.parquet").status == 2
+    )
+    said = critic("log", "export", log, "--to", "opa", "-o", "-")
+    assert said.status == 0
+    events = [json.loads(line) for line in said.lines]
+    assert [event["req_id"] for event in events] == [row["seq"] for row in every]
+    for event, row in zip(events, every, strict=True):
+        shown = json.loads(critic("log", "show", log, str(row["seq"]), "--format", "json").out)
+        assert event["decision_id"] == shown["hash"]
+        assert event.get("result") == shown.get("report")
+        assert event["timestamp"] == row["at"]
+        if "input_bodies" in shown:
+            assert event["input"] == shown["input_bodies"]
+    files = {path.name for path in tmp_path.iterdir()} - {"log"}
+    assert files == {"out.parquet"}
+
+
+@pytest.mark.parametrize("option", ["--min-cost", "--max-cost"])
+@pytest.mark.parametrize("value", ["-1", "x", "1e9", "", "9" * 5000, "\u0661"])
+def test_a_cost_is_a_whole_number(critic: Critic, option: str, value: str) -> None:
+    said = critic("log", "list", "none", f"{option}={value}")
+    assert (said.status, said.out) == (2, "")
+    assert "must be a whole number from 0 to 9007199254740991" in said.err

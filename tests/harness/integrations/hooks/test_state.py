@@ -1,0 +1,176 @@
+"""Where sessions are between hooks: private, locked, replaced as a whole, and not believed."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from harness.integrations.hooks.state_file import StateUnusable, state_file
+from tests.harness.console import Critic
+from tests.harness.integrations.hooks.agents import CLAUDE_CODE, CODEX, GEMINI
+from tests.support.paths import ROOT
+
+AGENT = CLAUDE_CODE
+READ = AGENT.call(AGENT.read, "c1")
+
+
+def the_file(folder: Path) -> Path:
+    (found,) = (folder / "state").glob("*.jsonl")
+    return found
+
+
+def test_the_folder_and_its_files_are_of_this_user_alone(critic: Critic, tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        AGENT.decided(critic, tmp_path, READ)
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "state").iterdir()}
+    assert modes == {0o600}
+    assert (tmp_path / "state" / ".gitignore").read_text() == "*\n"
+    assert stat.S_IMODE((tmp_path / "state").stat().st_mode) == 0o700
+
+
+def test_a_session_stays_one_and_others_are_apart(critic: Critic, tmp_path: Path) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c2"))
+    assert len(list((tmp_path / "state").glob("*.jsonl"))) == 1
+    AGENT.decided(critic, tmp_path, {**READ, "session_id": "../../../etc/passwd\n"})
+    CODEX.decided(critic, tmp_path / "codex", CODEX.call(CODEX.read, "c1"))
+    assert len(list((tmp_path / "state").glob("*.jsonl"))) == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"{}\n{}\n", b"\n\n", b"\xff", b"[]\n[]\n"])
+def test_a_state_that_is_damaged_refuses(critic: Critic, tmp_path: Path, damage: bytes) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    the_file(tmp_path).write_bytes(damage)
+    for event in (READ, AGENT.prompt("hello"), AGENT.result(AGENT.read, "c1", "x")):
+        assert AGENT.decided(critic, tmp_path, event) == "deny"
+    assert the_file(tmp_path).read_bytes() == damage
+
+
+def test_half_a_state_refuses(critic: Critic, tmp_path: Path) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    whole = the_file(tmp_path).read_bytes()
+    for size in range(0, len(whole), 97):
+        the_file(tmp_path).write_bytes(whole[:size])
+        assert AGENT.decided(critic, tmp_path, READ) == "deny", size
+
+
+def test_a_state_that_others_could_have_written_refuses(critic: Critic, tmp_path: Path) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    file, folder = the_file(tmp_path), tmp_path / "state"
+    for path, mode in ((file, 0o644), (file, 0o660), (folder, 0o755), (folder, 0o770)):
+        before = stat.S_IMODE(path.stat().st_mode)
+        path.chmod(mode)
+        assert AGENT.decided(critic, tmp_path, READ) == "deny"
+        path.chmod(before)
+    assert AGENT.decided(critic, tmp_path, READ) == "allow"
+    elsewhere = tmp_path / "elsewhere"
+    file.rename(elsewhere)
+    file.symlink_to(elsewhere)
+    assert AGENT.decided(critic, tmp_path, READ) == "deny"
+
+
+def test_the_state_of_another_session_refuses(critic: Critic, tmp_path: Path) -> None:
+    other = {**READ, "session_id": "other"}
+    AGENT.decided(critic, tmp_path, READ)
+    file = the_file(tmp_path)
+    data = file.read_bytes()
+    AGENT.decided(critic, tmp_path, other)
+    for path in (tmp_path / "state").glob("*.jsonl"):
+        path.write_bytes(data)
+    assert AGENT.decided(critic, tmp_path, other) == "deny"
+    assert AGENT.decided(critic, tmp_path, READ) == "allow"
+
+
+def test_a_session_does_not_go_on_under_another_policy(critic: Critic, tmp_path: Path) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    policy = tmp_path / "policy.toml"
+    policy.write_text(policy.read_text().replace('"local_write"', '"read_only"'))
+    said = critic(*AGENT.options(tmp_path), stdin=json.dumps(READ).encode())
+    assert AGENT.reads(said) == "deny"
+    assert "begin a new session" in said.out
+    assert AGENT.decided(critic, tmp_path, {**READ, "session_id": "new"}) == "allow"
+
+
+def test_an_older_state_is_refused_by_the_log(critic: Critic, tmp_path: Path) -> None:
+    log = ("--log", str(tmp_path / "audit.db"))
+    AGENT.decided(critic, tmp_path, READ, *log)
+    older = the_file(tmp_path).read_bytes()
+    AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c2"), *log)
+    the_file(tmp_path).write_bytes(older)
+    assert AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c3"), *log) == "deny"
+
+
+def test_a_state_that_cannot_be_written_refuses(
+    critic: Critic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    before = the_file(tmp_path).read_bytes()
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.mkstemp", full)
+    assert AGENT.decided(critic, tmp_path, READ) == "deny"
+    assert the_file(tmp_path).read_bytes() == before
+
+
+def test_a_session_that_another_process_holds_is_waited_for_and_not_for_ever(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "state"
+    with state_file(folder, "s"), pytest.raises(StateUnusable), state_file(folder, "s", 0.05):
+        pass
+    with state_file(folder, "s") as one, state_file(folder, "t") as other:
+        assert one.path != other.path
+
+
+def started(folder: Path, number: int) -> subprocess.Popen[bytes]:
+    event = folder / f"{number}.json"
+    event.write_text(json.dumps(AGENT.call(AGENT.read, f"c{number}")))
+    command = [sys.executable, "-m", "harness.cli", *AGENT.options(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with event.open("rb") as stdin:
+        return subprocess.Popen(
+            command, stdin=stdin, stdout=subprocess.PIPE, env=environment, cwd=os.sep
+        )
+
+
+@pytest.mark.slow
+def test_hooks_at_once_come_one_after_the_other(tmp_path: Path) -> None:
+    processes = [started(tmp_path, number) for number in range(4)]
+    for process in processes:
+        out, _ = process.communicate(timeout=120)
+        assert b'"allow"' in out
+    memory = json.loads(the_file(tmp_path).read_bytes().partition(b"\n")[0])
+    assert sorted(call["id"] for call in memory["calls"]) == ["c0", "c1", "c2", "c3"]
+
+
+def test_a_hook_that_is_killed_leaves_the_state_before_it(critic: Critic, tmp_path: Path) -> None:
+    AGENT.decided(critic, tmp_path, READ)
+    before = the_file(tmp_path).read_bytes()
+    for pause in (0.05, 0.3):
+        process = started(tmp_path, 7)
+        time.sleep(pause)
+        process.send_signal(signal.SIGKILL)
+        out, _ = process.communicate(timeout=60)
+        if the_file(tmp_path).read_bytes() == before:
+            assert b"allow" not in out
+    assert AGENT.decided(critic, tmp_path, AGENT.call(AGENT.read, "c9")) == "allow"
+
+
+def test_sessions_are_kept_beside_the_policy_unless_said_otherwise(
+    critic: Critic, tmp_path: Path
+) -> None:
+    options = GEMINI.options(tmp_path)[:-2]
+    event = json.dumps(GEMINI.call(GEMINI.read, "")).encode()
+    assert GEMINI.reads(critic(*options, stdin=event)) == "allow"
+    assert list((tmp_path / ".critic" / "sessions").glob("*.jsonl"))

@@ -1,0 +1,144 @@
+"""The index says what the records say, and whoever changes it is found."""
+
+import sqlite3
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from harness.audit.copies.upgrade import upgrade_log
+from harness.log.log_places import is_url
+from harness.log.search.listing import Listed, open_listing
+from harness.log.search.query import COLUMN_TYPES, Filters
+from harness.log.sql import SqlDecisionLog
+from harness.record import Gap
+from harness.record.index_row import IndexRow
+from harness.replay import check_log, replay
+from tests.harness.console import Critic
+from tests.harness.log.decisions import LogPlace, decision, filled, meddle, query
+from tests.harness.log.search.searched import copied, varied, without_index
+from tests.support.effort import sampled
+from tests.support.postgres import PostgresServer
+
+
+@pytest.fixture
+def path(place: LogPlace) -> LogPlace:
+    """Return a log with records of every kind."""
+    varied(place).close()
+    return place
+
+
+def _listed(path: LogPlace, filters: Filters = Filters()) -> list[Listed | Gap]:  # noqa: B008
+    with SqlDecisionLog.open_for_reading(path) as log, open_listing(log) as listing:
+        return list(listing.rows(filters))
+
+
+def test_an_entry_and_its_stored_record_have_the_same_row(path: LogPlace) -> None:
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert check_log(log).text() == ""
+        assert {one.row.status for one in _listed(path) if isinstance(one, Listed)} == {
+            "completed",
+            "refused_by_critic",
+            "partial",
+            "begun",
+            "critic_error",
+        }
+
+
+@pytest.mark.parametrize("column", sampled(IndexRow._fields[1:], one_in=4))
+def test_every_changed_column_is_found(critic: Critic, path: LogPlace, column: str) -> None:
+    other = f"coalesce({column}, 0) || 'x'"
+    if is_url(path):
+        is_text = COLUMN_TYPES[column] == "TEXT"
+        other = f"coalesce({column}, '') || 'x'" if is_text else f"coalesce({column}, 0) + 1"
+    meddle(path, (f"UPDATE record_index SET {column} = {other}", ()))  # noqa: S608
+    said = critic("log", "verify", path)
+    assert said.status == 1
+    assert f"the log is damaged: record 1: the index says {column} " in said.out
+    assert critic("replay", path).status == 1
+    with SqlDecisionLog.open_for_reading(path) as log:
+        assert all(one.status in ("same", "open") for one in replay(log)), "records are untouched"
+
+
+def test_a_row_that_is_gone_or_too_many_is_found(critic: Critic, path: LogPlace) -> None:
+    whole = critic("log", "list", path)
+    meddle(path, ("DELETE FROM record_index WHERE seq = 2", ()))
+    assert "record 2: the index has no row for it" in critic("log", "verify", path).out
+    said = critic("log", "list", path)
+    assert (said.status, said.out) == (1, whole.out), "the records were read"
+    assert "its index has other rows than records" in said.err
+    copy = ", ".join(IndexRow._fields[1:])
+    meddle(
+        path,
+        (f"INSERT INTO record_index SELECT 2, {copy} FROM record_index WHERE seq = 1", ()),  # noqa: S608
+        (f"INSERT INTO record_index SELECT 999, {copy} FROM record_index WHERE seq = 1", ()),  # noqa: S608
+    )
+    said = critic("log", "verify", path)
+    assert "record 2: the index says" in said.out
+    assert "the index has rows without a record: 999" in said.out
+
+
+def test_a_log_without_an_index_answers_the_same(path: LogPlace, tmp_path: Path) -> None:
+    with SqlDecisionLog.open_for_reading(path) as log, copied(tmp_path / "old", log) as old:
+        assert not old.has_index
+        assert old.head() == log.head()
+        assert list(replay(old)) == list(replay(log))
+        assert check_log(old).text() == ""
+    assert _listed(tmp_path / "old") == _listed(path)
+    for filters in (Filters(status="open"), Filters(kind="missing_evidence")):
+        assert _listed(tmp_path / "old", filters) == _listed(path, filters) != []
+
+
+def test_a_log_of_the_format_before_takes_appends_and_is_copied(tmp_path: Path) -> None:
+    with without_index(tmp_path / "old") as old:
+        assert not old.is_current
+        assert old.append(decision(1)).seq == 1
+    with SqlDecisionLog.open(tmp_path / "old") as old:
+        assert old.append(decision(2, kind="refused")).seq == 2
+        assert check_log(old).text() == ""
+    upgrade_log(tmp_path / "old", tmp_path / "new")
+    with SqlDecisionLog.open(tmp_path / "new") as new:
+        assert new.has_index
+        assert check_log(new).text() == ""
+        assert new.append(decision(3)).seq == 3
+    assert len(_listed(tmp_path / "new")) == 3
+
+
+def test_claims_are_copied_with_their_records(path: LogPlace, tmp_path: Path) -> None:
+    with SqlDecisionLog.open_for_reading(path) as log:
+        copied(tmp_path / "old", log).close()
+        claims = dict(log.all_claims())
+    with SqlDecisionLog.open_for_reading(path) as log:
+        answers = [one.status for one in replay(log)]
+    assert "open" in answers
+    # A log with an execution that never ended is not copied: nothing but sound records is.
+    with SqlDecisionLog.open_for_reading(tmp_path / "old") as old:
+        assert dict(old.all_claims()) == claims != {}
+
+
+def test_the_index_takes_no_row_out_of_order_and_no_change_in_postgresql(
+    postgres: PostgresServer,
+) -> None:
+    url = postgres.url()
+    filled(url, 2).close()
+    for statement in (
+        "INSERT INTO record_index (seq, asked, approvals, attempts) VALUES (4, 0, 0, 0)",
+        "UPDATE record_index SET status = 'completed'",
+        "DELETE FROM record_index",
+        "TRUNCATE record_index",
+    ):
+        with pytest.raises(psycopg.errors.RestrictViolation, match="append-only"):
+            query(url, statement)
+
+
+def test_the_index_takes_no_row_out_of_order_and_no_change(tmp_path: Path) -> None:
+    filled(tmp_path / "log", 2).close()
+    for statement in (
+        "INSERT OR REPLACE INTO record_index SELECT * FROM record_index WHERE seq = 1",
+        "UPDATE record_index SET status = 'completed'",
+        "DELETE FROM record_index",
+    ):
+        connection = sqlite3.connect(tmp_path / "log")
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+            connection.execute(statement)
+        connection.close()

@@ -1,0 +1,345 @@
+"""Tools from Python functions and from OpenAI tool JSON, and the TOML that they are written as."""
+
+import sys
+import tomllib
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evals.json_schemas import compile_schema
+from harness.policy import lint, parse_policy
+from harness.policy.analysis.derive_tools import (
+    ToolDraft,
+    drafts_of_module,
+    drafts_of_openai,
+    identifier,
+)
+from harness.policy.analysis.policy_writing import STARTER, derived_policy, toml_key, toml_value
+from harness.wire import InvalidInput
+from tests.support.examples import HOSTILE
+from tests.support.generate.strategies import PATIENT
+
+SOURCE = '''
+import dataclasses, enum, functools
+from json import dumps
+from typing import Literal
+
+class Colour(enum.Enum):
+    RED = "red"
+
+@dataclasses.dataclass
+class Address:
+    street: str
+    city: str | None = None
+
+def send(to: str, amount: int = 5, note: str | None = None, *, when: Literal["now", None] = None,
+         home: Address | None = None, colour: Colour = Colour.RED) -> dict:
+    """Send money.
+
+    And more."""
+
+async def read(path: str): ...
+def free(a, **more: int): ...
+def positional(a: str, /): ...
+def many(*a: str): ...
+def strange(a: "Undefined"): ...
+def \u00fcber(a: str) -> "Undefined": ...
+def nothing(): ...
+@functools.wraps(read)
+def wrapped(*args, **kwargs): ...
+def _private(a: str): ...
+'''
+
+
+def module(source: str = SOURCE, name: str = "own.tools") -> ModuleType:
+    made = ModuleType(name)
+    sys.modules[name] = made
+    exec(source, vars(made))  # noqa: S102 - the text is right above
+    return made
+
+
+def drafts() -> dict[str, ToolDraft]:
+    return {draft.capability_id: draft for draft in drafts_of_module(module())}
+
+
+def test_each_public_function_is_a_tool() -> None:
+    found = drafts()
+    assert list(found) == [
+        *("send", "read", "free", "positional", "many", "strange", "_ber", "nothing", "wrapped"),
+    ]
+    assert {draft.adapter_id for draft in found.values()} == {"tools"}
+    assert found["wrapped"].args_schema == found["read"].args_schema
+    assert found["send"].summary == "Send money."
+    chosen = drafts_of_module(module(f"{SOURCE}\n__all__ = ['_private', 'dumps']"))
+    assert [draft.capability_id for draft in chosen] == ["dumps", "_private"]
+
+
+@pytest.mark.parametrize(
+    ("args", "fits"),
+    [
+        ({"to": "emma"}, True),
+        ({"to": "emma", "amount": 7, "note": None, "when": "now", "colour": "red"}, True),
+        ({"to": "emma", "home": {"street": "x", "city": None}, "when": None}, True),
+        ({}, False),
+        ({"to": "emma", "amount": "7"}, False),
+        ({"to": "emma", "when": "later"}, False),
+        ({"to": "emma", "colour": "blue"}, False),
+        ({"to": "emma", "other": 1}, False),
+    ],
+)
+def test_the_annotations_give_the_schema(args: Any, fits: bool) -> None:
+    schema = drafts()["send"].args_schema
+    assert compile_schema(schema).is_valid(args) is fits
+
+
+def test_what_cannot_be_derived_is_left_for_a_person() -> None:
+    found = drafts()
+    assert [name for name, draft in found.items() if draft.args_schema is None] == [
+        *("positional", "many", "strange"),
+    ]
+    assert "NameError" in found["strange"].todo[0]
+    assert found["free"].todo == ("no annotation says what a may be",)
+    assert found["_ber"].todo == ("its name in Python is \\u00fcber",)
+    assert found["nothing"].todo == ()
+    with pytest.raises(InvalidInput, match="no public function"):
+        drafts_of_module(module("x = 1"))
+
+
+TYPED = '''
+import dataclasses, enum, typing
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired, Optional, Required, TypedDict
+from pydantic import BaseModel, Field
+
+class Kind(enum.Enum):
+    CALL = "call"
+    CODE = 7
+
+class Person(TypedDict):
+    """Who it is."""
+    name: str
+    mail: NotRequired["str | None"]
+
+class Guest(Person, total=False):
+    kind: Required[Kind]
+    seats: Annotated[int, Field(ge=1)]
+    brought: list[Person]
+
+class Tree(TypedDict):
+    inner: "list[Tree]"
+
+@dataclasses.dataclass
+class Room:
+    """A room."""
+    host: Person
+    seats: int = 4
+    names: list[str] = dataclasses.field(default_factory=list, kw_only=True)
+
+class Bill(BaseModel):
+    total: int = Field(ge=1)
+    kind: Kind = Kind.CALL
+
+def one(a: Person): ...
+def guest(a: Guest): ...
+def many(a: list[Person] | None = None): ...
+def named(a: dict[str, Person]): ...
+def mapped(a: Mapping[str, Optional[Person]]): ...
+def noted(a: Annotated[Person, Field(description="who")]): ...
+def chosen(a: Literal["x", 3] | Person): ...
+def paired(a: tuple[Person, ...]): ...
+def tree(a: Tree): ...
+def room(a: Room): ...
+def bill(a: Bill): ...
+def kind(a: Kind): ...
+def maybe(a: Optional[int] = None): ...
+def spread(**a: typing.Unpack[Person]): ...
+'''
+
+EMMA, BOB = {"name": "emma"}, {"name": "bob", "mail": None}
+GUEST = {**BOB, "kind": 7, "seats": 2, "brought": [EMMA]}
+
+FITTING: dict[str, list[Any]] = {
+    "one": [EMMA, BOB],
+    "guest": [GUEST, {**EMMA, "kind": "call"}],
+    "many": [[], [EMMA, BOB], None],
+    "named": [{}, {"x": EMMA}],
+    "mapped": [{"x": None, "y": BOB}],
+    "noted": [EMMA],
+    "chosen": ["x", 3, EMMA],
+    "paired": [[], [EMMA, BOB]],
+    "tree": [{"inner": [{"inner": []}]}],
+    "room": [{"host": EMMA}, {"host": BOB, "seats": 2, "names": ["x"]}],
+    "bill": [{"total": 1}, {"total": 2, "kind": 7}],
+    "kind": ["call", 7],
+    "maybe": [1, None],
+}
+NOT_FITTING: dict[str, list[Any]] = {
+    "one": [{}, {"name": 1}, {"name": "x", "mail": 1}, "emma", None],
+    "guest": [EMMA, {**GUEST, "kind": "text"}, {**GUEST, "seats": 0}, {**GUEST, "brought": [{}]}],
+    "many": [EMMA, [{}]],
+    "named": [{"x": {}}, [EMMA]],
+    "mapped": [{"x": {}}],
+    "noted": [{}],
+    "chosen": ["y", {}],
+    "paired": [[{}]],
+    "tree": [{}, {"inner": [{}]}],
+    "room": [{}, {"host": {}}, {"host": EMMA, "seats": "2"}],
+    "bill": [{}, {"total": 0}, {"total": 1, "kind": "text"}],
+    "kind": ["text", "7"],
+    "maybe": ["1"],
+}
+
+
+def test_typed_dicts_enums_and_models_have_schemas_wherever_they_stand() -> None:
+    found = {draft.capability_id: draft for draft in drafts_of_module(module(TYPED))}
+    spread = found.pop("spread")
+    assert spread.args_schema is None
+    assert "its keyword arguments are those of a TypedDict" in spread.todo[0]
+    assert not any(draft.todo for draft in found.values())
+    assert found.keys() == FITTING.keys() == NOT_FITTING.keys()
+    for name, draft in found.items():
+        fits = compile_schema(draft.args_schema).is_valid
+        assert [one for one in FITTING[name] if not fits({"a": one})] == []
+        assert [one for one in NOT_FITTING[name] if fits({"a": one})] == []
+
+
+def test_the_annotations_of_a_module_are_left_as_they_are() -> None:
+    made = module(TYPED)
+    before = {
+        name: (value, dict(vars(value)))
+        for name, value in vars(made).items()
+        if isinstance(value, type)
+    }
+    functions = {
+        name: dict(value.__annotations__)
+        for name, value in vars(made).items()
+        if callable(value) and hasattr(value, "__code__")
+    }
+    drafts_of_module(made)
+    for name, (value, members) in before.items():
+        assert vars(made)[name] is value
+        assert dict(vars(value)) == members
+    assert functions == {name: vars(made)[name].__annotations__ for name in functions}
+
+
+CHAT = {"type": "function", "function": {"name": "a", "description": "Do a.\nMore."}}
+RESPONSES = {"type": "function", "name": "b", "parameters": {"type": "object", "title": "B"}}
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ([CHAT, RESPONSES], ["a", "b"]),
+        ({"model": "x", "tools": [RESPONSES, {"type": "web_search"}]}, ["b"]),
+        ({"functions": [{"name": "c", "parameters": {}}]}, ["c"]),
+        (CHAT, ["a"]),
+        (RESPONSES, ["b"]),
+    ],
+)
+def test_every_form_of_openai_tools_is_read(value: Any, names: list[str]) -> None:
+    found, others = drafts_of_openai(value)
+    assert [draft.capability_id for draft in found] == names
+    assert others == (["web_search"] if "model" in value else [])
+
+
+def test_a_function_without_parameters_takes_none() -> None:
+    ((draft,), _) = drafts_of_openai([CHAT])
+    assert draft.summary == "Do a."
+    assert not compile_schema(draft.args_schema).is_valid({"x": 1})
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (1, ""),
+        ({}, ""),
+        ([], ""),
+        ({"tools": [1]}, "/tools/0"),
+        ([{"type": "web_search"}], ""),
+        ([{"type": "function"}], "/0/name"),
+        ([{"function": 1}], "/0/function/name"),
+        ([{"function": {"name": "-x"}}], "/0/function/name"),
+        ([CHAT, CHAT], "/1"),
+        ([{"name": "a", "parameters": {"type": "strng"}}], "/0/parameters/type"),
+        ([{"name": "a", "parameters": 1}], "/0/parameters"),
+        ([{"name": "a", "parameters": {"enum": [{"a": None}]}}], "/0/parameters"),
+    ],
+)
+def test_what_is_no_openai_tool_is_refused_with_its_place(value: Any, path: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        drafts_of_openai(value)
+    assert caught.value.path == path
+
+
+# --- the text ---------------------------------------------------------------------------------
+
+
+def test_the_starter_is_a_policy_without_findings() -> None:
+    assert lint(parse_policy(STARTER.encode()).policy) == ()
+
+
+def test_a_derived_policy_is_safe_until_a_person_decides() -> None:
+    text = derived_policy("own.tools", "own", drafts_of_module(module()))
+    policy = parse_policy(text.encode()).policy
+    assert {tool.approval_mode for tool in policy.tool} == {"destructive"}
+    assert not any(tool.arg_roles for tool in policy.tool)
+    assert policy.spec.approval_required_from == "destructive"
+    assert policy.spec.provenance == "closed"
+    assert {finding.rule for finding in lint(policy)} == {"effect_without_roles"}
+    assert text.count("[[tool]]") == 9
+    assert text.count('approval_mode = "destructive"    # TODO') == 9
+    assert '# arg_roles = { to = "...", amount = "..."' in text
+    assert [tool.args_schema for tool in policy.tool] == [
+        draft.args_schema for draft in drafts().values()
+    ]
+
+
+def test_a_hostile_description_stays_a_comment() -> None:
+    draft = ToolDraft("a", "b", HOSTILE + "\n[[tool]]", {"properties": {HOSTILE: {}}}, (HOSTILE,))
+    text = derived_policy(HOSTILE, "s", [draft])
+    policy = parse_policy(text.encode()).policy
+    assert [tool.called for tool in policy.tool] == ["b"]
+    assert policy.tool[0].args_schema == {"properties": {HOSTILE: {}}}
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
+VALUES = st.recursive(
+    st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(codec="utf-8")),
+    lambda inner: st.lists(inner, max_size=4)
+    | st.dictionaries(st.text(st.characters(codec="utf-8")), inner, max_size=4),
+    max_leaves=15,
+)  # fmt: skip
+
+
+@PATIENT
+@given(st.text(st.characters(codec="utf-8")), VALUES)
+def test_a_value_is_read_back_from_its_toml(key: str, value: Any) -> None:
+    assert tomllib.loads(f"{toml_key(key)} = {toml_value(value)}") == {key: value}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("a.b", "a.b"), ("-x", "x"), ("\u00fc/x", "__x"), ("", "_"), ("..", "_")]
+)
+def test_any_text_has_an_identifier(text: str, expected: str) -> None:
+    assert identifier(text) == expected
+
+
+def test_the_fault_of_a_schema_is_told_at_its_place() -> None:
+    parameters = {"type": "object", "properties": {"x": {"type": "strng"}}}
+    with pytest.raises(InvalidInput) as refused:
+        drafts_of_openai([{"type": "function", "name": "f", "parameters": parameters}])
+    assert refused.value.path == "/0/parameters/properties/x/type"
+    assert "did you mean string?" in refused.value.message
+
+
+def test_a_function_with_null_for_parameters_takes_none() -> None:
+    drafts, _ = drafts_of_openai([{"type": "function", "name": "f", "parameters": None}])
+    assert drafts[0].args_schema == {
+        "type": "object",
+        "properties": {},
+        "additionalProperties": False,
+    }
