@@ -1,0 +1,121 @@
+"""The wall: what an allow depends on is INNER, and INNER depends on nothing else.
+
+A reviewer who asks what can make a call run that should not reads INNER, and `SECURITY.md` names
+it. `OUTER` are tools over it: they read, compare, show and serve, and none of them decides.
+
+The budgets count the lines of this project that an entry makes Python load. A merge lowers them;
+to raise one needs a decision that says what the lines are for.
+"""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.meta.test_floors import MODULES, imports, none_of, sources, tree, within
+from tests.support.paths import ROOT
+
+LOOSE = tuple(
+    f"harness.{name}"
+    for name in (
+        *("canonical", "cases", "clock", "errors", "failures", "rules", "tool_results"),
+        *("whole_files", "wire", "wire_faults"),
+    )
+)
+"""What every zone may use: it decides nothing, and is read with INNER."""
+
+INNER = (
+    *("evals", "critic", "harness.policy", "harness.record", "harness.guard", "harness.runtime"),
+    "harness.log",
+)
+OUTER = (
+    *("harness.policy.analysis", "harness.replay", "harness.what_if", "harness.audit"),
+    *("harness.loops", "harness.integrations", "harness.serve", "harness.commands"),
+    *("harness.testing", "harness.cli", "harness.schemas", "harness.process"),
+    "plan_critic_entry",
+)
+
+HANDS_ON = {"harness.policy"}
+"""Fronts with names of OUTER, each loaded when it is first asked for."""
+
+BUDGETS = {
+    "from critic import verify, Proposal": 5_600,
+    "from harness.guard import Guard": 15_000,
+    "from harness.guard import Guard\n"
+    "from harness.policy import read_policy\n"
+    "from harness.log import SqlDecisionLog": 18_400,
+}
+"""The most lines of this project that a statement may load."""
+
+_LOADED = """
+import json, sys
+{statement}
+ours = ("evals", "critic", "harness")
+files = [m.__file__ for n, m in sys.modules.items() if n.partition(".")[0] in ours]
+print(json.dumps(files))
+"""
+
+
+def is_outer(module: str) -> bool:
+    return within(module, OUTER)
+
+
+def test_every_module_is_in_a_zone() -> None:
+    none_of(
+        f"{module} is in no zone: list it in INNER, LOOSE or OUTER"
+        for module in MODULES
+        if module != "harness" and not within(module, (*INNER, *LOOSE, *OUTER))
+    )
+    none_of(f"{zone}: no such module" for zone in (*INNER, *LOOSE, *OUTER) if zone not in MODULES)
+
+
+def test_nothing_inner_imports_what_is_outer_at_load_or_later() -> None:
+    none_of(
+        f"{module} imports {name}: what an allow depends on may not"
+        for module in MODULES
+        if not is_outer(module) and module not in HANDS_ON
+        for name in imports(module)
+        if is_outer(name)
+    )
+
+
+def named_modules(module: str) -> set[str]:
+    """Return the modules of this project that strings of a module name, as `import_module` does."""
+    texts = (
+        node.value
+        for node in ast.walk(tree(module))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    )
+    return {text for text in texts if re.fullmatch(r"[\w.]+", text) and text in sources()}
+
+
+def test_nothing_inner_names_what_is_outer() -> None:
+    none_of(
+        f"{module} names {name}: what an allow depends on may not import it by its name"
+        for module in MODULES
+        if not is_outer(module) and module not in HANDS_ON
+        for name in sorted(named_modules(module))
+        if is_outer(name)
+    )
+
+
+@pytest.mark.parametrize(("statement", "most"), BUDGETS.items())
+def test_what_an_entry_loads_can_be_read(statement: str, most: int) -> None:
+    command = [sys.executable, "-c", _LOADED.format(statement=statement)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    files = json.loads(done.stdout)
+    lines = sum(Path(file).read_text("utf-8").count("\n") for file in files)
+    assert lines <= most, f"{lines} lines: {sorted(files)}"
+
+
+def test_the_page_on_security_names_the_inner_zone() -> None:
+    page = (ROOT / ".github" / "SECURITY.md").read_text("utf-8")
+    none_of(
+        f"SECURITY.md does not name {folder}"
+        for folder in (f"{zone.replace('.', '/')}/" for zone in INNER)
+        if f"`{folder}`" not in page
+    )
