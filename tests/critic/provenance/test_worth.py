@@ -5,6 +5,7 @@ from typing import Any, Final, get_args
 
 import pytest
 
+import critic.provenance
 from critic.provenance.seen_sources import Origin
 from critic.provenance.worth import ALLOW, ASK, REFUSE, worth_of
 from evals.spec import DecisionSpec
@@ -46,3 +47,17 @@ def test_an_origin_is_worth_what_the_table_says(role: Any, mode: Any) -> None:
         if (role, letter, way) == ("recipient", "F", "ask"):
             level = ASK
         assert worth_of(role, origin, spec) == level, (origin, way)
+
+
+def test_the_theory_of_operation_shows_the_whole_table() -> None:
+    lines = [line.split() for line in (critic.provenance.__doc__ or "").splitlines()]
+    start, roles = next((at, line[1:]) for at, line in enumerate(lines) if line[:1] == ["origin"])
+    assert set(roles) == set(TABLE)
+    spec = DecisionSpec(id="s", required_outputs=(), provenance="closed")
+    words = {ALLOW: "allow", ASK: "ask", REFUSE: "refuse"}
+    shown = {line[0]: line[1 : len(roles) + 1] for line in lines[start + 1 :][: len(LETTERS)]}
+    rows: list[Any] = [*LETTERS]
+    columns: list[Any] = roles
+    assert shown == {
+        origin: [words[worth_of(role, origin, spec)] for role in columns] for origin in rows
+    }
