@@ -1,4 +1,4 @@
-"""A name without an underscore is used elsewhere, and means one thing in the whole project."""
+"""A name means one thing in the whole project: that of a module, and one without an underscore."""
 
 import ast
 import re
@@ -37,6 +37,25 @@ def parsed(path: Path) -> ast.Module:
 
 def modules(*packages: str) -> list[Path]:
     return sorted(path for package in packages for path in (ROOT / package).rglob("*.py"))
+
+
+def test_no_two_modules_share_a_name() -> None:
+    named = defaultdict[str, list[str]](list)
+    for path in modules("harness", "critic", "evals"):
+        if path.name != "__init__.py":
+            named[path.name].append(str(path.relative_to(ROOT)))
+    shared = {name: paths for name, paths in named.items() if len(paths) > 1}
+    assert not shared, f"rename all but one, by what they hold: {shared}"
+
+
+def test_the_tests_mirror_the_packages() -> None:
+    folders = {
+        path.parent.relative_to(ROOT / "tests")
+        for package in ("harness", "critic", "evals")
+        for path in (ROOT / "tests" / package).rglob("test_*.py")
+    }
+    lost = sorted(f"tests/{folder}" for folder in folders if not (ROOT / folder).is_dir())
+    assert not lost, f"there is no such folder of source: {lost}"
 
 
 def public_names(path: Path) -> Iterator[str]:
