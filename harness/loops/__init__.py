@@ -5,7 +5,11 @@ from typing import TYPE_CHECKING
 from evals.front import lazy_front
 
 if TYPE_CHECKING:
-    from harness.loops.actor_critic import ActorCritic
+    from harness.loops.actor_critic import (
+        DEFAULT_CRITIQUE_TEMPLATE,
+        DEFAULT_REFINE_TEMPLATE,
+        ActorCritic,
+    )
     from harness.loops.critique import Critique, parse_critique, parse_score
     from harness.loops.plan_loop import PlanLoop, revise_plan
     from harness.loops.plan_types import (
@@ -19,10 +23,18 @@ if TYPE_CHECKING:
         RevisingPlanner,
         RevisionRequest,
     )
-    from harness.loops.self_refine import SelfRefine
+    from harness.loops.self_refine import (
+        DEFAULT_CRITIC_PROMPT,
+        DEFAULT_REFINER_PROMPT,
+        SelfRefine,
+    )
     from harness.loops.verifying_planner import NotApproved, VerifyingPlanner
 
 __all__ = [
+    "DEFAULT_CRITIC_PROMPT",
+    "DEFAULT_CRITIQUE_TEMPLATE",
+    "DEFAULT_REFINER_PROMPT",
+    "DEFAULT_REFINE_TEMPLATE",
     "ActorCritic",
     "Advisor",
     "Critique",
@@ -47,14 +59,16 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
     __getattr__ = lazy_front(
         __name__,
         {
-            "harness.loops.actor_critic": "ActorCritic",
+            "harness.loops.actor_critic": (
+                "ActorCritic DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINE_TEMPLATE"
+            ),
             "harness.loops.critique": "Critique parse_critique parse_score",
             "harness.loops.plan_loop": "PlanLoop revise_plan",
             "harness.loops.plan_types": (
                 "Advisor PlanAttempt PlanCritique PlanEvent PlanLoopOptions PlanRevision "
                 "PlannerReply RevisingPlanner RevisionRequest"
             ),
-            "harness.loops.self_refine": "SelfRefine",
+            "harness.loops.self_refine": "DEFAULT_CRITIC_PROMPT DEFAULT_REFINER_PROMPT SelfRefine",
             "harness.loops.verifying_planner": "NotApproved VerifyingPlanner",
         },
     )

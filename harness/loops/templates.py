@@ -19,8 +19,8 @@ class Template:
         names: the placeholders that the template has.
     """
 
-    def __init__(self, text: str) -> None:
-        """Parse the template.
+    def __init__(self, text: str, *also: str) -> None:
+        """Parse the template. `also` are placeholders that only this one may have.
 
         Raises:
             ValueError: a brace has no partner, or a placeholder is unknown.
@@ -29,9 +29,10 @@ class Template:
             parts = [*Formatter().parse(text)]
         except ValueError as error:
             raise ValueError(f"{error}: write {{{{ and }}}} for braces in a template") from None
+        known = (*_PLACEHOLDERS, *also)
         for _, name, spec, conversion in parts:
-            if name is not None and (name not in _PLACEHOLDERS or spec or conversion):
-                allowed = ", ".join(f"{{{allowed}}}" for allowed in _PLACEHOLDERS)
+            if name is not None and (name not in known or spec or conversion):
+                allowed = ", ".join(f"{{{allowed}}}" for allowed in known)
                 raise ValueError(f"unknown placeholder {{{name}}}: use {allowed}")
         self._parts = [(literal, name) for literal, name, _, _ in parts]
         self.names: frozenset[str] = frozenset(name for _, name in self._parts if name)

@@ -208,6 +208,7 @@ RUNTIME = """
     TranscriptExecutor redeem run_canonical_loop
 """
 LOOPS = """
+    DEFAULT_CRITIC_PROMPT DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINER_PROMPT DEFAULT_REFINE_TEMPLATE
     ActorCritic Advisor Critique NotApproved PlanAttempt PlanCritique PlanEvent PlanLoop
     PlanLoopOptions PlanRevision PlannerReply RevisingPlanner RevisionRequest SelfRefine
     VerifyingPlanner parse_critique parse_score revise_plan

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.loops import DEFAULT_CRITIQUE_TEMPLATE, DEFAULT_REFINE_TEMPLATE
 from harness.loops.actor_critic import ActorCritic
 from harness.loops.agents.agent import AgentResult, Event
 from harness.loops.agents.usage import UNLIMITED, Budget, Usage
@@ -227,6 +228,25 @@ def test_what_is_filled_in_is_never_looked_at_again(task: str, output: str) -> N
     asyncio.run(loop.run(task))
     assert critic.calls[0].prompt == "{" + task + "}|" + output
     assert actor.calls[1].prompt == output + "- {output}" + task
+
+
+def test_the_default_prompts_are_a_base_for_ones_own() -> None:
+    prompts = []
+    for first in ("", "Write German.\n"):
+        actor, critic = Scripted("v0", "v1"), Scripted(BAD, GOOD)
+        loop = ActorCritic(
+            actor=actor,
+            critic=critic,
+            critique_template=first + DEFAULT_CRITIQUE_TEMPLATE,
+            refine_template=first + DEFAULT_REFINE_TEMPLATE,
+        )
+        assert final(events_of(loop)).approved
+        prompts.append([actor.calls[1].prompt, critic.calls[0].prompt])
+    assert prompts[1] == [f"Write German.\n{prompt}" for prompt in prompts[0]]
+    revise, review = prompts[0]
+    assert '{"issues": ["..."], "score": 0.0, "summary": "..."}' in review
+    assert review.endswith("\nTask:\ntask\n\nOutput:\nv0\n")
+    assert revise.endswith("\nYour output:\nv0\n\nPoints to fix:\n- fix it\n")
 
 
 def test_a_template_can_show_the_whole_critique() -> None:

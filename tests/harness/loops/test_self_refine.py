@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.loops import DEFAULT_CRITIC_PROMPT, DEFAULT_REFINER_PROMPT
 from harness.loops.agents.agent import AgentResult
 from harness.loops.self_refine import SelfRefine
 from tests.harness.loops.scripted import Scripted, cases
@@ -75,6 +76,28 @@ def test_an_instruction_without_places_is_given_the_material() -> None:
     run(base, critic_prompt="Find problems.", refiner_prompt="Fix them.")
     assert base.calls[1].prompt == "Find problems.\n\nTask:\ntask\n\nOutput:\nv0\n"
     assert base.calls[2].prompt.startswith("Fix them.\n\nTask:\ntask\n\nOutput:\nv0\n\nCritique:")
+
+
+def test_the_default_prompts_are_a_base_for_ones_own() -> None:
+    given, ones_own = Scripted("v0", "wrong", "v1", "Fine."), Scripted("v0", "wrong", "v1", "Fine.")
+    run(given, stop_phrase="fine.")
+    run(
+        ones_own,
+        critic_prompt=f"Write German.\n{DEFAULT_CRITIC_PROMPT}",
+        refiner_prompt=f"Write German.\n{DEFAULT_REFINER_PROMPT}",
+        stop_phrase="fine.",
+    )
+    prompts = [call.prompt for call in given.calls]
+    assert "nothing else: fine.\n\nTask:\ntask\n" in prompts[1]
+    assert [call.prompt for call in ones_own.calls] == [
+        prompts[0],
+        *(f"Write German.\n{prompt}" for prompt in prompts[1:]),
+    ]
+
+
+def test_only_the_prompt_of_the_critic_has_the_stop_phrase() -> None:
+    with pytest.raises(ValueError, match=r"unknown placeholder \{stop_phrase\}"):
+        SelfRefine(base=Scripted(), refiner_prompt="{critique} {stop_phrase}")
 
 
 def test_a_stop_phrase_with_braces_is_shown_as_it_is() -> None:
