@@ -3,13 +3,16 @@
 Rule 1: nothing runs without a permit, and only a verified proposal gets one.
 Rule 2: every decision is recorded: a refusal, a success, an executor that raises after an effect,
         a cancellation. Every call that was made until then is in the record, and that an execution
-        begins is recorded before it does.
+        begins is recorded before it does: what cannot be recorded does not begin.
 Rule 3: the loop uses no clock, disk or network directly; it has ports.
 Rule 4: what the loop decides by, it never hands out. Ports and listeners are given copies, and
         what they return is copied before it is judged.
+Rule 5: where an approval was used before, the plan is judged without it: two loops at once, with
+        the same approval, run a plan once.
 """
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -34,10 +37,18 @@ from critic import (
 from harness.canonical import digest
 from harness.errors import HarnessError
 from harness.failures import class_name
-from harness.record import BegunRecord, Decision, DecisionRecord, RunFacts
+from harness.record import (
+    AlreadyClaimed,
+    Begun,
+    BegunRecord,
+    Decision,
+    DecisionRecord,
+    RunFacts,
+    used_approvals,
+    without_approvals,
+)
 from harness.record.inputs import Held, HeldContext, HeldInputs, held_context
-from harness.runtime.awaiting import await_shielded, maybe_await
-from harness.runtime.beginning import begin_execution
+from harness.runtime.awaiting import Shielded, await_shielded, maybe_await
 from harness.runtime.loop_events import EventEmitter, Listener
 from harness.runtime.permit import Permit, permit_for
 from harness.runtime.ports import (
@@ -48,10 +59,64 @@ from harness.runtime.ports import (
     Planner,
     PlaysBack,
     RecordsAttempts,
+    RecordsBegun,
     RecordsInThread,
 )
 from harness.runtime.recorder import CallRecorder
 from harness.wire import detached_copy
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What may be executed now, or why it may not.
+
+    Attributes:
+        inputs: what was judged last: without the approvals that were used before.
+        verdict: on that proposal.
+        record: that the execution begins; None if it is refused, or the log keeps no such record.
+        cancelled: the task was cancelled while the record was made.
+    """
+
+    inputs: HeldInputs
+    verdict: Verified | Refused
+    record: BegunRecord | None = None
+    cancelled: bool = False
+
+
+async def begin_execution(
+    log: DecisionLog, inputs: HeldInputs, verdict: Verified | Refused, begun_at: datetime
+) -> Beginning:
+    """Record that a verified proposal is about to be executed.
+
+    Raises:
+        Exception: the log did not take the record: nothing may be executed.
+    """
+    if not isinstance(log, RecordsBegun):
+        return Beginning(inputs, verdict)
+    while verdict.ok:
+        used = used_approvals(inputs.proposal)
+        begun = Begun.of(inputs, approvals=used, begun_at=begun_at)
+        try:
+            record, cancelled = await _recorded(log, begun)
+        except AlreadyClaimed as refusal:
+            spent = frozenset(one.approval_id for one in used if one.claim in refusal.claims)
+            if not spent:
+                raise
+            inputs = inputs.with_ctx(without_approvals(inputs.proposal, spent).ctx)
+            verdict = verify_proposal(inputs.proposal)
+        else:
+            return Beginning(inputs, verdict, record, cancelled)
+    return Beginning(inputs, verdict)
+
+
+async def _recorded(log: RecordsBegun, begun: Begun) -> Shielded[BegunRecord]:
+    given: BegunRecord | Awaitable[BegunRecord]
+    given = log.begin_async(begun) if isinstance(log, RecordsInThread) else log.begin(begun)
+    done: Shielded[BegunRecord] = await await_shielded(given)
+    if not isinstance(done.value, BegunRecord):
+        raise TypeError(f"a log returns a BegunRecord, not {type(done.value).__name__}")
+    return done
+
 
 _Attempt = dict[str, Plan | Verified | Refused]
 """The members of one attempt in a Decision: `plan` and `verdict`."""

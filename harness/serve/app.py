@@ -4,6 +4,7 @@ Rule 1: whatever fails is answered with `critic_error`, and never with an allow.
 Rule 2: no text of a request is printed or counted: failures are told by the route.
 """
 
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -15,17 +16,19 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Message, Receive, Scope, Send
 
-from harness.serve.answering import fault_answer, fault_of
-from harness.serve.authzen_api import AUTHZEN_METADATA, EVALUATION, EVALUATIONS, AuthzenEndpoints
-from harness.serve.health import HealthEndpoints
-from harness.serve.hook_endpoint import HOOKS, HookEndpoint
+from harness.serve.answering import RequestFault, RequestRefused, fault_answer, fault_of
+from harness.serve.authzen import AUTHZEN_METADATA, EVALUATION, EVALUATIONS, AuthzenEndpoints
+from harness.serve.endpoints import (
+    HOOKS,
+    HealthEndpoints,
+    HookEndpoint,
+    SessionEndpoint,
+    VerdictEndpoints,
+)
 from harness.serve.opa import BATCH, DATA, OpaEndpoints
-from harness.serve.openapi_page import OpenApiEndpoint
-from harness.serve.refusing import RequestFault, RequestRefused
+from harness.serve.openapi import OpenApiEndpoint
+from harness.serve.running import is_loopback, run_app
 from harness.serve.service import ServiceContext, ServiceSettings
-from harness.serve.session_endpoint import SessionEndpoint
-from harness.serve.sockets import is_loopback
-from harness.serve.verdict_endpoints import VerdictEndpoints
 
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -39,6 +42,7 @@ _OPEN_TO_ALL: Final = frozenset(
 
 _REQUEST_ID: Final = b"x-request-id"
 _LONGEST_ID: Final = 256
+_GRACE_S: Final = 5
 _HEADERS: Final = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 
 
@@ -192,3 +196,17 @@ class _Reply:
             return []
         shown = given[0].decode("latin-1")
         return [(_REQUEST_ID, given[0])] if shown.isascii() and shown.isprintable() else []
+
+
+def serve(settings: ServiceSettings, bound: socket.socket) -> int:
+    """Serve until SIGTERM or SIGINT, and return the one that came, 0 for none.
+
+    It then takes no more connections, answers what it has begun, and returns.
+    """
+    app = CriticApp(settings)
+    # A body, its answer, and a little more: by then every request has ended by its own limits.
+    grace = 2 * settings.limits.seconds + _GRACE_S
+    try:
+        return run_app(app, bound, int(grace))
+    finally:
+        app.close()

@@ -9,9 +9,13 @@ Rule 3: each call is judged alone, at the time of the request. Those of one requ
         the first denial are one plan: none is permitted unless all are.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
+
+from starlette.requests import Request
+from starlette.responses import Response
 
 from critic import Refused, Verified
 from critic.session import Call, Session, verify_batch
@@ -20,8 +24,9 @@ from harness.guard import RequestedCall
 from harness.guard.guard_rules import rules_of
 from harness.policy import Policy
 from harness.runtime.ports import Clock
+from harness.serve.answering import Json, RequestFault, RequestRefused, item_error, json_answer
 from harness.serve.document_judging import VerdictDesk
-from harness.serve.refusing import Json, RequestFault, item_error
+from harness.serve.service import ServiceContext
 from harness.wire import InvalidInput, build
 
 _REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {
@@ -43,7 +48,7 @@ class AuthzenDecision(NamedTuple):
         return {"decision": self.decision, "context": self.context}
 
 
-class AuthzenDesk:
+class _AuthzenDesk:
     """Judges requests by a policy. Thread-safe."""
 
     def __init__(self, policy: Policy, desk: VerdictDesk, clock: Clock) -> None:
@@ -209,3 +214,58 @@ def _call(asked: Json, at: int) -> Call:
     except InvalidInput as error:
         raise InvalidInput("", f"this cannot be a call of a tool: {error}") from None
     return Call(made.id, made.tool, made.args)
+
+
+EVALUATION: Final = "/access/v1/evaluation"
+EVALUATIONS: Final = "/access/v1/evaluations"
+AUTHZEN_METADATA: Final = "/.well-known/authzen-configuration"
+
+_HOST: Final = re.compile(r"[A-Za-z0-9._\-:\[\]]{1,255}")
+
+
+class AuthzenEndpoints:
+    """A policy decision point, as the standard has it. Search is not offered."""
+
+    def __init__(self, context: ServiceContext) -> None:
+        """Answer by the policy of a service, if it has one."""
+        self._context: Final = context
+        settings = context.settings
+        self._desk: Final = (
+            None
+            if settings.policy is None
+            else _AuthzenDesk(settings.policy, context.desk, settings.clock)
+        )
+
+    async def evaluation(self, request: Request) -> Response:
+        """Answer one question."""
+        return await self._answer(request, lambda desk, value: desk.evaluation(value))
+
+    async def evaluations(self, request: Request) -> Response:
+        """Answer many."""
+        most = self._context.settings.limits.batch
+        return await self._answer(request, lambda desk, value: desk.evaluations(value, most))
+
+    async def _answer(self, request: Request, ask: Callable[[_AuthzenDesk, Any], Json]) -> Response:
+        desk = self._desk
+        if desk is None:
+            message = "nothing is permitted without a policy: start the service with --policy"
+            raise RequestRefused(404, message)
+        return await self._context.answer(request, lambda value: json_answer(ask(desk, value)))
+
+    async def metadata(self, request: Request) -> Response:
+        """Say where the endpoints are, seen from where this was asked."""
+        base = self._context.settings.public_url or _asked_under(request)
+        return json_answer(
+            {
+                "policy_decision_point": base,
+                "access_evaluation_endpoint": f"{base}{EVALUATION}",
+                "access_evaluations_endpoint": f"{base}{EVALUATIONS}",
+            }
+        )
+
+
+def _asked_under(request: Request) -> str:
+    host = request.headers.get("host", "")
+    if not _HOST.fullmatch(host):
+        raise RequestRefused(400, "the header Host does not name a host")
+    return f"{request.scope['scheme']}://{host}"

@@ -12,8 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from critic import Refused, ScoreVerdict, Verified
-from harness.serve.answering import fault_of, json_answer
-from harness.serve.refusing import Json, RequestRefused, error_shape
+from harness.serve.answering import Json, RequestRefused, error_shape, fault_of, json_answer
 from harness.serve.request_limits import INLINE_BYTES
 from harness.serve.service import ServiceContext
 from harness.wire import InvalidInput, parse_json

@@ -6,14 +6,179 @@ Rule 1: a schema admits every body that the service takes. What JSON Schema cann
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
+from starlette.requests import Request
+from starlette.responses import Response
+
+from critic import Proposal, verify_proposal
+from harness.cases import ConsolidateInput
 from harness.schemas import schemas
-from harness.serve.examples import request_examples
-from harness.serve.openapi_parts import OTHER_SCHEMAS
+from harness.serve.answering import json_answer
+from harness.wire import build
 
 Json = dict[str, Any]
+
+_TOOL: Final[Json] = {
+    "adapter_id": "mail",
+    "capability_id": "send_mail",
+    "approval_mode": "network",
+    "args_schema": {
+        "type": "object",
+        "properties": {"to": {"type": "string"}, "text": {"type": "string"}},
+        "required": ["to", "text"],
+        "additionalProperties": False,
+    },
+    "requires_evidence": ["consent"],
+}
+_CONSENT: Final[Json] = {"id": "consent/17", "classification": "consent"}
+_STEP: Final[Json] = {
+    "kind": "tool",
+    "adapter_id": "mail",
+    "capability_id": "send_mail",
+    "args": {"to": "ada@example.org", "text": "Your parcel has arrived."},
+}
+
+
+def _proposal(*refs: str) -> Json:
+    pinned = {"evidence_refs": list(refs)} if refs else {}
+    return {
+        "ctx": {"trace_id": "t1", "safety_mode": "network"},
+        "compiled": {"manifests": {"tool_manifest": [_TOOL], "evidence_manifest": [_CONSENT]}},
+        "spec": {"id": "notify", "required_outputs": []},
+        "plan": {"steps": [{**_STEP, **pinned}], "declared_outputs": []},
+    }
+
+
+_GOOD, _UNBACKED = _proposal("consent/17"), _proposal()
+
+
+def _run() -> Json:
+    names = ("adapter_id", "capability_id", "args")
+    call = {"step": 0, **{name: _STEP[name] for name in names}, "status": "completed"}
+    return {"run_id": "r1", "trace_id": "t1", "proposal": _GOOD, "calls": [call], "outputs": {}}
+
+
+def _verdicts() -> Json:
+    verdict = verify_proposal(build(Proposal, _UNBACKED))
+    given = {
+        "trace_id": "t1",
+        "decision_key": "notify",
+        "verify": verdict.wire(),
+        "decided_at": "2026-05-09T12:00:00Z",
+    }
+    return build(ConsolidateInput, given).wire()
+
+
+_USER: Final = {"type": "identity", "id": "ada@example.org"}
+_MAIL: Final = {
+    "type": "tool",
+    "id": "send_mail",
+    "properties": {"arguments": _STEP["args"]},
+}
+_CALL: Final = {"name": "tools/call"}
+
+
+def request_examples() -> Mapping[str, Mapping[str, Json]]:
+    """Return requests by path and by what they show."""
+    question = {"subject": _USER, "action": _CALL, "resource": _MAIL}
+    batch = {"subject": _USER, "action": _CALL, "evaluations": [{"resource": _MAIL}]}
+    calls = [{"id": "c1", "tool": "read_file", "args": {"path": "bill.txt"}}]
+    return {
+        "/v1/verify": {"backed by evidence": _GOOD, "refused": _UNBACKED},
+        "/v1/score": {"a run": _run()},
+        "/v1/consolidate": {"a refusal": _verdicts()},
+        "/v1/sessions/{session}/events": {
+            "open": {"event": "open", "session": "s1", "request": "Pay the bill in bill.txt"},
+            "calls": {"event": "calls", "session": "s1", "calls": calls},
+            "close": {"event": "close", "session": "s1"},
+        },
+        "/access/v1/evaluation": {"a call of a tool": question},
+        "/access/v1/evaluations": {
+            "each alone": batch,
+            "a plan": {**batch, "options": {"evaluations_semantic": "deny_on_first_deny"}},
+        },
+        "/v1/data/critic/verify": {"a plan": {"input": _GOOD}},
+        "/v1/data/critic/verify/ok": {"a plan": {"input": _UNBACKED}},
+        "/v1/data/critic/score": {"a run": {"input": _run()}},
+        "/v1/data/critic/score/ok": {"a run": {"input": _run()}},
+        "/v1/batch/data/critic/verify": {"two plans": {"inputs": {"a": _GOOD, "b": _UNBACKED}}},
+        "/v1/batch/data/critic/verify/ok": {"a plan": {"inputs": {"a": _GOOD}}},
+        "/v1/batch/data/critic/score": {"a run": {"inputs": {"a": _run()}}},
+        "/v1/batch/data/critic/score/ok": {"a run": {"inputs": {"a": _run()}}},
+    }
+
+
+_TEXT: Final[Json] = {"type": "string"}
+_OBJECT: Final[Json] = {"type": "object"}
+
+
+def _entity(*required: str) -> Json:
+    properties = {**dict.fromkeys(required, _TEXT), "properties": _OBJECT}
+    return {"type": "object", "properties": properties, "required": list(required)}
+
+
+_QUESTION: Final[Json] = {
+    "subject": _entity("type", "id"),
+    "action": _entity("name"),
+    "resource": _entity("type", "id"),
+    "context": _OBJECT,
+}
+_OPTIONS: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "evaluations_semantic": {
+            "enum": ["execute_all", "deny_on_first_deny", "permit_on_first_permit"]
+        }
+    },
+}
+_DECISION: Final[Json] = {
+    "type": "object",
+    "properties": {"decision": {"type": "boolean"}, "context": _OBJECT},
+    "required": ["decision"],
+}
+_EVENTS: Final = ("Open", "Said", "Calls", "Result", "Answer", "Close")
+
+_OTHER_SCHEMAS: Final[Json] = {
+    # An event without its session has the one of the path.
+    "PostedEvent": {
+        "type": "object",
+        "properties": {
+            "event": {"enum": [name.lower() for name in _EVENTS]},
+            "session": {"type": "string", "minLength": 1, "maxLength": 256},
+        },
+        "required": ["event"],
+        "anyOf": [
+            {"required": ["session"], "$ref": f"#/components/schemas/{name}Event"}
+            for name in _EVENTS
+        ]
+        + [{"not": {"required": ["session"]}}],
+    },
+    "EvaluationRequest": {
+        "type": "object",
+        "properties": _QUESTION,
+        "required": ["subject", "action", "resource"],
+    },
+    "EvaluationResponse": _DECISION,
+    "EvaluationsRequest": {
+        "type": "object",
+        # What each of the questions leaves out is taken from here: parts may be missing.
+        "properties": {"evaluations": {"type": "array"}, "options": _OPTIONS},
+    },
+    "EvaluationsResponse": {
+        "anyOf": [
+            _DECISION,
+            {
+                "type": "object",
+                "properties": {"evaluations": {"type": "array", "items": _DECISION}},
+                "required": ["evaluations"],
+            },
+        ]
+    },
+}
+
 
 _PARTS: Final = "#/components/schemas/"
 _SESSION: Final[Json] = {
@@ -41,7 +206,7 @@ _FAULTS: Final[Mapping[int, str]] = {
 }
 
 
-def openapi_document() -> Json:
+def _openapi_document() -> Json:
     """Return the document."""
     verdict, ruling = _ref("VerifyVerdict"), {"oneOf": [_ref("Ruling"), _ref("SessionReport")]}
     event = _ref("PostedEvent")
@@ -160,7 +325,7 @@ def _components() -> Json:
         moved.pop("$schema")
         parts |= {part: body for part, body in inner.items() if part not in parts}
         parts[name] = moved
-    return parts | OTHER_SCHEMAS
+    return parts | _OTHER_SCHEMAS
 
 
 def _with_examples(path: str, item: Json) -> Json:
@@ -175,3 +340,20 @@ def _version() -> str:
         return version("plan-critic")
     except PackageNotFoundError:
         return "0+unknown"
+
+
+class OpenApiEndpoint:
+    """The document, which is the same for all services of a process."""
+
+    def __init__(self) -> None:
+        """Make it before the first request, unless another service did."""
+        _document()
+
+    async def show(self, _request: Request) -> Response:
+        """Answer with it."""
+        return Response(_document(), media_type="application/json")
+
+
+@cache
+def _document() -> bytes:
+    return bytes(json_answer(_openapi_document()).body)

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 
 from starlette.requests import Request
 
-from harness.serve.refusing import RequestRefused
+from harness.serve.answering import RequestRefused
 from harness.wire import MAX_DOCUMENT_BYTES
 
 _T = TypeVar("_T")

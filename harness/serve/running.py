@@ -1,20 +1,137 @@
 """Run an application on a socket until it is told to stop. What it has begun, it answers.
 
-Rule 1: nothing is printed but that it serves.
+Rule 1: nothing is printed but that it serves, and one line for each failure.
+Rule 2: an address that others can reach is never bound without tokens.
+Rule 3: a Unix socket is for its owner only, from the moment that it exists. One that a server
+        listens on is not taken away from it.
 """
 
 import asyncio
+import os
 import signal
 import socket
+import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from harness.serve.sockets import url_of
+from harness.errors import UsageError, escape_text
+
+_BACKLOG: Final = 2048
+_ONLY_OWNER: Final = 0o177
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, seen from itself only: an address, or localhost."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def bind_tcp(host: str, port: int, *, has_tokens: bool) -> socket.socket:
+    """Return a socket that listens on a host.
+
+    Raises:
+        UsageError: others can reach the host without a token, or it cannot be bound.
+    """
+    shown = f"{escape_text(host)} port {port}"
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=_PASSIVE)
+    except (OSError, UnicodeError, OverflowError):
+        raise UsageError(f"{shown}: no such address: try --host 127.0.0.1") from None
+    family, kind, protocol, _, address = found[0]
+    if not has_tokens and not is_loopback(str(address[0])):
+        raise UsageError(
+            f"{shown}: others can reach this address: give --tokens FILE, or serve on 127.0.0.1"
+        )
+    bound = socket.socket(family, kind, protocol)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(address)
+        bound.listen(_BACKLOG)
+    except OSError as error:
+        bound.close()
+        raise _cannot_listen(shown, error) from None
+    return bound
+
+
+_PASSIVE: Final = socket.AI_PASSIVE
+
+
+def bind_unix(path: str) -> socket.socket:
+    """Return a Unix socket that listens at a path, which only its owner can use.
+
+    Raises:
+        UsageError: something else is there, a server listens there, or it cannot be bound.
+    """
+    shown = escape_text(path)
+    _clear(path, shown)
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    before = os.umask(_ONLY_OWNER)
+    try:
+        bound.bind(path)
+        bound.listen(_BACKLOG)
+    except (OSError, ValueError) as error:
+        bound.close()
+        raise _cannot_listen(shown, error) from None
+    finally:
+        os.umask(before)
+    return bound
+
+
+def _clear(path: str, shown: str) -> None:
+    """Remove a socket that a server which was killed left behind."""
+    try:
+        mode = Path(path).lstat().st_mode
+    except (FileNotFoundError, ValueError):
+        return
+    except OSError as error:
+        raise _cannot_listen(shown, error) from None
+    if not stat.S_ISSOCK(mode):
+        raise UsageError(f"{shown}: there is something else here: name another path")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(path)
+        except ConnectionRefusedError:
+            Path(path).unlink(missing_ok=True)
+            return
+        except OSError as error:
+            raise _cannot_listen(shown, error) from None
+    raise UsageError(f"{shown}: a server listens here already: stop it, or name another path")
+
+
+def release_unix(path: str, bound: os.stat_result) -> None:
+    """Remove the socket at a path, if it is still the one that was bound."""
+    with suppress(OSError):
+        if _identity(Path(path).lstat()) == _identity(bound):
+            Path(path).unlink()
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_dev, status.st_ino, status.st_mtime_ns  # the number of a file is used again
+
+
+def url_of(bound: socket.socket) -> str:
+    """Return the URL that a socket is reached by."""
+    address: Any = bound.getsockname()
+    if bound.family == socket.AF_UNIX:
+        return f"unix:{escape_text(str(address))}"
+    host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    return f"http://{host}:{address[1]}"
+
+
+def _cannot_listen(shown: str, error: Exception) -> UsageError:
+    reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    return UsageError(f"{shown}: cannot listen: {escape_text(reason)}")
+
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _KEEP_ALIVE_S: Final = 75

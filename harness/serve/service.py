@@ -17,13 +17,15 @@ from harness.policy import Policy
 from harness.runtime.ports import Clock
 from harness.serve.bearer_tokens import BearerTokens
 from harness.serve.document_judging import VerdictDesk
-from harness.serve.idle import Monotonic
 from harness.serve.request_limits import INLINE_BYTES, RequestRoom, ServiceLimits, WorkPool
 from harness.serve.telemetry import ServiceMetrics
 from harness.wire import parse_json
 
 HookAnswerer = Callable[[bytes], bytes]
 """Answers a hook that is written as bytes, and raises where it cannot."""
+
+
+Monotonic = Callable[[], float]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from harness.serve.sockets import bind_tcp, url_of
+from harness.serve.running import bind_tcp, url_of
 
 
 async def _echo(request: Request) -> Response:

@@ -35,7 +35,7 @@ BESIDE = ROOT / "harness" / "top-level"
 
 PURE = words("""
     evals critic harness.replay harness.record harness.canonical harness.runtime.awaiting
-    harness.runtime.beginning harness.runtime.canonical_loop harness.runtime.permit
+    harness.runtime.canonical_loop harness.runtime.canonical_loop harness.runtime.permit
     harness.runtime.ports harness.loops.revise harness.loops.plan_loop harness.loops.plan_replies
     harness.loops.plan_types harness.loops.verifying_planner harness.loops.actor_critic
     harness.loops.agents.agent harness.loops.critique harness.loops.agents.journal
@@ -46,10 +46,10 @@ PURE = words("""
     harness.guard.guard_rules harness.guard.rulings harness.guard.guard_state harness.guard.status
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
-    harness.policy.analysis.lint_spec harness.policy.schema_lint harness.policy.schema_faults
+    harness.policy.analysis.policy_lint harness.policy.schema_lint harness.policy.schema_faults
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing
-    harness.policy.analysis.stories harness.policy.analysis.policy_judge
+    harness.policy.analysis.stories harness.policy.analysis.witness
     harness.policy.analysis.policy_effects harness.policy.analysis.witness
     harness.policy.analysis.policy_diff harness.audit.proofs.merkle harness.audit.proofs.comparison
 """)

@@ -1,10 +1,17 @@
 """One decision as it is opened: plan, tiers, evidence, verdict, and the run against the plan. Pure.
 
 What many decisions share is put into a pool, and stands here as a number.
+A person's question and answer are shown as far as the records have them:
+
+Rule 1: a refusal that an approval would clear is a question, unless its record says that nobody was
+        asked.
+Rule 2: a later record of the same plan in the same trace answers it: with an approval of the plan,
+        or as denied.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 from critic.reports import ScoreVerdict
 from critic.verdicts import Refused, Verified, Violation
@@ -18,6 +25,81 @@ from harness.audit.report.record_rows import Checked, tool_name
 from harness.audit.report.visible_text import visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts
+
+_PREFIX: Final = "sha256:"
+_DENIED: Final = "denied by "
+
+
+@dataclass(slots=True)
+class AskedQuestion:
+    """A question, and the number of the record with its answer once there is one."""
+
+    seq: int
+    trace: str
+    reason: str
+    answer: str = "no answer is on record"
+    answered_by: int | None = None
+    yes: bool | None = None
+
+
+class Questions:
+    """Collects questions and answers as records come."""
+
+    def __init__(self) -> None:
+        self.asked: list[AskedQuestion] = []
+        self._open: dict[tuple[str, str], AskedQuestion] = {}
+
+    @property
+    def approved(self) -> int:
+        """Return how many were answered with yes."""
+        return sum(one.yes is True for one in self.asked)
+
+    @property
+    def denied(self) -> int:
+        """Return how many were answered with no."""
+        return sum(one.yes is False for one in self.asked)
+
+    def add(self, record: DecisionRecord | BegunRecord, inputs: ShownInputs) -> None:
+        """Take in a record: a question, an answer, both, or neither."""
+        decision = record if isinstance(record, DecisionRecord) else None
+        trace = decision.report.trace_id if decision else getattr(record, "trace_id", "")
+        key = trace, record.inputs.plan
+        note = (decision.error if decision else None) or ""
+        if (question := self._open.get(key)) is not None:
+            self._answer(question, key, record.seq, note, _approver(inputs, record.inputs.plan))
+        if decision is None or note or not isinstance(decision.report.verify, Refused):
+            return
+        if decision.report.verify.approvable:
+            asked = AskedQuestion(
+                record.seq, visible(trace), visible(decision.report.verify.reasons[0])
+            )
+            self.asked.append(asked)
+            self._open[key] = asked
+
+    def _answer(
+        self,
+        question: AskedQuestion,
+        key: tuple[str, str],
+        seq: int,
+        note: str,
+        approver: str | None,
+    ) -> None:
+        if note.startswith(_DENIED):
+            question.answer, question.yes = visible(note), False
+        elif approver is not None:
+            question.answer, question.yes = f"approved by {visible(approver)}", True
+        else:
+            return
+        question.answered_by = seq
+        del self._open[key]
+
+
+def _approver(inputs: ShownInputs, plan_digest: str) -> str | None:
+    """Return who approved the plan, if anybody did."""
+    given = () if inputs.ctx is None else inputs.ctx.approvals or ()
+    names = [one.approver for one in given if one.plan_digest.removeprefix(_PREFIX) == plan_digest]
+    return names[0] if names else None
+
 
 Sharing = Callable[[Any], int]
 """Puts a value into the pool, and returns its number there."""

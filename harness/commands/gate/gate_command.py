@@ -2,9 +2,12 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final
 
+from critic import Run
 from evals.escaping import escape_line
 from harness.audit.gate.bootstrap import quantile
 from harness.audit.gate.release_decision import (
@@ -17,11 +20,55 @@ from harness.audit.gate.release_decision import (
     refusal_check,
 )
 from harness.audit.gate.run_reading import ReleaseSample, release_sample, sample_of
+from harness.commands.documents import InputDocument, read_lines, read_whole
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
-from harness.commands.gate.gate_runs import run_files, runs_in
 from harness.commands.output import ascii_json
+from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import check_log
+from harness.wire import InvalidInput, parse
+
+_SUFFIXES: Final = (".json", ".jsonl")
+
+
+def run_files(name: str) -> list[Path] | None:
+    """Return the files with runs that a name stands for; None if it is that of a log.
+
+    Raises:
+        UsageError: it is a folder without any.
+        OSError: the folder cannot be read.
+    """
+    path = Path(name)
+    if "://" in name or not (path.is_dir() or path.suffix in _SUFFIXES):
+        return None
+    if not path.is_dir():
+        return [path]
+    found = sorted(one for one in path.iterdir() if one.suffix in _SUFFIXES and one.is_file())
+    if not found:
+        raise UsageError(f"{escape_text(name)}: the folder holds no runs (*.json, *.jsonl)")
+    return found
+
+
+def _runs_in(files: list[Path]) -> Iterator[Run]:
+    """Yield the runs in files.
+
+    Raises:
+        UsageError: one cannot be read, or is not a Run.
+    """
+    for document in _documents(files):
+        try:
+            yield document.parse_with(lambda data: parse(Run, data))
+        except InvalidInput as error:
+            raise UsageError(f"{document.source}: not a Run: {error}") from None
+
+
+def _documents(files: list[Path]) -> Iterator[InputDocument]:
+    for file in files:
+        if file.suffix == ".jsonl":
+            yield from read_lines(str(file))
+        else:
+            yield read_whole(str(file))
+
 
 _EXIT_INCONCLUSIVE: Final = 3
 _MEASURES: Final = ("wall_ms", "cost_micros")
@@ -55,7 +102,7 @@ def _sample(name: str) -> ReleaseSample:
     """Return the runs of a log, or in files. What is damaged beside records counts as unread."""
     files = run_files(name)
     if files is not None:
-        return sample_of(runs_in(files))
+        return sample_of(_runs_in(files))
     with SqlDecisionLog.open_for_reading(name) as log:
         sample = release_sample(log)
         damage = check_log(log).damage

@@ -86,9 +86,8 @@ def _require_libraries() -> None:
 
 def _serve_url(args: argparse.Namespace, server: GuardedServer) -> int:
     """Serve what is at a URL on this machine, and nowhere else."""
-    from harness.integrations.mcp.mcp_http_app import PATH, http_app  # noqa: PLC0415
-    from harness.serve.running import run_app  # noqa: PLC0415
-    from harness.serve.sockets import bind_tcp  # noqa: PLC0415
+    from harness.integrations.mcp.mcp_http import PATH, http_app  # noqa: PLC0415
+    from harness.serve.running import bind_tcp, run_app  # noqa: PLC0415
 
     with bind_tcp(args.host, args.port, has_tokens=False) as bound:
         app = http_app(server, args.server[0])

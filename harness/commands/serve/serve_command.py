@@ -17,9 +17,9 @@ from harness.wire import MAX_DOCUMENT_BYTES
 def run(args: argparse.Namespace) -> int:
     """Serve until told to stop. Exit status as documented by `critic serve --help`."""
     _require_libraries()
+    from harness.serve.app import serve  # noqa: PLC0415
     from harness.serve.bearer_tokens import read_tokens  # noqa: PLC0415
     from harness.serve.request_limits import ServiceLimits  # noqa: PLC0415 - an extra of their own
-    from harness.serve.server import serve  # noqa: PLC0415
     from harness.serve.service import ServiceSettings  # noqa: PLC0415
 
     limits = ServiceLimits(
@@ -58,7 +58,7 @@ def _require_libraries() -> None:
 
 def _bound(args: argparse.Namespace, stack: ExitStack, *, has_tokens: bool) -> socket.socket:
     """Return the socket to serve on. What it leaves on disk is removed at the end."""
-    from harness.serve.sockets import bind_tcp, bind_unix, release_unix  # noqa: PLC0415
+    from harness.serve.running import bind_tcp, bind_unix, release_unix  # noqa: PLC0415
 
     if args.socket is None:
         return stack.enter_context(bind_tcp(args.host, args.port, has_tokens=has_tokens))

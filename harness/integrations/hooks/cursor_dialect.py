@@ -1,6 +1,7 @@
 """The dialect of Cursor: events for all tools, and others for the shell and for MCP."""
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any, ClassVar, Final
 
 from harness.integrations.hooks.dialect import (
@@ -14,7 +15,16 @@ from harness.integrations.hooks.dialect import (
     optional_text,
     text_at,
 )
-from harness.integrations.hooks.strict import strict_json
+
+
+def _strict_json(text: str) -> Any:
+    """Return the value of a JSON text.
+
+    Raises:
+        ValueError: it is not strict JSON. The message is one line, safe to print.
+    """
+    return import_module("harness.wire").parse_json(text.encode())
+
 
 _SHELL: Final = frozenset({"beforeShellExecution", "afterShellExecution"})
 _MCP: Final = frozenset({"beforeMCPExecution", "afterMCPExecution"})
@@ -112,7 +122,7 @@ def _object(args: Any) -> Any:
     if type(args) is not str:
         return args
     try:
-        return strict_json(args)
+        return _strict_json(args)
     except ValueError as error:
         raise HookFault("/tool_input", f"must be an object: {error}") from None
 
@@ -122,7 +132,7 @@ def _output(given: Any, *, is_text: bool) -> Any:
     if is_text or type(given) is not str:
         return given
     try:
-        return strict_json(given)
+        return _strict_json(given)
     except ValueError:
         return given
 

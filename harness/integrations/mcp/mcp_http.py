@@ -9,12 +9,16 @@ Not passed on: the ids of events, so that a stream that broke cannot be taken up
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
 from threading import Lock
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+import httpx2
+from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
 
 from harness.integrations.mcp import mcp_messages as wire
 from harness.integrations.mcp.mcp_asking import RepeatedRequests
@@ -29,7 +33,7 @@ from harness.integrations.mcp.mcp_upstream import (
     lost,
     messages_of,
 )
-from harness.serve.sockets import is_loopback
+from harness.serve.running import is_loopback
 from harness.wire import MAX_DOCUMENT_BYTES
 
 _MOST_CONNECTIONS: Final = 1000
@@ -299,3 +303,25 @@ async def _unless_gone(request: Request, wanted: Any) -> Any:
 
 def _event(message: Json) -> bytes:
     return b"event: message\ndata: " + wire.dump_message(message) + b"\n\n"
+
+
+PATH: Final = "/mcp"
+
+_CONNECT_S: Final = 10
+
+
+def http_app(server: GuardedServer, url: str) -> Starlette:
+    """Return an application that serves what is at a URL, as far as the guard allows."""
+    # How long a call takes is for the client to decide.
+    timeout = httpx2.Timeout(_CONNECT_S, read=None, write=None, pool=None)
+    limits = httpx2.Limits(max_connections=None)
+    client = httpx2.AsyncClient(timeout=timeout, limits=limits, follow_redirects=False)
+    proxy = McpHttpProxy(server, url, client)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        async with client:
+            yield
+
+    routes = [Route(PATH, proxy.answer, methods=["POST", "GET", "DELETE"])]
+    return Starlette(routes=routes, lifespan=lifespan)

@@ -14,7 +14,7 @@ names those repositories.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,7 +23,6 @@ from typing import Final, Literal, Self
 
 from harness.errors import escape_text
 from harness.loops.code.agent_commands import names_agent_settings
-from harness.loops.code.by_checks import CheckedFiles
 from harness.loops.code.git import GitFailed, PrivateGit
 from harness.loops.code.git_guard import GitGuard
 from harness.loops.code.repository import Repository, ignore_rule, locate, tracked_paths
@@ -119,7 +118,7 @@ class Workspace:
         self._watch(watched)
         self.base: str = self.tree() if kept is None else kept.base.tree
         self._links = self._read_links() if kept is None else kept.base.links
-        self._checked = CheckedFiles(self._entries() if kept is None else self._restored)
+        self._checked = _CheckedFiles(self._entries() if kept is None else self._restored)
 
     def __enter__(self) -> Self:
         return self
@@ -341,3 +340,38 @@ def top_of(folder: Path) -> Path:
         CodeLoopError: the folder does not exist or is not inside a git work tree.
     """
     return locate(folder).root
+
+
+Entries = Mapping[bytes, bytes]
+"""The files of a moment: of each path its mode and its object, as git writes them."""
+
+
+class _CheckedFiles:
+    """The files that the checks of this session added, and those that they changed."""
+
+    def __init__(self, first: Entries) -> None:
+        """Start with the files that the session began with."""
+        self._first = first
+        self._before: Entries | None = None
+        self._added: dict[bytes, bytes] = {}
+
+    def begin(self, entries: Entries | None) -> None:
+        """Note the files as they are before the checks run; None if they cannot be read."""
+        self._before = entries
+
+    def end(self, entries: Entries) -> tuple[bytes, ...]:
+        """Remember the files that were added since `begin`; return the others that differ."""
+        before, self._before = self._before, None
+        if before is None:
+            return ()
+        differing = {
+            path for path in before.keys() | entries.keys() if before.get(path) != entries.get(path)
+        }
+        added = differing - before.keys() - self._first.keys()
+        self._added.update({path: entries[path] for path in added})
+        return tuple(sorted(differing - added))
+
+    def left_as_added(self, entries: Entries) -> frozenset[bytes]:
+        """Return the paths that the checks added, and that are as the checks left them."""
+        added = self._added.items()
+        return frozenset(path for path, entry in added if entries.get(path) == entry)

@@ -12,15 +12,21 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from critic import (
+    CompiledContext,
+    EvidenceItem,
+    Manifests,
     Plan,
     Refused,
     RunBudget,
+    RunContext,
     Verified,
     Violation,
+    verify,
 )
 from evals.escaping import escape_line
 from evals.json_schemas import compile_schema
 from evals.timestamps import format_time, unexpired
+from harness.canonical import canonical_json
 from harness.policy.analysis.backing import (
     ToolPair,
     backed_steps,
@@ -29,13 +35,61 @@ from harness.policy.analysis.backing import (
     pinning,
     scalars_of,
 )
-from harness.policy.analysis.policy_judge import PolicyJudge
 from harness.policy.analysis.samples import samples, smallest_first
 from harness.policy.analysis.stories import Stories, Story, changed_roles, pair_of
 from harness.policy.envelopes import SESSION_BUDGET, Policy, PolicyTool
+from harness.policy.partial_documents import completed_context
 from harness.wire import InvalidInput, build
 
 Json = dict[str, Any]
+
+
+class _PolicyJudge:
+    """A policy as `critic verify --policy` uses it.
+
+    A plan is judged with the tools that it calls and those that list a required output: no other
+    tool has a part in its verdict.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._tools = {tool.pair: tool.capability for tool in policy.tool}
+        required = set(policy.spec.required_outputs)
+        self._makers = [
+            tool.pair for tool in policy.tool if not required.isdisjoint(tool.produces or ())
+        ]
+        self._ids = {item.id for item in policy.evidence}
+        self._last: tuple[Any, CompiledContext] = None, policy.compiled()
+
+    def verdict(self, plan: Plan, ctx: Json, evidence: tuple[Json, ...]) -> Verified | Refused:
+        """Return what the policy says to the plan.
+
+        Raises:
+            InvalidInput: the context, or the evidence beside that of the policy, is not valid.
+        """
+        completed = build(RunContext, completed_context(self.policy, ctx))
+        called = map(pair_of, plan.wire()["steps"])
+        pairs = dict.fromkeys(pair for pair in (*self._makers, *called) if pair in self._tools)
+        compiled = self._compiled_of(tuple(pairs), evidence)
+        return verify(completed, compiled, self.policy.spec, plan)
+
+    def _compiled_of(
+        self, pairs: tuple[ToolPair, ...], evidence: tuple[Json, ...]
+    ) -> CompiledContext:
+        key = pairs, canonical_json(list(evidence))
+        if self._last[0] != key:
+            items = [build(EvidenceItem, item) for item in evidence]
+            if not self._ids.isdisjoint(item.id for item in items):
+                raise InvalidInput("", "the policy holds evidence of that id")
+            manifests = Manifests(
+                tool_manifest=[self._tools[pair] for pair in pairs],
+                evidence_manifest=[*self.policy.evidence, *items],
+                record_fields=self.policy.record_fields,
+            )
+            self._last = key, CompiledContext(manifests=manifests)
+        return self._last[1]
+
+
 _Sides = tuple[PolicyTool | None, PolicyTool | None]
 """A tool as the accepting policy has it, and as the refusing one has it."""
 
@@ -84,7 +138,7 @@ class Search:
             budgets = [SESSION_BUDGET, SESSION_BUDGET]
             self._ctx["run_budget"] = SESSION_BUDGET.wire()
         self._budget, self._other_budget = (budget or RunBudget() for budget in budgets)
-        self._accepts, self._refuses = PolicyJudge(accepting), PolicyJudge(refusing)
+        self._accepts, self._refuses = _PolicyJudge(accepting), _PolicyJudge(refusing)
         self._stories = Stories(accepting, refusing)
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}

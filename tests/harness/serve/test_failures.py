@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.serve import document_judging, verdict_endpoints
+from harness.serve import document_judging, endpoints
 from harness.serve.request_limits import ServiceLimits
 from tests.harness.serve.asking import app_of, ask, event_path
 from tests.support.examples import HOSTILE, good_proposal, good_run, is_safe
@@ -92,7 +92,7 @@ def test_a_judge_that_fails_allows_nothing(
 
     app = app_of(desk())
     monkeypatch.setattr(document_judging, "verify", fail)
-    monkeypatch.setattr(verdict_endpoints.VerdictEndpoints, "_score", fail)
+    monkeypatch.setattr(endpoints.VerdictEndpoints, "_score", fail)
     for path, body in ASKED:
         if "access" not in path:
             answer = ask(app, path, body)

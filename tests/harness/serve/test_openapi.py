@@ -13,7 +13,7 @@ from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from harness.schemas import schemas
-from harness.serve.examples import request_examples
+from harness.serve.openapi import request_examples
 from tests.harness.serve.asking import app_of, ask
 from tests.support.effort import sampled
 from tests.support.guarding import desk

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from harness.log import SqlDecisionLog
-from harness.serve.sockets import bind_tcp, bind_unix, is_loopback, release_unix
+from harness.serve.running import bind_tcp, bind_unix, is_loopback, release_unix
 from tests.harness.console import Critic
 from tests.harness.serve.asking import JSON, ServiceProcess, event_path, serving, started
 from tests.support.examples import HOSTILE, PLAN_A, PLAN_B, is_safe

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.audit.report.chart import HEIGHT, WIDTH, chart_of
 from harness.audit.report.page_words import REFUSAL_WORDS
+from harness.audit.report.report_page import HEIGHT, WIDTH, chart_of
 from harness.audit.report.visible_text import visible, visible_json
 
 _TIMES = st.datetimes(timezones=st.just(UTC)) | st.datetimes(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.integrations.hooks.agent_settings import INSTALLATIONS
+from harness.integrations.hooks.install import INSTALLATIONS
 from tests.harness.console import Critic, Said
 from tests.harness.integrations.hooks.agents import AGENTS, CLAUDE_CODE, CURSOR, Agent
 from tests.support.paths import ROOT

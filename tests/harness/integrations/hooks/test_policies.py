@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema_rs import validator_for
 
-from harness.integrations.hooks.agent_settings import INSTALLATIONS
 from harness.integrations.hooks.dialects import DIALECTS
-from harness.integrations.hooks.install import shipped_policy
+from harness.integrations.hooks.install import INSTALLATIONS, shipped_policy
 from harness.policy import Policy, lint, parse_policy
 
 SHELLS = {

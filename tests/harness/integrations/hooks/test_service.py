@@ -14,7 +14,7 @@ from plan_critic_entry.hook_client import answer_of, options_of, request_of
 
 from harness.commands.hook.hook_arguments import add_hook
 from harness.integrations.hooks.desk import HookDesk
-from harness.serve.hook_endpoint import HOOK_TYPE, HOOKS
+from harness.serve.endpoints import HOOK_TYPE, HOOKS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput
 from tests.harness.console import Critic, Said
 from tests.harness.integrations.hooks.agents import AGENTS, CLAUDE_CODE, Agent

@@ -279,7 +279,7 @@ def test_the_proxy_on_http_needs_nothing_of_the_service() -> None:
     program = """
 import sys
 sys.modules["prometheus_client"] = None
-import harness.integrations.mcp.mcp_http_app, harness.serve.running
+import harness.integrations.mcp.mcp_http, harness.serve.running
 """
     done = subprocess.run([sys.executable, "-c", program], env=ENVIRONMENT, check=False)
     assert done.returncode == 0
