@@ -40,6 +40,7 @@
             NotALog
             Unrecordable
         MalformedReply
+        NearMissTaken
         NoPlan
             NotCovered
         NoSource

@@ -37,6 +37,7 @@ FRONTS: Final = (
     "harness.integrations.otel",
     "harness.testing.laws",
     "harness.testing.seams",
+    "harness.testing.equalities",
     "harness.testing.strategies",
     "evals",
 )

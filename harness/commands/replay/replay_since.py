@@ -11,6 +11,7 @@ from typing import Final
 
 from harness.audit.proofs.checkpoint import Checkpoint
 from harness.audit.proofs.comparison import Departure, compare_hashes
+from harness.audit.proofs.notes import from_decimal
 from harness.commands.log.note_files import public_keys, shown_path, signed_checkpoint
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
@@ -48,9 +49,8 @@ def parse_head(text: str | None, option: str = "--head") -> Head | None:
     if text is None:
         return None
     seq, _, digest = text.partition(":")
-    # Sixteen digits hold every number that a record may have.
-    number = int(seq) if seq.isdecimal() and len(seq) <= 16 else -1
-    if number < 0 or not is_digest(digest) or (number == 0 and digest != GENESIS):
+    number = from_decimal(seq)
+    if number is None or not is_digest(digest) or (number == 0 and digest != GENESIS):
         raise UsageError(f"{option}: write it as `critic log verify` prints it, SEQ:HASH")
     return Head(number, digest)
 

@@ -8,6 +8,7 @@ from tests.assurance.planted.demand_bugs import DEMAND_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
+from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
 from tests.assurance.planted.worth_bugs import WORTH_BUGS
@@ -21,4 +22,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *FACTS_BUGS,
     *EVALS_BUGS,
     *HARNESS_BUGS,
+    *NEAR_BUGS,
 )

@@ -1,0 +1,57 @@
+"""Bugs that take a near miss for the value that decides."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+NEAR_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "tool-in-another-case",
+        "harness/guard/permits.py",
+        "a permit is redeemed for a tool whose name differs in case",
+        "if tool != self._tool or",
+        "if tool.casefold() != self._tool.casefold() or",
+    ),
+    slip(
+        "true-redeemed-for-1",
+        "harness/guard/permits.py",
+        "arguments are compared as Python does, to which true is 1",
+        "or _bytes_or_none(args) != self._args:",
+        'or parse_json(_bytes_or_none(args) or b"0") != parse_json(self._args):',
+    ),
+    slip(
+        "denied-by-names-of-arguments",
+        "harness/guard/course.py",
+        "a no to one call is a no to every call with arguments of those names",
+        "canonical_json([call.tool, dict(call.args)])",
+        "canonical_json([call.tool, sorted(call.args)])",
+    ),
+    slip(
+        "policy-by-a-prefix",
+        "critic/session/session_state.py",
+        "a state goes on under any policy whose digest begins like that of the state",
+        "if state.policy_digest != rules.digest:",
+        "if not rules.digest.startswith(state.policy_digest):",
+    ),
+    slip(
+        "approval-in-another-case",
+        "harness/record/drafts.py",
+        "approvals whose ids differ in case use each other up",
+        'return f"approval {approval_id} {plan_digest}"',
+        'return f"approval {approval_id.lower()} {plan_digest}"',
+    ),
+    slip(
+        "false-is-absent",
+        "harness/integrations/mcp/mcp_pins.py",
+        "a hint of a pinned tool that turns false is the same",
+        "return {name: value for name, value in part.items() if value is not None}",
+        "return {name: value for name, value in part.items() if value}",
+    ),
+    slip(
+        "origin-in-another-case",
+        "harness/audit/proofs/checkpoint.py",
+        "a checkpoint of a log with nearly the same name is taken",
+        "if checkpoint.origin != origin:",
+        "if checkpoint.origin.lower() != origin.lower():",
+    ),
+)
