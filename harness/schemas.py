@@ -10,6 +10,7 @@ Rule 3: one schema has one byte form, and the checked-in files are these bytes.
 import copy
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
 from pydantic import TypeAdapter
@@ -63,7 +64,6 @@ from harness.guard import (
     Ruling,
     SaidEvent,
 )
-from harness.loops.plan_types import RevisionRequest
 from harness.policy.envelopes import GuardSettings, Policy, PolicyTool
 from harness.record import DecisionRecord
 
@@ -107,7 +107,6 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("Finding", Finding),
     ("CriticReport", CriticReport),
     ("Advice", Advice),
-    ("RevisionRequest", RevisionRequest),
     ("DecisionRecord", DecisionRecord),
     ("OpenEvent", OpenEvent),
     ("SaidEvent", SaidEvent),
@@ -124,6 +123,9 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("PolicyTool", PolicyTool),
     ("GuardSettings", GuardSettings),
 )
+
+_OF_LOOPS: Final = {"RevisionRequest": "harness.loops.plan_types"}
+"""The envelopes that only planners read, each with its module: a service has no use for them."""
 
 # What `evals.timestamps` reads: `format` alone is an annotation, which few validators check.
 _TIME_PATTERN: Final = (
@@ -142,6 +144,12 @@ _JSON_SCHEMA: Final = {"type": ["object", "boolean"]}
 
 def schemas() -> dict[str, Schema]:
     """Return the JSON Schema (draft 2020-12, self-contained) of every envelope, by name."""
+    of_loops = {name: getattr(import_module(module), name) for name, module in _OF_LOOPS.items()}
+    return schemas_of_services() | {name: _schema(name, it) for name, it in of_loops.items()}
+
+
+def schemas_of_services() -> dict[str, Schema]:
+    """Return the schemas of every envelope that is not of the loops, which stay unloaded."""
     return copy.deepcopy(_derived())  # the caller's own, to change as it likes
 
 

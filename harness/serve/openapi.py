@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from critic import Proposal, verify_proposal
 from harness.cases import ConsolidateInput
-from harness.schemas import schemas
+from harness.schemas import schemas_of_services
 from harness.serve.answering import json_answer
 from harness.wire import build
 
@@ -319,7 +319,7 @@ def _ref(name: str) -> Json:
 def _components() -> Json:
     """Return the schemas of the envelopes and of their parts, each under its name once."""
     parts: Json = {}
-    for name, schema in schemas().items():
+    for name, schema in schemas_of_services().items():
         moved = json.loads(json.dumps(schema).replace('"#/$defs/', f'"{_PARTS}'))
         inner = moved.pop("$defs", {})
         moved.pop("$schema")

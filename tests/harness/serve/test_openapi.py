@@ -1,6 +1,8 @@
 """The OpenAPI document: valid, true of what is answered, and met by requests made from it."""
 
 import json
+import subprocess
+import sys
 from contextlib import suppress
 from typing import Any, Final
 
@@ -12,7 +14,7 @@ from jsonschema_rs import validator_for
 from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from harness.schemas import schemas
+from harness.schemas import schemas_of_services
 from harness.serve.openapi import request_examples
 from tests.harness.serve.asking import app_of, ask
 from tests.support.effort import sampled
@@ -83,11 +85,23 @@ def test_each_example_is_valid_and_answered_as_the_document_says(
 
 def test_every_schema_is_there_once_and_leads_to_others_that_are() -> None:
     parts = DOCUMENT["components"]["schemas"]
-    assert parts.keys() >= schemas().keys()
+    assert parts.keys() >= schemas_of_services().keys()
     named = {ref.partition('"')[0] for ref in json.dumps(DOCUMENT).split('"#/')[1:]}
     assert {ref.removeprefix("components/schemas/") for ref in named} <= parts.keys()
     for schema in parts.values():
         assert validator(schema)
+
+
+def test_a_service_and_its_document_load_no_loop() -> None:
+    program = """if True:
+        import sys, harness.serve.app, harness.serve.openapi
+        harness.serve.openapi.OpenApiEndpoint()  # makes the document
+        print(*(name for name in sys.modules if name.startswith("harness.loops")))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")
 
 
 def test_every_endpoint_is_in_the_document() -> None:
