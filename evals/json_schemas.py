@@ -20,8 +20,6 @@ from evals.json_value import JsonValue
 from evals.recent_results import RecentResults
 from evals.schema_budget import MAX_SCHEMA_BYTES, costs_of, pattern_memory
 from evals.schema_effect import accepts_every_object
-from evals.schema_outline import Outline, outline
-from evals.schema_repetition import repeats_itself
 
 # The compiler follows references anew for each `unevaluated...` keyword, one call within another:
 # a chain of a thousand ends the process, and the time grows with its square. No path is longer than
@@ -45,9 +43,9 @@ _MOST_QUESTIONS: Final = 200_000
 _MOST_ERRORS: Final = 10_000
 """How many errors of one value are read. Further ones are at the same few thousand places."""
 
-
-_MOST_SPELLED: Final = 50_000_000
-"""Characters. Each error spells the keys on the way to its place, and keys can have any length."""
+_MOST_SPELLED: Final = 100_000_000
+"""Characters. Each error spells the keys on the way to its place, and keys can have any length: it
+takes a way of over 500 characters to spell more than this."""
 
 
 class SchemaFault(NamedTuple):
@@ -62,7 +60,7 @@ class SchemaFault(NamedTuple):
 class CompiledSchema:
     """A schema ready to be asked: `is_valid(value)`."""
 
-    __slots__ = ("_accepts_every_object", "_errors", "_schema", "is_valid")
+    __slots__ = ("_accepts_every_object", "_errors", "_schema", "_validator", "is_valid")
 
     is_valid: Callable[[Any], bool]
 
@@ -70,7 +68,8 @@ class CompiledSchema:
         self._schema = schema
         self._accepts_every_object: bool | None = None
         self._errors: Callable[[Any], list[SchemaFault]] | None = None
-        self.is_valid = _validator(orjson.loads(schema)).is_valid
+        self._validator = _validator(orjson.loads(schema))
+        self.is_valid = self._validator.is_valid
 
     @property
     def accepts_every_object(self) -> bool:
@@ -82,7 +81,7 @@ class CompiledSchema:
     def faults(self, value: Any) -> list[SchemaFault]:
         """Return every place in the value that does not satisfy the schema."""
         if self._errors is None:
-            self._errors = _error_reader(orjson.loads(self._schema))
+            self._errors = _error_reader(orjson.loads(self._schema), self._validator)
         return self._errors(value)
 
 
@@ -99,31 +98,28 @@ def _no_retrieval(uri: str) -> Any:
     raise ValueError(f"{uri} lies outside the schema")
 
 
-def _error_reader(schema: Any) -> Callable[[Any], list[SchemaFault]]:
+def _error_reader(
+    schema: Any, validator: Draft202012Validator
+) -> Callable[[Any], list[SchemaFault]]:
     """Return what lists the violations of a value.
 
-    The errors come from the outline of the schema, in which a failing choice is one error. The
-    compiler would explain it by the errors of each alternative, and those by theirs: in a schema
-    that refers to itself, more than memory holds. All errors of a value are in memory at once, so
-    the schema and the value must not have too many.
+    All errors of a value are in memory at once, with those of every alternative of a choice that
+    fails, so the schema and the value must not have too many. What refers to itself is only asked
+    for yes or no: it may judge one part of a value along two ways, and lists the errors of both, at
+    every level of the value: exponentially many.
     """
-    outlined = outline(schema) or Outline(schema, {})
-    if type(schema) is bool:
-        alternatives = 1
-    elif repeats_itself(outlined.schema):
+    costs = costs_of(schema)
+    if costs.recursive:
         return _unexplained
-    else:
-        alternatives = costs_of(outlined.schema).alternatives
-    validator = _validator(outlined.schema)
 
     def read(value: Any) -> list[SchemaFault]:
         size, longest = _extent(value)
-        if alternatives * size > _MOST_QUESTIONS or size * longest > _MOST_SPELLED:
+        questions = costs.alternatives * size
+        if questions > _MOST_QUESTIONS or questions * longest > _MOST_SPELLED:
             return _unexplained(value)
         keywords: dict[tuple[str | int, ...], set[str]] = {}
         for error in islice(validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):
-            place = tuple(error.schema_path)
-            keyword = outlined.choices.get(place) or (str(place[-1]) if place else "false")
+            keyword = str(error.schema_path[-1]) if error.schema_path else "false"
             keywords.setdefault(tuple(error.instance_path), set()).add(keyword)
         return [SchemaFault(path, tuple(sorted(names))) for path, names in keywords.items()]
 

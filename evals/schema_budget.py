@@ -55,10 +55,15 @@ class Costs(NamedTuple):
     """The most subschemas that may have to be asked about one path of a value."""
     in_place: int
     """The most schemas within one another that judge one value."""
+    recursive: bool
+    """Whether a schema may lead back to itself."""
 
 
-_NOTHING: Final = Costs(0, 0, 0)
-"""The costs of a schema that is still being counted."""
+_BEING_COUNTED: Final = Costs(0, 0, 0, recursive=True)
+"""The costs of a schema that is still being counted: whoever leads to it leads back."""
+
+_NOTHING: Final = Costs(0, 1, 1, recursive=False)
+"""The costs of a schema without keywords, such as `true`."""
 
 
 def pattern_memory(schema: Any, size: int) -> int:
@@ -173,7 +178,7 @@ def _keys(root: Json) -> Iterator[str]:
     return chain.from_iterable(every_object(root))
 
 
-def costs_of(root: Json) -> Costs:
+def costs_of(root: Any) -> Costs:
     """Return what the references of a schema amount to.
 
     Each schema is counted once it has been left, so a reference back to a schema that is still
@@ -188,13 +193,13 @@ def costs_of(root: Json) -> Costs:
             if leaving:
                 costs[id(schema)] = _cost(schema, costs, targets)
             elif id(schema) not in costs:
-                costs[id(schema)] = _NOTHING
+                costs[id(schema)] = _BEING_COUNTED
                 waiting.append((schema, True))
                 same = subschemas(schema, _SAME_ONE, _SAME_MANY)
                 parts = subschemas(schema, _PART_ONE, _PART_MANY)
                 below = (*targets.of(schema), *same, *parts)
                 waiting += [(part, False) for part in below if id(part) not in costs]
-    return Costs(*map(max, zip(*costs.values(), strict=True)))
+    return Costs(*map(max, zip(*costs.values(), strict=True))) if costs else _NOTHING
 
 
 def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
@@ -207,7 +212,8 @@ def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
     within = max((each.in_place for each in (*referred, *same)), default=0)
     # Past the limits nothing needs to be exact, and whole numbers need not grow.
     alternatives = min(1 + beside + below, MAX_ALTERNATIVES + 1)
-    return Costs(max(chains, default=0), alternatives, 1 + within)
+    recursive = any(each.recursive for each in (*referred, *same, *parts))
+    return Costs(max(chains, default=0), alternatives, 1 + within, recursive)
 
 
 def _pattern_bytes(schema: Json) -> int:

@@ -1,5 +1,6 @@
 """What a schema costs: its references in a chain, and the alternatives for one value."""
 
+import json
 from typing import Any
 
 import pytest
@@ -100,6 +101,44 @@ def test_of_two_references_the_longer_chain_counts() -> None:
 def test_a_hundred_thousand_alternatives_are_within_the_budget() -> None:
     assert over_budget({"anyOf": [INTEGER] * 99_999}, 0) is None
     assert over_budget({"anyOf": [INTEGER] * 100_000}, 0) is not None
+
+
+SELF = {"$ref": "#"}
+WAYS: dict[str, Any] = {
+    **{keyword: {keyword: SELF} for keyword in (*SAME, *PART)},
+    **{keyword: {keyword: [INTEGER, SELF]} for keyword in (*SAME_MANY, "prefixItems")},
+    **{keyword: {keyword: {"x": SELF}} for keyword in (*PART_MAPS, "dependentSchemas")},
+}
+
+
+@pytest.mark.parametrize("keyword", WAYS)
+@pytest.mark.parametrize("outer", WAYS)
+def test_what_leads_back_to_itself_is_recursive(outer: str, keyword: str) -> None:
+    through: Any = json.loads(json.dumps(WAYS[outer]).replace("#", "#/$defs/b"))
+    assert costs_of(WAYS[keyword]).recursive
+    assert costs_of({"items": {"items": WAYS[keyword]}}).recursive
+    assert costs_of({"$defs": {"b": WAYS[keyword]}, **through}).recursive
+    assert costs_of({"$defs": {"a": WAYS[keyword]}, "items": {"$ref": "#/$defs/a"}}).recursive
+    assert not costs_of({"$defs": {"b": INTEGER, "c": through}, **through}).recursive
+
+
+def test_a_cycle_may_pass_through_several_schemas() -> None:
+    def schema(last: Any) -> Any:
+        a, b = {"items": {"$ref": "#/$defs/b"}}, {"allOf": [{"properties": {"x": last}}, last]}
+        return {"$defs": {"a": a, "b": b}, "$ref": "#/$defs/a"}
+
+    assert costs_of(schema({"$ref": "#/$defs/a"})).recursive
+    assert not costs_of(schema(INTEGER)).recursive
+
+
+def test_what_is_reached_along_two_ways_is_not_recursive() -> None:
+    twice = [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]
+    schema = {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": INTEGER}, "allOf": twice}
+    assert not costs_of(schema).recursive
+
+
+def test_a_schema_that_is_a_boolean_costs_one_question() -> None:
+    assert costs_of(True) == costs_of(False) == costs_of({}) == (0, 1, 1, False)
 
 
 def test_a_reference_back_adds_nothing() -> None:

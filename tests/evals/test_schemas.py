@@ -13,9 +13,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from evals import json_schemas
 from evals.json_schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
+from evals.schema_budget import Costs, costs_of
 from evals.schema_effect import KNOWN_FORMATS
-from evals.schema_outline import Outline, outline
-from evals.schema_repetition import repeats_itself
 from tests.support.effort import examples
 from tests.support.generate.strategies import PATIENT
 from tests.support.paths import ROOT
@@ -140,9 +139,6 @@ LIMITED = """
 import json, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from evals import json_schemas
-from evals.schema_outline import Outline, outline
-from evals.schema_repetition import repeats_itself
 from evals.json_schemas import compile_schema, schema_faults
 schema, value = json.load(sys.stdin)
 try:
@@ -173,15 +169,26 @@ def asked_apart(schema: Any, value: Any) -> Any:
     return json.loads(done.stdout)
 
 
+UNEXPLAINED = [SchemaFault((), ("$ref",))]
+
+
 @pytest.mark.parametrize("choice", ["anyOf", "oneOf"])
-def test_a_recursive_choice_is_explained_without_its_alternatives(choice: str) -> None:
+def test_a_recursive_choice_is_refused_as_a_whole(choice: str) -> None:
     schema = json.loads(json.dumps(NODE).replace("anyOf", choice))
-    assert asked(schema, nested(6)) == [[[], [choice]]]
-    assert asked_apart(schema, nested(60)) == [[[], [choice]]]
+    assert asked(schema, nested(6)) == [[[], ["$ref"]]]
+    assert asked_apart(schema, nested(60)) == [[[], ["$ref"]]]
+
+
+@pytest.mark.parametrize("choice", ["anyOf", "oneOf"])
+def test_a_choice_without_recursion_is_explained_without_its_alternatives(choice: str) -> None:
+    part: Any = {"type": "integer"}
+    for _ in range(6):
+        part = {choice: [part, part]}
+    assert asked_apart({"items": part}, ["x"] * 99) == [[[at], [choice]] for at in range(99)]
 
 
 @pytest.mark.parametrize("keyword", ["unevaluatedItems", "unevaluatedProperties"])
-def test_a_recursive_schema_that_cannot_be_outlined_is_refused_as_a_whole(keyword: str) -> None:
+def test_a_recursive_schema_of_unevaluated_values_is_refused_as_a_whole(keyword: str) -> None:
     schema = {**NODE, keyword: True}
     assert asked(schema, nested(6)) == [[[], ["$ref"]]]
 
@@ -211,25 +218,26 @@ TWO_WAYS = {
 }
 
 
-@pytest.mark.parametrize("ways", TWO_WAYS.values(), ids=TWO_WAYS)
-def test_what_recursion_would_judge_twice_is_refused_as_a_whole(ways: Any) -> None:
+ONE_WAY = {
+    "properties": {"properties": {"x": N, "y": N}, "additionalProperties": N},
+    "then and else": {"properties": {"x": {"if": {"type": "object"}, "then": N, "else": N}}},
+    "another schema": {"properties": {"x": {"$ref": "#/$defs/M"}}, "allOf": [{"minLength": 0}]},
+    "a pattern": {"patternProperties": {"^x": N}},
+    "not": {"not": {"required": ["x"], "properties": {"x": {"not": N}}}},
+}
+
+
+@pytest.mark.parametrize("ways", [*TWO_WAYS.values(), *ONE_WAY.values()], ids=[*TWO_WAYS, *ONE_WAY])
+def test_what_refers_to_itself_is_only_asked_for_yes_or_no(ways: Any) -> None:
+    """However many ways there are to a part: to explain it takes no longer than to refuse it."""
     schema = {"$defs": {"N": {"type": "object", **ways}, "M": {"allOf": [N, N]}}, **N}
-    assert asked(schema, nested(6)) == [[[], ["$ref"]]]
-
-
-@pytest.mark.parametrize(
-    "node",
-    [
-        {"properties": {"x": N, "y": N}, "additionalProperties": N},
-        {"properties": {"x": {"if": {"type": "object"}, "then": N, "else": N}}},
-        {"properties": {"x": {"$ref": "#/$defs/M"}}, "allOf": [{"minProperties": 1}]},
-        {"patternProperties": {"^x": N}},
-    ],
-)
-def test_recursion_with_one_way_to_each_part_is_explained(node: Any) -> None:
-    schema = {"$defs": {"N": {"type": "object", **node}, "M": N}, **N}
-    ((path, keywords),) = asked(schema, nested(6))
-    assert (path, keywords) == (["x"] * 6, ["type"])
+    plain = Draft202012Validator(schema)
+    for levels in (0, 1, 6):
+        assert not plain.is_valid(nested(levels))
+        assert asked(schema, nested(levels)) == [[[], ["$ref"]]]
+    assert plain.is_valid({})
+    assert asked(schema, {}) == []
+    assert asked_apart(schema, nested(60)) == [[[], ["$ref"]]]
 
 
 def test_an_explanation_of_very_many_errors_is_not_attempted() -> None:
@@ -240,9 +248,6 @@ def test_an_explanation_of_very_many_errors_is_not_attempted() -> None:
     assert asked(schema, ["x"]) == [[[0], ["type"]]]
 
 
-UNEXPLAINED = [SchemaFault((), ("$ref",))]
-
-
 @pytest.mark.parametrize(
     ("value", "spelled"),
     [({"x": 1}, 2), ({"x": {"abc": [1, 2]}, "abcd": 1}, 24), ({"abc": {}}, 6), ({}, 0)],
@@ -250,11 +255,19 @@ UNEXPLAINED = [SchemaFault((), ("$ref",))]
 def test_an_explanation_spells_so_many_keys_at_most(
     value: Any, spelled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as there are values, each with the longest way to one."""
-    compiled = compile_schema({"minProperties": 9})
-    for most, said in ((spelled, "minProperties"), (spelled - 1, "$ref")):
+    """As many as there are questions, each with the longest way to a value."""
+    compiled = compile_schema({"minProperties": 9, "not": {"items": {}}})
+    for most, said in ((3 * spelled, ["minProperties", "not"]), (3 * spelled - 1, ["$ref"])):
         monkeypatch.setattr(json_schemas, "_MOST_SPELLED", most)
-        assert schema_faults(compiled, value) == [SchemaFault((), (said,))]
+        assert schema_faults(compiled, value) == [SchemaFault((), tuple(said))]
+
+
+@pytest.mark.parametrize("every", ["allOf", "anyOf", "oneOf"])
+def test_many_alternatives_below_a_long_key_are_one_fault_of_the_whole(every: str) -> None:
+    """Each would spell the key: together, more than memory holds."""
+    schema = {"additionalProperties": {every: [{"type": "integer"}] * 2_000}}
+    assert asked_apart(schema, {"k" * 500_000: "x"}) == [[[], ["$ref"]]]
+    assert asked(schema, {"k": "x"}) == [[["k"], ["type" if every == "allOf" else every]]]
 
 
 @pytest.mark.parametrize(
@@ -282,18 +295,18 @@ def test_ten_thousand_errors_of_one_value_are_read() -> None:
     assert len(schema_faults(compiled, ["x"] * 10_001)) == 10_000
 
 
-def test_a_schema_is_outlined_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    outlined: list[Any] = []
+def test_the_costs_of_a_schema_are_counted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Any] = []
 
-    def counted(schema: Any) -> Outline | None:
-        outlined.append(schema)
-        return outline(schema)
+    def count(schema: Any) -> Costs:
+        counted.append(schema)
+        return costs_of(schema)
 
-    monkeypatch.setattr(json_schemas, "outline", counted)
+    monkeypatch.setattr(json_schemas, "costs_of", count)
     compiled = compile_schema({"maximum": 41.5})
     for value in (42, 43, 41):
         schema_faults(compiled, value)
-    assert outlined == [{"maximum": 41.5}]
+    assert counted == [{"maximum": 41.5}]
 
 
 @pytest.mark.parametrize("keyword", ["allOf", "properties", "prefixItems", "dependentSchemas"])
@@ -358,7 +371,7 @@ def test_large_schemas_of_real_size_pass() -> None:
     models["Any"] = {"oneOf": kinds}
     schema = {"$defs": models, "type": "object", "properties": {"it": {"$ref": "#/$defs/Any"}}}
     assert len(json.dumps(schema)) > 300_000
-    assert asked_apart(schema, {"it": {"field_0": 1}}) == [[["it"], ["oneOf"]]]
+    assert asked_apart(schema, {"it": {"field_0": 1}}) == [[[], ["$ref"]]]
     assert asked_apart(schema, {}) == []
 
 
@@ -380,11 +393,12 @@ def test_the_schema_of_a_recursive_model_passes() -> None:
     value: Any = {"value": 1.5}
     for _ in range(20):
         value = {"children": [value]}
-    assert asked_apart(schema, value) == [[["children", 0], ["anyOf"]]]
+    assert asked_apart(schema, value) == [[[], ["$ref"]]]
+    assert asked(schema, {"children": [{"value": 1}]}) == []
 
 
 def plainly(schema: Any, value: Any) -> list[SchemaFault]:
-    """Return the violations as the compiler lists them, without an outline."""
+    """Return the violations as the compiler lists them."""
     validator = Draft202012Validator(schema, pattern_options=RegexOptions())
     keywords: dict[tuple[str | int, ...], set[str]] = {}
     for error in validator.iter_errors(value):
@@ -434,14 +448,14 @@ VALUES = st.recursive(
 
 @settings(PATIENT, max_examples=examples(400))
 @given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
-def test_the_outline_finds_what_the_schema_finds(a: Any, b: Any, whole: Any, value: Any) -> None:
+def test_a_value_is_refused_as_the_compiler_refuses_it(
+    a: Any, b: Any, whole: Any, value: Any
+) -> None:
     anchored = {**b, "$anchor": "b"} if isinstance(b, dict) else {"$anchor": "b", "allOf": [b]}
     schema = {"$defs": {"A": a, "B": anchored}, "properties": {"x": whole}, "items": whole}
     expected = plainly(schema, value)
-    outlined = outline(schema)
-    assert outlined is not None
-    if expected and repeats_itself(outlined.schema):  # then only the value as a whole is named
-        expected = [SchemaFault((), ("$ref",))]
+    if expected and costs_of(schema).recursive:  # then only the value as a whole is named
+        expected = UNEXPLAINED
     assert schema_faults(compile_schema(schema), value) == expected
 
 

@@ -217,8 +217,8 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
         "errors-of-both-ways",
         "evals/json_schemas.py",
         "what recursion judges along two ways is explained, exponentially long",
-        "elif repeats_itself(outlined.schema):",
-        "elif False:",
+        "if costs.recursive:",
+        "if False:",
     ),
     slip(
         "markup-in-a-reason",
