@@ -9,9 +9,9 @@ from tests.assurance.layers.conformance import module
 from tests.conformance import engine, second
 from tests.conformance.__main__ import differences, main, table
 from tests.conformance.compare import Level, decisive, problem
-from tests.conformance.kit import CASES, Named, Result, check, on_one_line, read_cases
+from tests.conformance.kit import Named, Result, check, on_one_line, read_cases
 from tests.conformance.serving import Json
-from tests.support.paths import ROOT
+from tests.support.paths import CASES, ROOT
 
 
 @pytest.fixture(scope="module")

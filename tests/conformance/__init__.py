@@ -1,6 +1,7 @@
 """Does another implementation judge as this one does? `python -m tests.conformance --command X`.
 
-The cases of `fixtures/cases` are put to a program in any language. This is all it has to do.
+The cases of `fixtures/cases`, and large ones that are made, are put to a program in any language.
+This is all it has to do.
 
 Starting. The program is started once per command, with the command as its last argument:
 

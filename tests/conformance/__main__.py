@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tests.conformance.compare import Level
-from tests.conformance.kit import CASES, COMMANDS, Result, check, read_cases
+from tests.conformance.kit import COMMANDS, Result, check, read_cases
+from tests.support.paths import CASES
 
 _STATUSES = ("passed", "failed", "skipped")
 _LONGEST = 25  # lines of one difference

@@ -10,9 +10,9 @@ from typing import Final, Literal, NamedTuple, get_args
 from evals.escaping import escape_name
 from harness.cases import Case, Command, case_files, read_case
 from tests.conformance.compare import Level, problem
-from tests.support.paths import ROOT
+from tests.support.large_cases import every_case
+from tests.support.paths import CASES
 
-CASES: Final = ROOT / "fixtures" / "cases"
 COMMANDS: Final[tuple[Command, ...]] = get_args(Command)
 PATIENCE: Final = 300.0
 """Seconds that a program may take for all documents of one command."""
@@ -46,11 +46,13 @@ class Output(NamedTuple):
 
 
 def read_cases(root: Path = CASES) -> list[Named]:
-    """Return every case below `root`, in the order of their names.
+    """Return every case below `root`, in the order of their names; by default the large ones too.
 
     Raises:
         harness.wire.InvalidInput: a file holds no case.
     """
+    if root == CASES:
+        return [Named(*one) for one in every_case().items()]
     return [Named(str(path.relative_to(root)), read_case(path)) for path in case_files(root)]
 
 

@@ -17,15 +17,14 @@ from harness.cases import (
     case_files,
     parse_case,
     problem,
-    read_case,
     render_case,
     renewed,
 )
 from harness.policy import lint, read_policy
 from harness.wire import build, parse_json
-from tests.support.paths import ROOT
+from tests.support.large_cases import every_case, large_cases
+from tests.support.paths import CASES, ROOT
 
-CASES = ROOT / "fixtures" / "cases"
 CORPUS = ROOT.parent / "shared" / "corpus"
 
 # Most cases take a millisecond. Some are made to be slow for a judge that is not linear.
@@ -34,7 +33,7 @@ LONGEST_SECONDS = 1
 
 @cache
 def known_cases() -> dict[str, Case]:
-    return {str(path.relative_to(CASES)): read_case(path) for path in case_files(CASES)}
+    return every_case()
 
 
 def verdict(name: str) -> dict[str, Any]:
@@ -57,14 +56,25 @@ def verdicts(folder: str) -> list[dict[str, Any]]:
 def test_case_holds(path: Path) -> None:
     data = path.read_bytes()
     case = parse_case(data)
+    require_it_holds(case)
+    assert render_case(case) == data
+    assert render_case(renewed(case)) == data
+
+
+@pytest.mark.parametrize("name", large_cases())
+def test_large_case_holds(name: str) -> None:
+    case = known_cases()[name]
+    require_it_holds(case)
+    assert parse_case(render_case(case)) == case
+
+
+def require_it_holds(case: Case) -> None:
     assert case.must is not None, "say in `must` what is meant"
     started = time.process_time()
     failure = problem(case)
     assert time.process_time() - started < LONGEST_SECONDS
     if failure:
         pytest.fail(f"{case.title}\n{failure}", pytrace=False)
-    assert render_case(case) == data
-    assert render_case(renewed(case)) == data
 
 
 def test_file_names_are_plain() -> None:

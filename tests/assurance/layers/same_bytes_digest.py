@@ -12,10 +12,10 @@ import orjson
 from critic import Proposal, Run, consolidate, digest, score, verify_proposal
 from evals.timestamps import parse_time
 from harness.canonical import canonical_bytes, canonical_json
-from harness.cases import Case, case_files, read_case, run_case
+from harness.cases import Case, run_case
 from harness.record import GENESIS, Decision, Head, draft, sealed
 from harness.wire import parse
-from tests.support.paths import CASES
+from tests.support.large_cases import every_case
 
 DECIDED_AT: Final = parse_time("2026-05-09T09:45:00Z")
 
@@ -57,8 +57,8 @@ def recorded(given: Proposal, run: Run | None) -> list[bytes]:
 def main() -> None:
     """Print one line of JSON: the hash, the number of cases, the version of this interpreter."""
     total, count = hashlib.sha256(), 0
-    for path in case_files(CASES):
-        for part in told(read_case(path)):
+    for case in every_case().values():
+        for part in told(case):
             total.update(hashlib.sha256(part).digest())
         count += 1
     shown = {"hash": total.hexdigest(), "cases": count, "version": sys.version.split()[0]}

@@ -39,13 +39,12 @@ def guarded(killer: Killer) -> str:
 
 
 def corpus(*first: str) -> str:
-    """Check every case file, those in the folders named `first` before the others."""
-    cases = import_module("harness.cases")
-    files = cases.case_files(ROOT / "fixtures" / "cases")
-    for path in sorted(files, key=lambda path: path.parent.name not in first):
-        case = cases.read_case(path)
-        if cases.problem(case):
-            return f"{path.parent.name}/{path.stem}"
+    """Check every case, those in the folders named `first` before the others."""
+    problem = import_module("harness.cases").problem
+    cases = import_module("tests.support.large_cases").every_case()
+    for name in sorted(cases, key=lambda name: name.partition("/")[0] not in first):
+        if problem(cases[name]):
+            return str(name).removesuffix(".json")
     return ""
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from critic import Run, score, verify_proposal
-from harness.cases import case_files, judge_case, read_case
+from harness.cases import judge_case
 from harness.log import SqlDecisionLog
 from harness.policy import read_policy
 from harness.replay import replay
@@ -20,26 +20,26 @@ from tests.support.examples import (
     refused_proposal,
     run_of,
 )
-from tests.support.paths import CASES
+from tests.support.large_cases import every_case
 
-CASE_FILES = case_files(CASES)
+EVERY_CASE = every_case()
 SERVICE = app_of()
 
 
 @pytest.mark.parametrize("part", range(8))
 def test_each_case_is_answered_as_the_functions_answer_it(part: int) -> None:
-    for path in CASE_FILES[part::8]:
-        case = read_case(path)
+    for name in list(EVERY_CASE)[part::8]:
+        case = EVERY_CASE[name]
         if case.policy is not None:
             continue
         expected = judge_case(case.command, case.document())
         answer = ask(SERVICE, f"/v1/{case.command}", case.document())
         if expected.error is not None:
-            assert answer.status_code == 400, path
-            assert answer.json()["error"] == expected.error.wire(), path
+            assert answer.status_code == 400, name
+            assert answer.json()["error"] == expected.error.wire(), name
         else:
-            assert answer.status_code == 200, path
-            assert answer.json() == expected.verdict, path
+            assert answer.status_code == 200, name
+            assert answer.json() == expected.verdict, name
 
 
 def test_every_fault_is_listed_with_its_place() -> None:

@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, Run
-from harness.cases import case_files, read_case
 from harness.what_if.recorded_change import Alteration
 from harness.wire import InvalidInput, parse
 from tests.harness.what_if.columns.drawn import World, a_change
 from tests.harness.what_if.columns.plan_files import Agreement, checked
 from tests.support.generate.strategies import PATIENT, proposals
-from tests.support.paths import CASES
+from tests.support.large_cases import every_case
 
 EXAMPLES = int(os.environ.get("COLUMNAR_EXAMPLES", "15"))
 """Worlds that are drawn; many more in a long run."""
@@ -25,8 +24,8 @@ EXAMPLES = int(os.environ.get("COLUMNAR_EXAMPLES", "15"))
 
 def _fixtures() -> Iterator[Proposal]:
     """Yield the proposals of every case there is."""
-    for path in case_files(CASES):
-        document = read_case(path).document()
+    for case in every_case().values():
+        document = case.document()
         with suppress(InvalidInput):
             yield parse(Proposal, document)
         with suppress(InvalidInput):
