@@ -11,6 +11,7 @@ from typing import Any, Final
 import orjson
 
 from tests.assurance.row import Row
+from tests.support.folded import write_folded
 from tests.support.paths import FIXTURES, ROOT
 
 KEPT: Final = FIXTURES / "assurance.json"
@@ -19,7 +20,6 @@ PAGE: Final = ROOT / ".github" / "docs" / "assurance.md"
 
 _BEGIN: Final = "<!-- assurance: written by `python -m tests.assurance`, never by hand -->\n"
 _END: Final = "<!-- end of assurance -->\n"
-_LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS
 
 Kept = dict[str, dict[str, dict[str, Any]]]
 """Layers by name, by `full` or `quick`: `code`, `seconds` and `rows` of each."""
@@ -100,7 +100,7 @@ def keep(mode: str, name: str, rows: list[Row], seconds: float, code: str) -> No
     figures = [row._asdict() for row in rows]
     layer = {"code": code, "seconds": round(seconds, 1), "rows": figures}
     kept.setdefault(mode, {})[name] = layer
-    KEPT.write_bytes(orjson.dumps(kept, option=_LAYOUT) + b"\n")
+    write_folded(KEPT, orjson.loads(orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)))
     write()
 
 

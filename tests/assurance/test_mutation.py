@@ -38,22 +38,33 @@ def judge(met: list[str], *killed: str) -> Callable[[list[Mutant]], list[Judged]
     return judging
 
 
+def totals(killed: int, equivalent: int, surviving: int) -> dict[str, int]:
+    counts = {"killed": killed, "equivalent": equivalent, "surviving": surviving}
+    return {"mutants": sum(counts.values()), **counts}
+
+
 def test_what_was_noticed_holds_until_its_file_changes(source: Path) -> None:
-    path, met = source / "kept.json", list[str]()
-    row = judge_files("mutation", mutants(), judge(met, "0", "1"), path)
+    path, met = source / "sums.json", list[str]()
+    row = judge_files("mutation", mutants(), judge(met, "0", "1"), path, source / "details")
     assert sorted(met) == ["a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"]
     assert (row.tried, row.held, row.met) == (8, 6, False)
     met.clear()
     (source / "b.py").write_text("x = 2\n")
-    row = judge_files("mutation", mutants(), judge(met, "0", "1", "3"), path)
+    row = judge_files("mutation", mutants(), judge(met, "0", "1", "3"), path, source / "details")
     assert sorted(met) == ["a3", "b0", "b1", "b2", "b3"]
     assert (row.tried, row.held, row.met) == (8, 8, True)
     kept = orjson.loads(path.read_bytes())
-    assert [kept[name] for name in ("killed", "equivalent", "surviving")] == [6, 2, 0]
+    assert kept == {
+        "mutants": 8,
+        "killed": 6,
+        "equivalent": 2,
+        "surviving": 0,
+        "judged but gone": [],
+    }
 
 
 def test_an_interrupted_run_goes_on_where_it_was(source: Path) -> None:
-    path, met = source / "kept.json", list[str]()
+    path, met = source / "sums.json", list[str]()
 
     def breaks_off(those: list[Mutant]) -> list[Judged]:
         if those[0].file == "b.py":
@@ -61,15 +72,15 @@ def test_an_interrupted_run_goes_on_where_it_was(source: Path) -> None:
         return judge(met, "0", "1", "3")(those)
 
     with pytest.raises(KeyboardInterrupt):
-        judge_files("mutation", mutants(), breaks_off, path)
+        judge_files("mutation", mutants(), breaks_off, path, source / "details")
     met.clear()
-    row = judge_files("mutation", mutants(), judge(met, "0", "1", "3"), path)
+    row = judge_files("mutation", mutants(), judge(met, "0", "1", "3"), path, source / "details")
     assert {one[0] for one in met} == {"b"}
     assert row.met
 
 
 def test_a_judgement_that_no_mutant_needs_is_named(source: Path) -> None:
-    path = source / "kept.json"
-    judge_files("mutation", mutants(), judge([], "0", "1", "2", "3"), path)
+    path = source / "sums.json"
+    judge_files("mutation", mutants(), judge([], "0", "1", "2", "3"), path, source / "details")
     gone = orjson.loads(path.read_bytes())["judged but gone"]
     assert [one[0] for one in gone] == list(FILES)

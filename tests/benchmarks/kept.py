@@ -13,11 +13,11 @@ from typing import Any, Final
 
 import orjson
 
+from tests.support.folded import write_folded
 from tests.support.paths import FIXTURES, ROOT
 
 KEPT: Final = FIXTURES / "benchmarks.json"
 _VERSIONS: Final = ("orjson", "pydantic", "pydantic_core", "jiter", "jsonschema_rs")
-_LAYOUT: Final = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 
 
 def kept() -> dict[str, Any]:
@@ -28,7 +28,7 @@ def kept() -> dict[str, Any]:
 
 def keep(**members: Any) -> None:
     """Put members on file in place of those of the same name."""
-    KEPT.write_bytes(orjson.dumps({**kept(), **members}, option=_LAYOUT))
+    write_folded(KEPT, {**kept(), **members})
 
 
 def code_digest() -> str:

@@ -8,7 +8,6 @@ it, and the table in the page on loops.
 """
 
 import asyncio
-import json
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from tests.experiments.noisy import LEVELS, Level, Nature, NoisyPlanner
 from tests.experiments.shown import KEPT, kept, rendered, rewrite
 from tests.experiments.slips import World, world_of
 from tests.experiments.worlds import groups
+from tests.support.folded import write_folded
 
 ROUNDS: Final = 3
 TRIALS: Final = 1000
@@ -132,7 +132,7 @@ def _random(*names: object) -> Random:
 
 def main(draw: Callable[[dict[str, Any]], None]) -> None:
     """Run it, keep the figures, draw the picture, and show the table."""
-    KEPT.write_text(json.dumps(run(all_worlds()), indent=1) + "\n", encoding="utf-8")
+    write_folded(KEPT, run(all_worlds()))
     draw(kept())
     rewrite()
     sys.stdout.write(rendered(kept()))

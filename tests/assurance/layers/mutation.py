@@ -6,7 +6,8 @@ more of them; then the laws, and some thousand seeds more, always the same draws
 them all is a hole in the tests, or equivalent: then `equivalent.json` lists it, with the reason
 why, and from there on meets the two cheap ones only. A quick run takes the mutants in a fixed
 shuffle, as far as the time goes. A full run keeps what came of each file in
-`fixtures/mutation.json`, and meets those files that have changed since.
+`build/assurance/mutation.json`, and meets those files that have changed since; the sums are in
+`fixtures/mutation.json`.
 """
 
 import sys
@@ -35,9 +36,9 @@ from tests.assurance.mutation.killers import (
 from tests.assurance.mutation.mutants import PACKAGES, Mutant, all_mutants
 from tests.assurance.mutation.overlay import overlay
 from tests.assurance.row import Row
-from tests.support.paths import ROOT
+from tests.support.paths import DETAILS, FIXTURES, ROOT
 
-_KEPT: Final = ROOT / "fixtures" / "mutation.json"
+_KEPT: Final = FIXTURES / "mutation.json"
 
 _QUICK_SECONDS: Final = 20
 """For the first killers; what outlives them goes on to the others."""
@@ -156,7 +157,7 @@ def run(*, quick: bool) -> list[Row]:
         return [Row("mutation", 0, "mutants", 0, False, said)]
     if quick:
         return [_row_of_sample(_sampled(mutants), len(mutants))]
-    return [judge_files("mutation", mutants, partial(judge, _CHEAP, _DEAR), _KEPT)]
+    return [judge_files("mutation", mutants, partial(judge, _CHEAP, _DEAR), _KEPT, DETAILS)]
 
 
 def _row_of_sample(judged: list[Judged], of: int) -> Row:

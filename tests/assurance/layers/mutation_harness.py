@@ -15,7 +15,7 @@ from tests.assurance.mutation.judged import is_equivalent, judge_files, row_of
 from tests.assurance.mutation.killers import load_libraries
 from tests.assurance.mutation.mutants import Mutant, all_mutants
 from tests.assurance.row import Row
-from tests.support.paths import FIXTURES
+from tests.support.paths import DETAILS, FIXTURES
 
 PLACES: Final = (
     "harness/wire.py",
@@ -51,7 +51,7 @@ def run(*, quick: bool) -> list[Row]:
         killed = sum(1 for one in judged if one.noticed)
         note = f"a sample of {len(mutants):,}; "
         return [row_of(_NAME, killed, 0, len(judged) - killed, note)]
-    return [judge_files(_NAME, mutants, partial(judge, _KILLERS[:1], _KILLERS[1:]), _KEPT)]
+    return [judge_files(_NAME, mutants, partial(judge, _KILLERS[:1], _KILLERS[1:]), _KEPT, DETAILS)]
 
 
 @cache

@@ -2,8 +2,9 @@
 
 A full run takes all bugs. Each is met by the laws, the model and the corpus; what none of them
 notices is met by types (mypy on the three packages) and by the tests near the bug, and then by the
-whole suite. Its table, with the layers that were asked, is in `fixtures/planted.json`. A quick run
-takes a fixed sample, and for each any layer that notices it, the cheapest first.
+whole suite. How many each noticed first is in `fixtures/planted.json`, and its table, with the
+layers that were asked, in `build/assurance/planted.json`. A quick run takes a fixed sample, and for
+each any layer that notices it, the cheapest first.
 """
 
 import sys
@@ -16,7 +17,6 @@ from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
-import orjson
 from tqdm import tqdm
 
 from tests.assurance.forked import PROCESSES, forked
@@ -26,7 +26,8 @@ from tests.assurance.planted.bug import Bug, planted
 from tests.assurance.planted.bugs import BUGS
 from tests.assurance.planted.copies import Copy
 from tests.assurance.row import Row
-from tests.support.paths import ROOT
+from tests.support.folded import write_folded
+from tests.support.paths import DETAILS, FIXTURES, ROOT
 
 Notice = dict[str, str]
 """What each layer noticed of a bug, by layer; empty where it noticed nothing."""
@@ -34,7 +35,8 @@ Notice = dict[str, str]
 LAYERS: Final = ("types", "laws", "model", "corpus", "suite")
 _CHEAPEST_FIRST: Final = ("corpus", "model", "laws")
 _TYPED: Final = ("critic", "evals", "harness")
-_KEPT: Final = ROOT / "fixtures" / "planted.json"
+_KEPT: Final = FIXTURES / "planted.json"
+_DETAIL: Final = DETAILS / _KEPT.name
 _SECONDS: Final = 120
 _SAMPLED: Final = 15
 
@@ -266,5 +268,6 @@ def _keep(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> None:
         for bug in bugs
     ]
     firsts = [str(row["first"]) for row in table]
-    kept = {"bugs": table, "first": {layer: firsts.count(layer) for layer in LAYERS}}
-    _KEPT.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")
+    totals = {"bugs": len(bugs), "first": {layer: firsts.count(layer) for layer in LAYERS}}
+    write_folded(_KEPT, totals)
+    write_folded(_DETAIL, {**totals, "bugs": table})

@@ -1,4 +1,7 @@
-"""What came of mutants, on file: by source file, with the digest of the text that it had.
+"""What came of mutants: sums in the repository, and by source file beside it.
+
+Beside it, since nobody reads it and a run writes it anew: each file with the digest of the text
+that it had, and with what outlived all killers.
 
 Rule 1: what noticed a mutant holds as long as its file stays as it is. A changed file is met anew.
 Rule 2: what outlived all killers meets them again in every run: a test may have been written since.
@@ -14,6 +17,7 @@ import orjson
 
 from tests.assurance.mutation.mutants import Mutant
 from tests.assurance.row import Row
+from tests.support.folded import write_folded
 from tests.support.paths import ROOT
 
 Key = tuple[str, str, str, str]
@@ -42,11 +46,15 @@ def is_equivalent(mutant: Mutant) -> bool:
     return mutant.key in judged_equivalent()
 
 
-def judge_files(layer: str, mutants: Iterable[Mutant], judge: Judge, path: Path) -> Row:
-    """Judge the mutants of each file that is not on file as it is now, and what survived before.
+def judge_files(
+    layer: str, mutants: Iterable[Mutant], judge: Judge, sums: Path, details: Path
+) -> Row:
+    """Judge the mutants of each file that is not kept as it is now, and what survived before.
 
-    All is kept after every file, so that a run that was interrupted goes on from there.
+    All is kept in the folder `details` after every file, so that a run that was interrupted goes
+    on from there, and the sums at the end.
     """
+    path = details / sums.name
     known: dict[str, Any] = orjson.loads(path.read_bytes())["files"] if path.exists() else {}
     by_file: dict[str, list[Mutant]] = {}
     for mutant in mutants:
@@ -55,7 +63,9 @@ def judge_files(layer: str, mutants: Iterable[Mutant], judge: Judge, path: Path)
     for file, those in sorted(by_file.items()):
         files[file] = _figures(file, those, judge, known.get(file, {}))
         _write({**known, **files}, path)
-    return _row(layer, _write(files, path))
+    kept = _write(files, path)
+    write_folded(sums, {name: value for name, value in kept.items() if name != "files"})
+    return _row(layer, kept)
 
 
 def _figures(
@@ -102,7 +112,7 @@ def _write(files: dict[str, Any], path: Path) -> dict[str, Any]:
         ),
         "files": dict(sorted(files.items())),
     }
-    path.write_bytes(orjson.dumps(kept, option=orjson.OPT_INDENT_2) + b"\n")
+    write_folded(path, kept)
     return kept
 
 

@@ -7,7 +7,6 @@ commonest reasons. In both modes, headless, without scope, and with each label l
 """
 
 import argparse
-import json
 import sys
 import time
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.experiments.sessions import recordings
 from tests.experiments.sessions.figures import Rate, commonest, figures, wire
 from tests.experiments.sessions.replaying import Judged, judge_all
 from tests.experiments.sessions.shown import merged, publish
+from tests.support.folded import write_folded
 
 
 class Setting(NamedTuple):
@@ -119,7 +119,7 @@ def main(argv: list[str] | None = None) -> int:
     if args.publish:
         publish(public)
     if args.json:
-        args.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        write_folded(args.json, kept)
     return 0
 
 

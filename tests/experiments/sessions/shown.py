@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from tests.experiments.sessions.picture import drawn
+from tests.support.folded import write_folded
 from tests.support.paths import FIXTURES, ROOT
 
 KEPT: Final = FIXTURES / "experiment_sessions.json"
@@ -130,7 +131,7 @@ def kept_figures() -> dict[str, Any]:
 
 def publish(kept: dict[str, Any]) -> None:
     """Keep figures, draw them, and write them into the page."""
-    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    write_folded(KEPT, kept)
     PICTURE.write_text(drawn(kept), encoding="utf-8")
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
