@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evals.escaping import pointer
+from harness.policy import parse_policy, positions
 from harness.policy.positions import MAX_LEVELS, json_lines, line_of, toml_lines
 from tests.support.generate.strategies import PATIENT
+from tests.support.paths import FIXTURES
 
 TEXT = """\
 # comment "with' quotes [ {
@@ -136,3 +138,23 @@ def test_what_is_nested_too_deeply_is_passed_over(depth: int) -> None:
     text = "[" * depth + ' "]" ' + "]" * depth
     assert len(json_lines(text)) == min(depth, MAX_LEVELS)
     assert toml_lines(f"a = {text}\nb = 1")["/b"] == 2
+
+
+def policy_toml() -> str:
+    return (FIXTURES / "refund" / "critic.toml").read_text()
+
+
+def test_no_place_is_looked_for_until_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted: the lines are found while a policy without mistakes is read."""
+    walks = []
+
+    def counted(text: str) -> dict[str, int]:
+        walks.append(text)
+        return toml_lines(text)
+
+    monkeypatch.setattr(positions, "toml_lines", counted)
+    text = policy_toml()
+    document = parse_policy(text.encode())
+    assert not walks
+    assert document.line_of("/spec") == text[: text.index("[spec]")].count("\n") + 1
+    assert walks == [text]
