@@ -13,6 +13,8 @@ from urllib.parse import unquote
 
 from jsonschema_rs import Draft202012Validator, RegexOptions
 
+from evals.schema_keywords import REFERENCES, Json, every_object, keywords_judging, subschemas
+
 MAX_SCHEMA_BYTES: Final = 1024 * 1024
 """The largest schema, in bytes of its canonical form."""
 
@@ -32,18 +34,9 @@ MAX_PATTERN_BYTES: Final = 64 * 1024 * 1024
 # A pattern is charged the first of these sizes that it compiles within.
 _PATTERN_SIZES: Final = (64 * 1024, 1024 * 1024, 10 * 1024 * 1024)
 
-# Keywords whose subschemas judge the same value, and keywords whose subschemas judge a part of it.
-_SAME_ONE: Final = ("not", "if", "then", "else")
-_SAME_MANY: Final = ("allOf", "anyOf", "oneOf", "dependentSchemas")
-_PART_ONE: Final = (
-    *("items", "contains", "additionalProperties", "propertyNames"),
-    *("unevaluatedItems", "unevaluatedProperties"),
-)
-_PART_MANY: Final = ("prefixItems", "properties", "patternProperties")
+_SAME: Final = keywords_judging("same")
+_PARTS: Final = keywords_judging("member", "element")
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
-REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
-
-Json = dict[str, Any]
 
 
 class Costs(NamedTuple):
@@ -98,21 +91,6 @@ def _exceeded(costs: Costs, schema: Json) -> str | None:
     return None
 
 
-def subschemas(schema: Json, one: tuple[str, ...], many: tuple[str, ...]) -> Iterator[Json]:
-    """Yield the object subschemas under some keywords."""
-    for keyword in one:
-        yield from _objects([schema.get(keyword)])
-    for keyword in many:
-        below = schema.get(keyword)
-        yield from _objects(list(below.values()) if type(below) is dict else below)
-
-
-def _objects(values: Any) -> Iterator[Json]:
-    # A constant, or the map of properties, may have a member that is named like a keyword.
-    if type(values) is list:
-        yield from (value for value in values if type(value) is dict)
-
-
 class Targets:
     """Finds what a reference refers to, within the document."""
 
@@ -145,7 +123,7 @@ class Targets:
         roots = self._resources.get(_last_segment(base), []) if base else [self._root]
         inner = [] if base else [root for same in self._resources.values() for root in same]
         found = [_at_pointer(root, fragment) for root in (*roots, *inner)]
-        return list({id(target): target for target in _objects(found)}.values())
+        return list({id(target): target for target in found if type(target) is dict}.values())
 
 
 def _last_segment(uri: str) -> str:
@@ -160,18 +138,6 @@ def _at_pointer(value: Any, pointer: str) -> Any:
         else:
             value = value.get(name) if type(value) is dict else None
     return value
-
-
-def every_object(root: Any) -> Iterator[Json]:
-    """Yield every object in a JSON value, whether it is a schema or not."""
-    waiting = [root]
-    while waiting:
-        value = waiting.pop()
-        if type(value) is dict:
-            yield value
-            waiting.extend(value.values())
-        elif type(value) is list:
-            waiting.extend(value)
 
 
 def _keys(root: Json) -> Iterator[str]:
@@ -195,8 +161,8 @@ def costs_of(root: Any) -> Costs:
             elif id(schema) not in costs:
                 costs[id(schema)] = _BEING_COUNTED
                 waiting.append((schema, True))
-                same = subschemas(schema, _SAME_ONE, _SAME_MANY)
-                parts = subschemas(schema, _PART_ONE, _PART_MANY)
+                same = subschemas(schema, _SAME)
+                parts = subschemas(schema, _PARTS)
                 below = (*targets.of(schema), *same, *parts)
                 waiting += [(part, False) for part in below if id(part) not in costs]
     return Costs(*map(max, zip(*costs.values(), strict=True))) if costs else _NOTHING
@@ -204,8 +170,8 @@ def costs_of(root: Any) -> Costs:
 
 def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
     referred = [costs[id(target)] for target in targets.of(schema)]
-    same = [costs[id(part)] for part in subschemas(schema, _SAME_ONE, _SAME_MANY)]
-    parts = [costs[id(part)] for part in subschemas(schema, _PART_ONE, _PART_MANY)]
+    same = [costs[id(part)] for part in subschemas(schema, _SAME)]
+    parts = [costs[id(part)] for part in subschemas(schema, _PARTS)]
     chains = [1 + each.chain for each in referred] + [each.chain for each in (*same, *parts)]
     beside = sum(each.alternatives for each in (*referred, *same))
     below = max((each.alternatives for each in parts), default=0)

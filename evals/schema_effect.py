@@ -4,10 +4,10 @@
 all args satisfy them. A reader who is told that args were checked would be misled.
 """
 
-from collections.abc import Iterator
 from typing import Any, Final
 
-from evals.schema_budget import Json, Targets
+from evals.schema_budget import Targets
+from evals.schema_keywords import Json, keywords_judging, parts_of
 
 # Keywords that can refuse a value by themselves, and those that can unless they are empty.
 _OF_ANY: Final = frozenset({"enum", "const", "not", "oneOf", "dependencies"})
@@ -34,14 +34,10 @@ KNOWN_FORMATS: Final = frozenset(
 # `$recursiveRef` is of an older draft: the compiler takes it for an unknown keyword.
 _FOLLOWED: Final = ("$ref", "$dynamicRef")
 
-# Keywords whose subschemas judge the same value, members of an object, elements of an array.
-_SAME: Final = ("allOf", "anyOf", "then", "else", "dependentSchemas")
-_MEMBERS: Final = (
-    *("properties", "patternProperties", "additionalProperties"),
-    *("propertyNames", "unevaluatedProperties"),
-)
-_ELEMENTS: Final = ("prefixItems", "items", "unevaluatedItems")
-_MAPS: Final = ("properties", "patternProperties", "dependentSchemas")
+# What an `if` asks refuses nothing.
+_SAME: Final = tuple(keyword for keyword in keywords_judging("same") if keyword != "if")
+_MEMBERS: Final = keywords_judging("member")
+_PARTS: Final = keywords_judging("member", "element")
 
 
 def accepts_every_object(schema: Any) -> bool:
@@ -65,9 +61,9 @@ def accepts_every_object(schema: Any) -> bool:
             return False
         followed = {keyword: part[keyword] for keyword in _FOLLOWED if keyword in part}
         waiting += [(target, judges_args) for target in targets.of(followed)]
-        waiting += [(below, judges_args) for below in _below(part, _SAME)]
-        inner = _MEMBERS if judges_args else (*_MEMBERS, *_ELEMENTS)
-        waiting += [(below, False) for below in _below(part, inner)]
+        waiting += [(below, judges_args) for _, below in parts_of(part, _SAME)]
+        inner = _MEMBERS if judges_args else _PARTS
+        waiting += [(below, False) for _, below in parts_of(part, inner)]
     return True
 
 
@@ -80,14 +76,3 @@ def _can_refuse(schema: Json, *, judges_args: bool) -> bool:
     always = _OF_ANY | _OF_OBJECTS | (frozenset() if judges_args else _OF_OTHERS)
     if_true = _OF_OBJECTS_IF_TRUE | (frozenset() if judges_args else _OF_OTHERS_IF_TRUE)
     return not always.isdisjoint(schema) or any(schema.get(keyword) for keyword in if_true)
-
-
-def _below(schema: Json, keywords: tuple[str, ...]) -> Iterator[Any]:
-    for keyword in keywords:
-        value = schema.get(keyword)
-        if keyword in _MAPS:
-            yield from value.values() if type(value) is dict else ()
-        elif type(value) is list:
-            yield from value
-        else:
-            yield value

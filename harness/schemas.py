@@ -53,6 +53,7 @@ from critic import (
     Violation,
 )
 from critic.session import SessionReport
+from evals.schema_keywords import KEYWORDS
 from harness.cases import Case, ConsolidateInput, folded_json
 from harness.guard import (
     AnswerEvent,
@@ -133,11 +134,6 @@ _TIME_PATTERN: Final = (
     r"(\.[0-9]{1,6}0*)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
 )
 
-# The keywords whose value is one schema, a list of schemas, schemas by name.
-_ONE: Final = frozenset({"items", "additionalProperties", "not"})
-_LIST: Final = frozenset({"oneOf", "anyOf", "allOf", "prefixItems"})
-_NAMED: Final = frozenset({"properties", "patternProperties", "$defs"})
-
 _JSON_SCHEMA: Final = {"type": ["object", "boolean"]}
 """The schema of fields that contain a JSON Schema: the wire judges their content."""
 
@@ -194,12 +190,13 @@ def _kept(schema: Schema) -> Iterator[tuple[str, Any]]:
 
 
 def _part(keyword: str, value: Any) -> Any:
-    if keyword in _ONE:
-        return _plain(value)
-    if keyword in _LIST:
-        return [_plain(item) for item in value]
-    if keyword in _NAMED:
-        return {name: _property(name, item) for name, item in value.items()}
+    match KEYWORDS[keyword].form if keyword in KEYWORDS else None:
+        case "one":
+            return _plain(value)
+        case "list":
+            return [_plain(item) for item in value]
+        case "names":
+            return {name: _property(name, item) for name, item in value.items()}
     return value
 
 

@@ -12,9 +12,9 @@ from jsonschema_rs import ValidationError, meta
 
 from evals.escaping import escape_line, escape_name
 from evals.json_schemas import compile_schema
-from evals.schema_budget import REFERENCES, Targets
+from evals.schema_budget import Targets
+from evals.schema_keywords import KEYWORDS, REFERENCES, schemas_in
 from harness.policy.positions import Parts
-from harness.policy.schema_lint import LIST, NAMED, ONE, schemas_in
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
@@ -70,11 +70,18 @@ def _worded(keyword: str, value: Any, error: ValidationError) -> str:
 
 def _outline(keyword: str, value: Any) -> Any:
     """Return the value of a keyword with `true` for each schema below it, where it has the form."""
-    if keyword in NAMED and isinstance(value, dict):
-        return {name: True if isinstance(one, dict) else one for name, one in value.items()}
-    if keyword in LIST and isinstance(value, list):
-        return [True if isinstance(one, dict) else one for one in value]
-    return True if keyword in ONE and isinstance(value, dict) else value
+    match KEYWORDS[keyword].form if keyword in KEYWORDS else None, value:
+        case "names", dict():
+            return {name: _mask_schema(part) for name, part in value.items()}
+        case "list", list():
+            return [_mask_schema(part) for part in value]
+        case "one", _:
+            return _mask_schema(value)
+    return value
+
+
+def _mask_schema(part: Any) -> Any:
+    return True if isinstance(part, dict) else part
 
 
 def _lost(reference: str) -> str:

@@ -11,16 +11,11 @@ from typing import Final
 from jsonschema_rs import CanonicalSchema, Draft202012, RegexOptions, canonical, canonicalize
 
 from evals.escaping import escape_name, pointer
+from evals.schema_keywords import KEYWORDS, schemas_in
 from harness.policy.schema_parts import AnySchema, SchemaParts
 
-ONE: Final = (
-    *("items", "contains", "additionalProperties", "propertyNames", "not", "if", "then", "else"),
-    *("unevaluatedItems", "unevaluatedProperties", "contentSchema"),
-)
-LIST: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-NAMED: Final = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")
 _KNOWN: Final = (
-    *(*ONE, *LIST, *NAMED, "$id", "$schema", "$ref", "$anchor", "$dynamicRef"),
+    *(*KEYWORDS, "$id", "$schema", "$ref", "$anchor", "$dynamicRef"),
     *("$dynamicAnchor", "$vocabulary", "$comment", "type", "enum", "const", "multipleOf"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
     *("pattern", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
@@ -47,23 +42,6 @@ _FORMATS: Final = (
     *("ipv4network", "ipv6network", "name-email", "secret", "uuid1", "uuid3", "uuid4", "uuid5"),
 )
 """The formats of the draft, and those that OpenAPI and pydantic write beside them."""
-
-
-def schemas_in(
-    schema: AnySchema, *path: str | int
-) -> Iterator[tuple[tuple[str | int, ...], AnySchema]]:
-    """Yield a schema and all schemas in it, each with its place."""
-    yield path, schema
-    if not isinstance(schema, dict):
-        return
-    for keyword in ONE:
-        if keyword in schema:
-            yield from schemas_in(schema[keyword], *path, keyword)
-    for keyword in (*LIST, *NAMED):
-        inner = schema.get(keyword)
-        members = inner.items() if isinstance(inner, dict) else ()
-        for name, part in enumerate(inner) if isinstance(inner, list) else members:
-            yield from schemas_in(part, *path, keyword, name)
 
 
 def odd_keywords(schema: AnySchema) -> Iterator[tuple[str, str]]:

@@ -4,16 +4,16 @@ from typing import Any, Final
 
 from evals.json_schemas import compile_schema
 from evals.schema_budget import Targets
+from evals.schema_keywords import keywords_judging, parts_of
 
 AnySchema = Any
 """A JSON Schema as JSON: an object or a boolean."""
 
-# What judges the same value as the schema that holds it, and may name its properties.
-_SAME: Final = ("if", "then", "else")
-_SAME_LISTS: Final = ("allOf", "anyOf", "oneOf")
+# What is below a `not` names no property that a value may have.
+_SAME: Final = tuple(keyword for keyword in keywords_judging("same") if keyword != "not")
 
 _MOST_WALKED: Final = 10_000
-"""How many schemas_in are looked at, of a schema that refers to itself in many ways."""
+"""How many schemas are looked at, of a schema that refers to itself in many ways."""
 
 
 def property_names(schema: AnySchema) -> frozenset[str]:
@@ -58,9 +58,7 @@ class SchemaParts:
             if not isinstance(schema, dict) or id(schema) in seen:
                 continue
             seen[id(schema)] = schema
-            waiting += [schema[keyword] for keyword in _SAME if keyword in schema]
-            waiting += [part for keyword in _SAME_LISTS for part in schema.get(keyword, ())]
-            waiting += _members(schema, "dependentSchemas").values()
+            waiting += [part for _, part in parts_of(schema, _SAME)]
             waiting += self._targets.of(schema)
         return list(seen.values())
 

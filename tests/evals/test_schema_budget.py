@@ -8,13 +8,11 @@ import pytest
 from evals.schema_budget import (
     MAX_ALTERNATIVES,
     MAX_PATTERN_BYTES,
-    REFERENCES,
     Targets,
     costs_of,
-    every_object,
     pattern_memory,
-    subschemas,
 )
+from evals.schema_keywords import REFERENCES
 
 INTEGER = {"type": "integer"}
 
@@ -219,28 +217,6 @@ def test_one_schema_is_named_once() -> None:
     inner = {"$id": "x", "$defs": {"a": {}}}
     root = {"$id": "x", "$defs": inner["$defs"], "inner": inner}
     assert len([*Targets(root).of({"$ref": "#/$defs/a"})]) == 1
-
-
-def test_subschemas_are_the_objects_under_keywords() -> None:
-    schema = {
-        "not": {"a": 1},
-        "if": True,
-        "anyOf": [{"b": 1}, False],
-        "properties": {"c": {"d": 1}},
-    }
-    found = [*subschemas(schema, ("not", "if", "else"), ("anyOf", "properties", "allOf"))]
-    assert found == [{"a": 1}, {"b": 1}, {"d": 1}]
-    assert [
-        *subschemas({"anyOf": {"x": 5}, "allOf": 5, "not": []}, ("not",), ("anyOf", "allOf"))
-    ] == []
-
-
-def test_every_object_of_a_value_is_seen_once() -> None:
-    value = {"a": [{"b": {}}, [{"c": 1}], 5], "d": None}
-    assert sorted(map(str, every_object(value))) == sorted(
-        map(str, [value, {"b": {}}, {}, {"c": 1}])
-    )
-    assert [*every_object("text")] == []
 
 
 def charged(tiny: int, medium: int, large: int, refused: int) -> str | None:

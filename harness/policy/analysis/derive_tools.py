@@ -37,8 +37,8 @@ from pydantic.errors import PydanticInvalidForJsonSchema
 
 from evals.escaping import escape_line, escape_name, pointer
 from evals.json_schemas import compile_schema
+from evals.schema_keywords import schemas_in
 from harness.policy.schema_faults import faults_of_schema
-from harness.policy.schema_lint import schemas_in
 from harness.wire import InvalidInput
 
 _BASES_ARE_KNOWN: Final = sys.version_info >= (3, 12)
