@@ -47,6 +47,7 @@ KEYWORDS: Final = MappingProxyType(
         "dependentSchemas": Keyword("names", "same"),
         "$defs": Keyword("names", "nothing"),
         "definitions": Keyword("names", "nothing"),
+        "dependencies": Keyword("names", "same"),
     }
 )
 """Every keyword that holds schemas, in the order in which a walk takes them."""

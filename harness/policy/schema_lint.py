@@ -14,15 +14,17 @@ from evals.escaping import escape_name, pointer
 from evals.schema_keywords import KEYWORDS, schemas_in
 from harness.policy.schema_parts import AnySchema, SchemaParts
 
-_KNOWN: Final = (
+KNOWN: Final = (
     *(*KEYWORDS, "$id", "$schema", "$ref", "$anchor", "$dynamicRef"),
     *("$dynamicAnchor", "$vocabulary", "$comment", "type", "enum", "const", "multipleOf"),
     *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength"),
     *("pattern", "minItems", "maxItems", "uniqueItems", "minContains", "maxContains"),
-    *("minProperties", "maxProperties", "required", "dependentRequired", "dependencies"),
+    *("minProperties", "maxProperties", "required", "dependentRequired"),
     *("format", "contentEncoding", "contentMediaType", "title", "description", "default"),
     *("deprecated", "readOnly", "writeOnly", "examples", "example", "discriminator"),
 )
+"""The keywords that have an effect, or that tools write without one."""
+
 _REPLACED: Final = {
     "additionalItems": "items",
     "id": "$id",
@@ -48,7 +50,7 @@ def odd_keywords(schema: AnySchema) -> Iterator[tuple[str, str]]:
     """Yield each keyword without effect, as a JSON pointer and what to write instead."""
     for path, part in schemas_in(schema):
         for keyword in part if isinstance(part, dict) else ():
-            if keyword not in _KNOWN and not keyword.startswith("x-"):
+            if keyword not in KNOWN and not keyword.startswith("x-"):
                 yield pointer(*path, keyword), _odd_keyword(keyword)
         name = part.get("format") if isinstance(part, dict) else None
         if name is not None and name not in _FORMATS:
@@ -59,7 +61,7 @@ def odd_keywords(schema: AnySchema) -> Iterator[tuple[str, str]]:
 def _odd_keyword(keyword: str) -> str:
     if keyword in _REPLACED:
         return f"{keyword} has no effect in draft 2020-12: write {_REPLACED[keyword]}"
-    fix = _near(keyword, _KNOWN) or "remove it, or begin it with x-"
+    fix = _near(keyword, KNOWN) or "remove it, or begin it with x-"
     return f"unknown keyword {escape_name(keyword)} has no effect: {fix}"
 
 

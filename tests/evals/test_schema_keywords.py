@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from jsonschema_rs import Draft202012Validator
+from jsonschema_rs import Draft202012Validator, meta
 
 from evals.schema_keywords import (
     KEYWORDS,
@@ -15,12 +15,29 @@ from evals.schema_keywords import (
     schemas_in,
     subschemas,
 )
+from harness.policy.schema_lint import KNOWN
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FORMS: dict[Form, Any] = {
     "one": lambda part: part,
     "list": lambda part: [part],
     "names": lambda part: {"x": part},
 }
+
+
+def is_schema(schema: Any) -> bool:
+    return meta.is_valid({"$schema": DIALECT, **schema})
+
+
+@pytest.mark.parametrize("keyword", KNOWN)
+def test_a_keyword_has_a_row_if_the_draft_lets_it_hold_schemas(keyword: str) -> None:
+    holds = [
+        form
+        for form, held in FORMS.items()
+        if is_schema({keyword: held({"minimum": 3})})
+        and not is_schema({keyword: held({"type": {}})})
+    ]
+    assert holds == ([KEYWORDS[keyword].form] if keyword in KEYWORDS else [])
 
 
 def judged(keyword: str) -> JudgedPart:

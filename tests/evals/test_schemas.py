@@ -208,6 +208,7 @@ TWO_WAYS = {
     "two patterns": {"patternProperties": {"^x": N, "x$": N}},
     "a property and then": {**X, "if": {"minProperties": 0}, "then": X},
     "a property and a dependent schema": {**X, "dependentSchemas": {"x": X}},
+    "a dependency": {"dependencies": {"x": {"properties": {"x": {"allOf": [N, N]}}}}},
     "an escaped reference": {"allOf": [X, {"properties": {"x": {"$ref": "#/%24defs/%4e"}}}]},
     "two dynamic references": {
         "$dynamicAnchor": "n",
