@@ -176,8 +176,7 @@ class Session:
         """
         name = approval_id or f"turn/{batch.turn}"
         approval = self._approval(name, batch, approver, expires_at)
-        fields = {name: getattr(batch.ctx, name) for name in batch.ctx.model_fields_set}
-        ctx = RunContext(**{**fields, "approvals": (approval,)})
+        ctx = batch.ctx.model_copy(update={"approvals": (approval,)})
         expiry: dict[str, Any] = {} if expires_at is None else {"expires_at": expires_at}
         asked = asked_about(batch)
         values = [ApprovedValue(value=value, **expiry) for value in asked.values]

@@ -9,7 +9,7 @@ Rule 3: a shadow lets everything run, asks nothing, and answers with the verdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from critic import Refused, Run, ScoreVerdict, Verified, Violation
 from critic.session import (
@@ -166,16 +166,14 @@ class Course:
             asked=self.asked + asks,
             has_halted=ruled.action == "refuse" and self.settings.on_refusal == "halt",
         )
-        optional: dict[str, Any] = {} if ruled.note is None else {"note": ruled.note}
-        if asks:
-            optional["questions"] = questions_of(batch, ruled.verdict)
         ruling = Ruling(
             session=session.id,
             turn=batch.turn,
             action=ruled.action,
             verdict=ruled.verdict,
             plan_digest=plan_digest,
-            **optional,
+            note=ruled.note,
+            questions=questions_of(batch, ruled.verdict) if asks else None,
         )
         begins = judged.ok and ruled.action == "allow"
         return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note, begins=begins),))

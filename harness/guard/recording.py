@@ -175,8 +175,8 @@ class RulingRecorder:
         """
         if not isinstance(self._log, _RecordsErrors):
             return
-        trace = {} if trace_id is None else {"trace_id": trace_id}
-        error = CriticError(asked=asked, where=where, failed_at=self._time_of_failure(), **trace)
+        failed_at = self._time_of_failure()
+        error = CriticError(asked=asked, where=where, failed_at=failed_at, trace_id=trace_id)
         _stored(self._log.append_error(error))
 
     def _time_of_failure(self) -> datetime:
@@ -212,8 +212,7 @@ def _decision_of(entry: ToRecord, decided_at: datetime, marks: Marks) -> Decisio
 def _with_claims(decision: Decision, claims: tuple[str, ...]) -> Decision:
     if not claims:
         return decision
-    fields = {name: getattr(decision, name) for name in decision.model_fields_set}
-    return Decision(**{**fields, "claims": claims})
+    return decision.model_copy(update={"claims": claims})
 
 
 def _appended(log: GuardLog, decisions: Sequence[Decision]) -> int:

@@ -20,7 +20,6 @@ from evals.capability import ToolName
 from evals.context import SpentCall
 from evals.escaping import escape_name
 from evals.plan import ToolStep
-from harness.wire import EnvelopeT
 
 _OF_NO_TOOL: Final = frozenset({FAILED_CLASS, "result"})
 """The classes of results that no policy changes."""
@@ -59,8 +58,7 @@ def turn_under(rules: SessionRules, recorded: Proposal) -> ChangedTurn | Unjudge
     made = plan_of_batch(
         rules, calls, Trail(items), as_of, session=str(facts.id), turn=int(facts.turn)
     )
-    plan_id = {} if recorded.plan.plan_id is None else {"plan_id": recorded.plan.plan_id}
-    plan = Plan(steps=made.steps, declared_outputs=(), **plan_id)
+    plan = Plan(steps=made.steps, declared_outputs=(), plan_id=recorded.plan.plan_id)
     compiled = rules.compiled_for((call.tool for call in calls), tuple(items))
     return ChangedTurn(_renamed(rules, recorded.ctx), compiled, plan)
 
@@ -103,17 +101,12 @@ def _renamed(rules: SessionRules, ctx: RunContext) -> RunContext:
     if ctx.scope is not None:
         changed["scope"] = tuple(ToolName(**ids(tool)) for tool in ctx.scope)
     if ctx.spent is not None and ctx.spent.calls is not None:
-        calls = tuple(_with(call, ids(call)) for call in ctx.spent.calls)
-        changed["spent"] = _with(ctx.spent, {"calls": calls})
+        calls = tuple(call.model_copy(update=ids(call)) for call in ctx.spent.calls)
+        changed["spent"] = ctx.spent.model_copy(update={"calls": calls})
     if ctx.session is not None and ctx.session.ran is not None:
         ran = tuple(ToolName(**ids(tool)) for tool in ctx.session.ran)
-        changed["session"] = _with(ctx.session, {"ran": ran})
-    return _with(ctx, changed)
-
-
-def _with(envelope: EnvelopeT, changed: dict[str, Any]) -> EnvelopeT:
-    fields = {name: getattr(envelope, name) for name in envelope.model_fields_set}
-    return type(envelope)(**{**fields, **changed})
+        changed["session"] = ctx.session.model_copy(update={"ran": ran})
+    return ctx.model_copy(update=changed)
 
 
 def _class_under(rules: SessionRules, item: EvidenceItem) -> str | None:
@@ -136,4 +129,4 @@ def _reads_classes(rules: SessionRules) -> bool:
 def _of_class(item: EvidenceItem, classification: str) -> EvidenceItem:
     if classification == item.classification:
         return item
-    return _with(item, {"classification": classification})
+    return item.model_copy(update={"classification": classification})

@@ -104,9 +104,8 @@ class ChangedInputs:
             replaced["safety_mode"] = change.safety_mode
         if change.budget:
             limits = replaced.get("run_budget") or ctx.run_budget or RunBudget()
-            kept = {name: getattr(limits, name) for name in limits.model_fields_set}
-            replaced["run_budget"] = RunBudget(**{**kept, **change.budget})
-        return _with(ctx, replaced)
+            replaced["run_budget"] = limits.model_copy(update=change.budget)
+        return ctx.model_copy(update=replaced)
 
     def _compiled(self, policy: Policy, recorded: CompiledContext, key: str) -> CompiledContext:
         key = "" if self._change.evidence == "policy" else key
@@ -133,20 +132,16 @@ def is_of_session(proposal: Proposal) -> bool:
 
 
 def _compiled_of(policy: Policy, items: list[EvidenceItem]) -> CompiledContext:
-    optional = {} if policy.record_fields is None else {"record_fields": policy.record_fields}
     manifests = Manifests(
-        tool_manifest=[tool.capability for tool in policy.tool], evidence_manifest=items, **optional
+        tool_manifest=[tool.capability for tool in policy.tool],
+        evidence_manifest=items,
+        record_fields=policy.record_fields,
     )
     return CompiledContext(manifests=manifests, pack_version=policy.digest())
 
 
 def _proposal(ctx: RunContext, compiled: CompiledContext, spec: Any, plan: Plan) -> Proposal:
     return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
-
-
-def _with(ctx: RunContext, replaced: Mapping[str, Any]) -> RunContext:
-    fields = {name: getattr(ctx, name) for name in ctx.model_fields_set}
-    return RunContext(**{**fields, **replaced}) if replaced else ctx
 
 
 def _approved(old: Proposal, new: Proposal) -> Proposal:
@@ -160,7 +155,7 @@ def _approved(old: Proposal, new: Proposal) -> Proposal:
         context_digest(new.ctx, new.compiled, new.spec),
     )
     approvals = tuple(_carried(one, plans, contexts) for one in given)
-    ctx = _with(new.ctx, {"approvals": approvals})
+    ctx = new.ctx.model_copy(update={"approvals": approvals})
     return _proposal(ctx, new.compiled, new.spec, new.plan)
 
 
@@ -168,8 +163,7 @@ def _carried(approval: Approval, plans: tuple[str, str], contexts: tuple[str, st
     """Return an approval of the first plan and context as one of the second ones."""
     if approval.plan_digest.removeprefix(_PREFIX) != plans[0]:
         return approval
-    fields = {name: getattr(approval, name) for name in approval.model_fields_set}
-    fields["plan_digest"] = plans[1]
+    carried = {"plan_digest": plans[1]}
     if approval.context_digest == contexts[0]:
-        fields["context_digest"] = contexts[1]
-    return Approval(**fields)
+        carried["context_digest"] = contexts[1]
+    return approval.model_copy(update=carried)
