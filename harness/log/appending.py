@@ -6,7 +6,6 @@ The rules are those of `harness.log.sql`.
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import Any
 
 from harness.log.commits import Append, SharedCommits
@@ -19,10 +18,9 @@ from harness.log.log_errors import (
     Unrecordable,
 )
 from harness.log.log_reading import LogReader
-from harness.log.log_writing import Known, Prepared, Written, in_chain, in_parts, prepared, write
+from harness.log.log_writing import Known, Prepared, Written, in_chain, prepared, write
 from harness.log.statements import head, stored_claims
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
-from harness.log.tables import OLD_FORMAT
 from harness.record import (
     AlreadyClaimed,
     Begun,
@@ -41,32 +39,14 @@ from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, parse_json
 class LogAppender(LogReader):
     """The appending half of a log."""
 
-    def __init__(self, store: Store, mode: OpenMode, *, log_format: int) -> None:
+    def __init__(self, store: Store, mode: OpenMode) -> None:
         """Take an opened and checked database."""
         self._store = store
         self._mode = mode
-        self._format = log_format
         self._shut = "it was opened for reading: open it for appending" if mode == "ro" else ""
-        if log_format == OLD_FORMAT:
-            self._shut = self._shut or (
-                f"it is of format {OLD_FORMAT}: copy it with `critic log upgrade OLD NEW` and "
-                "append to the copy"
-            )
         self._known = Known()
         self._schema: Hashable = None
         self._commits = SharedCommits(self._commit)
-
-    def copy(
-        self, records: Sequence[RawRecord], whole: Mapping[str, bytes] = MappingProxyType({})
-    ) -> None:
-        """Store whole records, and whole inputs, of another log, in parts. For `upgrade_log`.
-
-        The inputs that records name have to be stored before them.
-
-        Raises:
-            LogError: nothing was stored.
-        """
-        self._write_apart(in_parts(records, whole, self._parsed_input))
 
     def copy_stored(self, bodies: Mapping[str, bytes], claims: Mapping[str, int]) -> None:
         """Store bodies of inputs and parts as another log holds them, and claims.
@@ -138,8 +118,6 @@ class LogAppender(LogReader):
         self._known.add(written.inputs)
 
     def _write(self, connection: Connection, written: Written) -> None:
-        if not self.has_index:
-            written = written._replace(columns=())
         if not write(connection, written):
             raise LogDamaged(
                 f"{self._store.where}: cannot append: the log does not hold what was appended to "
@@ -150,7 +128,7 @@ class LogAppender(LogReader):
         schema = self._store.schema(connection)
         if schema == self._schema:
             return
-        if problems := self._store.schema_problems(connection, self._format):
+        if problems := self._store.schema_problems(connection):
             raise changed_tables(self._store.where, "append", problems)
         self._schema = schema
 

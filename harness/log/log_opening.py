@@ -1,9 +1,11 @@
 """What is done in any database when a log is made, and checked when it is opened."""
 
+from typing import Any
+
 from harness.log.log_errors import LogDamaged, NotALog
 from harness.log.statements import insert_format, stored_formats
 from harness.log.store import KEEP_EVIDENCE, Connection, Store
-from harness.log.tables import FORMATS, LOG_FORMAT, OLD_FORMAT, UNINDEXED_FORMAT, tables_of
+from harness.log.tables import FORMATS, LOG_FORMAT, LOG_TABLES
 
 
 def initialise(store: Store) -> None:
@@ -14,8 +16,8 @@ def initialise(store: Store) -> None:
             insert_format(connection, LOG_FORMAT)
 
 
-def check_tables(store: Store, connection: Connection) -> int:
-    """Check that the tables are there with their keys, and return the format of the log.
+def check_tables(store: Store, connection: Connection) -> None:
+    """Check that the log is of the format of this version, and has its tables with their keys.
 
     Raises:
         NotALog: it is something else, or a log of another format.
@@ -24,23 +26,25 @@ def check_tables(store: Store, connection: Connection) -> int:
     names = store.table_names(connection)
     if FORMATS not in names:
         raise NotALog(f"{store.where}: it lacks the tables of a decision log: choose another place")
-    log_format = _format(store, connection)
-    if missing := [one for one in tables_of(log_format) if one not in names]:
+    _check_format(store, connection)
+    if missing := [one for one in LOG_TABLES if one not in names]:
         raise LogDamaged(f"{store.where}: table {missing[0]} is missing: {KEEP_EVIDENCE}")
-    for table, kept in store.keys(connection, log_format).items():
+    for table, kept in store.keys(connection).items():
         if not kept:
             raise LogDamaged(
                 f"{store.where}: table {table} was made anew without its key: {KEEP_EVIDENCE}"
             )
-    return log_format
 
 
-def _format(store: Store, connection: Connection) -> int:
+def _check_format(store: Store, connection: Connection) -> None:
     formats = stored_formats(connection)
-    for known in (OLD_FORMAT, UNINDEXED_FORMAT, LOG_FORMAT):
-        if formats == [known]:
-            return known
-    raise NotALog(
-        f"{store.where}: it is in a format that this version cannot read (it reads {OLD_FORMAT} "
-        f"to {LOG_FORMAT}): install the version of plan-critic that wrote it"
-    )
+    if formats != [LOG_FORMAT]:
+        found = f"format {formats[0]}" if _is_number(formats) else "no format that can be read"
+        raise NotALog(
+            f"{store.where}: it is a decision log of {found}, and this version reads format "
+            f"{LOG_FORMAT} alone: use the version of plan-critic that wrote it, or begin a new log"
+        )
+
+
+def _is_number(formats: list[Any]) -> bool:
+    return len(formats) == 1 and type(formats[0]) is int

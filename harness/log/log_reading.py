@@ -29,7 +29,6 @@ from harness.log.statements import (
     stored_inputs,
 )
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store
-from harness.log.tables import INDEX, OLD_FORMAT, tables_of
 from harness.record import DecisionRecord, Gap, Head, LogRecord, RawRecord, read_record
 from harness.record.parts import Whole, pieces_of, whole_of
 from harness.wire import InvalidInput
@@ -44,7 +43,6 @@ class LogReader:
 
     _store: Store
     _mode: OpenMode
-    _format: int
 
     def head(self) -> Head:
         """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
@@ -184,42 +182,26 @@ class LogReader:
 
     def claims(self, claims: Iterable[str]) -> dict[str, int]:
         """Return the number of the record that made each claim; leave out what none made."""
-        if self._format == OLD_FORMAT:
-            return {}
         with self.reading() as connection:
             return stored_claims(connection, claims)
 
     def all_claims(self) -> Iterator[tuple[str, int]]:
         """Yield every claim with the number of its record, unchecked."""
         after = ""
-        while self._format != OLD_FORMAT:
+        while True:
             page = self._some(CLAIM_ROWS, after)
             yield from ((str(claim), seq) for claim, seq in page)
             if not page or str(page[-1][0]) <= after:
                 return
             after = str(page[-1][0])
 
-    @property
-    def keeps_parts(self) -> bool:
-        """Return whether bodies may have references to parts. In the old format they are whole."""
-        return self._format != OLD_FORMAT
-
-    @property
-    def has_index(self) -> bool:
-        """Return whether the log has columns to search it by. A log of an older format has not."""
-        return INDEX in tables_of(self._format)
-
-    def index(self, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]] | None:
-        """Return the rows of the index for these records, unchecked; None without an index."""
-        if not self.has_index:
-            return None
+    def index(self, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]]:
+        """Return the rows of the index for these records, unchecked."""
         with self.reading() as connection:
             return index_of(connection, numbers)
 
     def unrecorded(self, most: int) -> list[Any]:
         """Return the numbers of rows of the index without a record: at most so many."""
-        if not self.has_index:
-            return []
         with self.reading() as connection:
             return unrecorded(connection, most)
 

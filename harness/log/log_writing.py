@@ -5,7 +5,7 @@ Rule 1: what this process has seen stored is not asked for again. What it has no
 Rule 2: what was written is read back before the commit.
 """
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -24,9 +24,8 @@ from harness.log.store import Connection
 from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
 from harness.record.chain import sealed_members
 from harness.record.drafts import joined_object
-from harness.record.index_row import IndexRow, index_row
+from harness.record.index_row import IndexRow
 from harness.record.parts import parted, pieces_of, whole_of
-from harness.wire import parse_json
 
 _WITH_PARTS: Final = ("run", "asked")
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
@@ -95,36 +94,6 @@ def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     members = {**sealed_members(entry.drafted, before), **entry.members}
     body = joined_object({**members, "hash": canonical_json(whole.hash)})
     return whole, RawRecord(whole.seq, whole.hash, body)
-
-
-def in_parts(
-    records: Sequence[RawRecord],
-    inputs: Mapping[str, bytes],
-    stored_input: Callable[[str], Any],
-) -> Written:
-    """Return whole records and inputs as they are stored.
-
-    `stored_input` returns an input that is stored already, parsed, or None.
-    """
-    stored: dict[str, bytes] = {}
-    for digest, document in inputs.items():
-        apart = parted(document)
-        stored |= {**apart.pieces, digest: apart.body}
-    rows, index = [], []
-    for raw in records:
-        document = parse_json(raw.body, len(raw.body))
-        named = document.get("inputs", {})
-        ctx, plan = (stored_input(named.get(name, "")) for name in ("ctx", "plan"))
-        index.append(index_row(document, ctx, plan, raw.seq))
-        apart_members = {
-            name: parted(canonical_json(document[name])) for name in _WITH_PARTS if name in document
-        }
-        members = {name: canonical_json(value) for name, value in document.items()}
-        for name, apart in apart_members.items():
-            stored |= apart.pieces
-            members[name] = apart.body
-        rows.append(raw._replace(body=joined_object(members)))
-    return Written(rows, stored, {}, index)
 
 
 def write(connection: Connection, written: Written) -> bool:

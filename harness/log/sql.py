@@ -16,7 +16,6 @@ from harness.log.log_errors import NotALog
 from harness.log.log_opening import check_tables, initialise
 from harness.log.log_places import store_at
 from harness.log.store import OpenMode, Store, changed_tables
-from harness.log.tables import LOG_FORMAT
 from harness.record import (
     Begun,
     BegunRecord,
@@ -44,22 +43,10 @@ class SqlDecisionLog(LogAppender):
     thread, and so do not block an event loop; an append goes on when its task is cancelled.
     """
 
-    def __init__(
-        self,
-        store: Store,
-        mode: OpenMode,
-        *,
-        problems: tuple[str, ...] = (),
-        log_format: int = LOG_FORMAT,
-    ) -> None:
+    def __init__(self, store: Store, mode: OpenMode, *, problems: tuple[str, ...] = ()) -> None:
         """Take an opened and checked database; use `open` or `open_for_reading` instead."""
-        super().__init__(store, mode, log_format=log_format)
+        super().__init__(store, mode)
         self._problems = problems
-
-    @property
-    def is_current(self) -> bool:
-        """Return whether the log is of the format that this version writes."""
-        return self._format == LOG_FORMAT
 
     @property
     def where(self) -> str:
@@ -68,7 +55,7 @@ class SqlDecisionLog(LogAppender):
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Return how the tables differed from those of their format when the log was opened.
+        """Return how the tables differed from those of this version when the log was opened.
 
         Empty for a sound log. Only a log that was opened for reading may have problems.
         """
@@ -80,17 +67,16 @@ class SqlDecisionLog(LogAppender):
     ) -> Self:
         """Open the log in the SQLite file `path` for appending and reading.
 
-        A missing or empty file becomes a new log if `create`. `timeout` is in seconds. A log of an
-        older format can be read; an append to it says how to copy it into the present one.
+        A missing or empty file becomes a new log if `create`. `timeout` is in seconds.
 
         `path` may be a text such as `postgresql://USER@HOST:PORT/DATABASE`: then the log is in the
         first schema of the search path, which is empty or holds a log.
 
         Raises:
             NotALog: the path is a folder, link, pipe or device, or the file or schema is something
-                else.
+                else, or a log of another format than this version makes.
             LogDamaged: the file is a log that is cut short or damaged, or its tables, triggers or
-                indexes are not exactly those that its format has.
+                indexes are not exactly those that this version makes.
             LogUnavailable: missing, not permitted, or locked for longer than `timeout`.
         """
         store = store_at(path, timeout)
@@ -132,11 +118,11 @@ class SqlDecisionLog(LogAppender):
     def _checked(cls, store: Store, mode: OpenMode) -> Self:
         with store.errors("open"), store.transaction(mode) as connection:
             store.check(connection)
-            log_format = check_tables(store, connection)
-            problems = store.schema_problems(connection, log_format)
+            check_tables(store, connection)
+            problems = store.schema_problems(connection)
         if problems and mode != "ro":
             raise changed_tables(store.where, "open", problems)
-        return cls(store, mode, problems=problems, log_format=log_format)
+        return cls(store, mode, problems=problems)
 
     def append(self, decision: Decision) -> DecisionRecord:
         """Record one decision. When this returns, the record has reached the disk.

@@ -48,16 +48,16 @@ class Store(Protocol):
         """Return the names of the tables, without those of the database itself."""
         ...
 
-    def keys(self, connection: Connection, log_format: int) -> Mapping[str, bool]:
-        """Return of each table of a format whether it has its key."""
+    def keys(self, connection: Connection) -> Mapping[str, bool]:
+        """Return of each table whether it has its key."""
         ...
 
     def create(self, connection: Connection) -> None:
         """Make the tables, and forbid to change or remove their rows."""
         ...
 
-    def schema_problems(self, connection: Connection, log_format: int) -> tuple[str, ...]:
-        """Return how the tables differ from those of their format."""
+    def schema_problems(self, connection: Connection) -> tuple[str, ...]:
+        """Return how the tables differ from those that this version makes."""
         ...
 
     def schema(self, connection: Connection) -> Hashable:

@@ -38,8 +38,8 @@ class IndexedLog(Protocol):
         """Yield what returns stored bodies, in one transaction: for a page of records."""
         ...
 
-    def index(self, numbers: Iterable[int]) -> Mapping[int, tuple[Any, ...]] | None:
-        """Return the rows of the index for these records, unchecked; None without an index."""
+    def index(self, numbers: Iterable[int]) -> Mapping[int, tuple[Any, ...]]:
+        """Return the rows of the index for these records, unchecked."""
         ...
 
     def unrecorded(self, most: int) -> list[Any]:
@@ -208,7 +208,7 @@ class _IndexCheck:
     def __init__(self, log: IndexedLog) -> None:
         """Take the log."""
         self._log = log
-        self._rows: Mapping[int, tuple[Any, ...]] | None = None
+        self._rows: Mapping[int, tuple[Any, ...]] = {}
         self._values: dict[str, Any] = {}
         self._named: list[str] = []
         self._count = 0
@@ -220,7 +220,7 @@ class _IndexCheck:
 
     def compare(self, document: StoredDocument, bodies: Mapping[str, bytes]) -> None:
         """Compare a record. One that cannot be read is not compared: replay reports it."""
-        if self._rows is None or not _is_read(document):
+        if not _is_read(document):
             return
         stored = self._rows.get(document.raw.seq)
         differences = list(self._differences(document, stored, bodies))

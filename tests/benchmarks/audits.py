@@ -21,7 +21,7 @@ from harness.audit.proofs.merkle import Frontier
 from harness.audit.report.collecting import collect
 from harness.audit.report.report_page import rendered
 from harness.commands.log.log_export import export_log
-from harness.log.search.listing import open_listing
+from harness.log.search.listing import Listing
 from harness.log.search.log_statistics import log_statistics
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
@@ -82,20 +82,17 @@ def _if_installed(module: str, extra: str, row: Row) -> Row | Unbuilt:
 def searched(log: SqlDecisionLog) -> int:
     """Search for what no record says, and return how many were found."""
     filters = Filters(status="completed", tool="issue_refund", text="no record says this")
-    with open_listing(log) as listing:
-        return sum(1 for _ in listing.rows(filters))
+    return sum(1 for _ in Listing(log).rows(filters))
 
 
 def listed(log: SqlDecisionLog) -> int:
     """List all records, and return how many there are."""
-    with open_listing(log) as listing:
-        return sum(1 for _ in listing.rows(Filters()))
+    return sum(1 for _ in Listing(log).rows(Filters()))
 
 
 def counted(log: SqlDecisionLog) -> int:
     """Count what the records say, and return how many there are."""
-    with open_listing(log) as listing:
-        return log_statistics(listing, Filters()).records
+    return log_statistics(Listing(log), Filters()).records
 
 
 def grown(log: SqlDecisionLog) -> bytes:

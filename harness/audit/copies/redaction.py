@@ -139,8 +139,6 @@ class _Cut(NamedTuple):
 
 
 def _require_sound(log: SqlDecisionLog) -> None:
-    if not log.is_current:
-        raise UsageError("the log is of an older format: copy it with `critic log upgrade` first")
     if log.problems:
         raise LogDamaged(f"the log is damaged: {log.problems[0]}: {KEEP_EVIDENCE}")
     for answer in replay(log, judge=False):

@@ -34,10 +34,6 @@ _VERIFY_EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing, redacted or open, hashes or chain do not hold, "
     "or the tables or the index were changed; 2 the log or the command cannot be read."
 )
-_COPY_EXITS: Final = (
-    "Exit status: 0 the copy is whole; 2 the log is not as it was recorded, or the copy cannot be "
-    "written."
-)
 _ROLES_EXITS: Final = "Exit status: 0 printed; 2 the log cannot be opened."
 _LOG_EXITS: Final = "Exit status: 0 all ok; 1 and 2 as `critic log ACTION --help` says."
 _LONGEST: Final = 1000
@@ -53,10 +49,6 @@ def add_log(commands: Commands) -> None:
     checked = "check hashes, chain and tables without judging again"
     check = add(actions, "verify", checked, _VERIFY_EXITS)
     export = add(actions, "export", "write a log for other tools: Parquet, or OPA", _EXITS)
-    copied = "copy a log of an older format into the present one"
-    upgrade = add(actions, "upgrade", copied, _COPY_EXITS)
-    upgrade.add_argument("log", metavar="OLD")
-    upgrade.add_argument("new", metavar="NEW", help="the copy, which must not exist")
     granting = "print the grants for who appends to a log in PostgreSQL"
     roles = add(actions, "roles", granting, _ROLES_EXITS)
     roles.add_argument("--writer", default="critic_writer", help="who appends (%(default)s)")

@@ -1,19 +1,16 @@
-"""`critic log`: search, show, check, export or copy a log, or say who may use it."""
+"""`critic log`: search, show, check or export a log, or say who may use it."""
 
 import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
 from typing import Final, TypeAlias
 
 from harness.commands.log.log_filters import EXIT_NOT_SOUND
 from harness.commands.replay.replay_command import with_progress
 from harness.commands.replay.replay_since import parse_head
 from harness.commands.replay.replay_text import answer_reporter, count_of_records, reported
-from harness.errors import UsageError
-from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import CheckedReplay
 
@@ -31,8 +28,8 @@ _ACTIONS: Final = {
 
 def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if records are missing or the log is not sound."""
-    if args.action in ("upgrade", "roles"):
-        return _upgrade(args) if args.action == "upgrade" else _roles(args)
+    if args.action == "roles":
+        return _roles(args)
     module, name = _ACTIONS[args.action]
     action: _LogAction = getattr(import_module(f"harness.commands.log.{module}"), name)
     with SqlDecisionLog.open_for_reading(args.log) as log:
@@ -54,16 +51,6 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     result += "".join(f", {number} {status}" for status, number in kept.items())
     report.close(f"{count_of_records(total)}: {result}", head)
     return 0 if counts["same"] == total and check else EXIT_NOT_SOUND
-
-
-def _upgrade(args: argparse.Namespace) -> int:
-    from harness.audit.copies.upgrade import upgrade_log  # noqa: PLC0415 - nothing else writes a log here
-
-    if is_url(args.log) or is_url(args.new):
-        raise UsageError("a log in PostgreSQL has the present format: upgrade copies files alone")
-    head = upgrade_log(Path(args.log), Path(args.new), with_progress)
-    sys.stdout.write(f"{head.seq} records copied and compared\nhead {head.seq}:{head.hash}\n")
-    return 0
 
 
 def _roles(args: argparse.Namespace) -> int:

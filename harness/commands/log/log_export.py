@@ -23,7 +23,7 @@ from harness.commands.log.log_show import body_shown
 from harness.commands.output import ascii_json
 from harness.commands.recorded import REDACTED, record_wires
 from harness.errors import UsageError, escape_text
-from harness.log.search.listing import Listed, Listing, open_listing
+from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
@@ -58,21 +58,21 @@ def export_log(args: argparse.Namespace, log: SqlDecisionLog) -> int:
         raise UsageError("--output -: Parquet is not for a terminal or a pipe: name a file")
     if args.plans and args.form != "parquet":
         raise UsageError("--plans goes with --to parquet: events hold the inputs already")
-    with open_listing(log) as listing:
-        gaps = any(True for _ in listing.gaps())
-        if args.form == "parquet":
-            count = _write_parquet(Path(args.output), log, listing, filters, plans=args.plans)
-        elif to_print:
-            count = _write_events(sys.stdout, log, listing, filters)
-        else:
-            with new_file(Path(args.output)) as partial, partial.open("w") as out:
-                count = _write_events(out, log, listing, filters)
-        if not to_print:
-            records = f"{count} record{'' if count == 1 else 's'}"
-            sys.stdout.write(f"{records} written to {escape_text(args.output[-200:])}\n")
-            missing = [gap.text() for gap in islice(listing.gaps(), 100)]
-            sys.stdout.writelines(f"{text}\n" for text in missing)
-        return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if gaps else 0)
+    listing = Listing(log)
+    gaps = any(True for _ in listing.gaps())
+    if args.form == "parquet":
+        count = _write_parquet(Path(args.output), log, listing, filters, plans=args.plans)
+    elif to_print:
+        count = _write_events(sys.stdout, log, listing, filters)
+    else:
+        with new_file(Path(args.output)) as partial, partial.open("w") as out:
+            count = _write_events(out, log, listing, filters)
+    if not to_print:
+        records = f"{count} record{'' if count == 1 else 's'}"
+        sys.stdout.write(f"{records} written to {escape_text(args.output[-200:])}\n")
+        missing = [gap.text() for gap in islice(listing.gaps(), 100)]
+        sys.stdout.writelines(f"{text}\n" for text in missing)
+    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if gaps else 0)
 
 
 def _write_parquet(

@@ -16,7 +16,7 @@ from harness.commands.log.log_filters import (
     warn,
 )
 from harness.commands.output import ascii_json
-from harness.log.search.listing import Listed, open_listing
+from harness.log.search.listing import Listed, Listing
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
 from harness.record.index_row import SCORED, IndexRow
@@ -36,11 +36,11 @@ def list_records(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     status = 0
     if args.format == "csv":
         write_cells(_CSV_COLUMNS)
-    with open_listing(log) as listing:
-        for one in listing.rows(filters):
-            status = EXIT_NOT_SOUND if isinstance(one, Gap) else status
-            printed(one)
-        return warn(damage_texts(listing.problems)) or status
+    listing = Listing(log)
+    for one in listing.rows(filters):
+        status = EXIT_NOT_SOUND if isinstance(one, Gap) else status
+        printed(one)
+    return warn(damage_texts(listing.problems)) or status
 
 
 def _print_line(one: Listed | Gap) -> None:

@@ -17,7 +17,7 @@ from harness.commands.log.log_filters import (
     warn,
 )
 from harness.commands.output import ascii_json
-from harness.log.search.listing import open_listing
+from harness.log.search.listing import Listing
 from harness.log.search.log_statistics import Most, Statistics, log_statistics
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
@@ -32,12 +32,12 @@ _OF_PLAN: Final = "(the plan as a whole)"
 def show_statistics(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     """Print the numbers. Return 1 if records are missing or the log is damaged."""
     filters = filters_of(args)
-    with open_listing(log) as listing:
-        gaps = listing.gaps()
-        named = list(islice(gaps, _MOST_GAPS))
-        more = sum(1 for _ in gaps)
-        _PRINTERS[args.format](log_statistics(listing, filters), named, more)
-        return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if named else 0)
+    listing = Listing(log)
+    gaps = listing.gaps()
+    named = list(islice(gaps, _MOST_GAPS))
+    more = sum(1 for _ in gaps)
+    _PRINTERS[args.format](log_statistics(listing, filters), named, more)
+    return warn(damage_texts(listing.problems)) or (EXIT_NOT_SOUND if named else 0)
 
 
 def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:

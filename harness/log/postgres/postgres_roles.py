@@ -5,7 +5,7 @@ from typing import Final
 from harness.errors import UsageError
 from harness.log.log_places import is_url, store_at
 from harness.log.sql import DEFAULT_TIMEOUT, SqlDecisionLog
-from harness.log.tables import FORMATS, LOG_FORMAT, tables_of
+from harness.log.tables import FORMATS, LOG_TABLES
 
 _NAMES: Final = """
 SELECT quote_ident(current_schema()), quote_ident(current_database()),
@@ -35,8 +35,8 @@ def role_grants(place: str, writer: str, auditor: str) -> str:
         ((schema, database, writes, audits, *known),) = connection.execute(_NAMES, given)
     store.close()
     roles = zip((writes, audits), known, strict=True)
-    tables = [f"{schema}.{table}" for table in tables_of(LOG_FORMAT)]
-    appended = [f"{schema}.{table}" for table in tables_of(LOG_FORMAT) if table != FORMATS]
+    tables = [f"{schema}.{table}" for table in LOG_TABLES]
+    appended = [f"{schema}.{table}" for table in LOG_TABLES if table != FORMATS]
     both, every = f"{writes}, {audits}", ", ".join(tables)
     lines = [
         f"-- The log at {store.where}: run this as its owner, who alone can change it.",

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from harness.log.search.query import COLUMN_TYPES
 from harness.log.store import Connection
-from harness.log.tables import INDEX, LOG_FORMAT, tables_of
+from harness.log.tables import INDEX, LOG_TABLES
 
 _TEXT: Final = 'text COLLATE "C" NOT NULL'  # in the order of its bytes, as the log reads it
 _INDEXED: Final[Mapping[str, str]] = {
@@ -159,8 +159,8 @@ class _Defined(NamedTuple):
 
 
 def create_tables(connection: Connection) -> None:
-    """Make the tables of the present format, and forbid to change or remove their rows."""
-    for table in tables_of(LOG_FORMAT):
+    """Make the tables, and forbid to change or remove their rows."""
+    for table in LOG_TABLES:
         connection.execute(f"CREATE TABLE {table} ({', '.join(_COLUMNS[table])})")
     for name, (table, key) in _KEYS.items():
         connection.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {key}")
@@ -179,10 +179,10 @@ def names_of_tables(connection: Connection) -> frozenset[str]:
     return frozenset(str(name) for (name,) in connection.execute(_NAMES))
 
 
-def primary_keys(connection: Connection, log_format: int) -> dict[str, bool]:
-    """Return of each table of a format whether it has its key."""
+def primary_keys(connection: Connection) -> dict[str, bool]:
+    """Return of each table whether it has its key."""
     stored = {(table, key) for table, key in connection.execute(_PRIMARY_KEYS)}
-    return {table: (table, _key_of(table)) in stored for table in tables_of(log_format)}
+    return {table: (table, _key_of(table)) in stored for table in LOG_TABLES}
 
 
 def stored_definitions(connection: Connection) -> Hashable:
@@ -190,13 +190,13 @@ def stored_definitions(connection: Connection) -> Hashable:
     return frozenset(map(tuple, _definitions(connection)))
 
 
-def definition_problems(connection: Connection, log_format: int) -> tuple[str, ...]:
-    """Return how the tables differ from those of their format, a phrase each."""
+def definition_problems(connection: Connection) -> tuple[str, ...]:
+    """Return how the tables differ from those that this version makes, a phrase each."""
     stored = {
         _Defined(str(kind), str(name), str(table)): str(text)
         for kind, name, table, text in _definitions(connection)
     }
-    expected = _expected(log_format)
+    expected = _expected()
     problems = [f"{one} is unexpected" for one in sorted(stored.keys() - expected.keys())]
     problems += [f"{one} is missing" for one in sorted(expected.keys() - stored.keys())]
     return tuple(
@@ -213,19 +213,15 @@ def _definitions(connection: Connection) -> Iterable[Any]:
     return connection.execute(_DEFINITIONS, {"tables": [*_COLUMNS]})
 
 
-def _expected(log_format: int) -> dict[_Defined, str]:
-    tables = tables_of(log_format)
-    found = {_Defined("table", table): ", ".join(_COLUMNS[table]) for table in tables}
+def _expected() -> dict[_Defined, str]:
+    found = {_Defined("table", table): ", ".join(_COLUMNS[table]) for table in LOG_TABLES}
     for name, (table, key) in _KEYS.items():
         columns = key[key.index("(") :]
         index = f"CREATE UNIQUE INDEX {name} ON {table} USING btree {columns}"
         found |= {_Defined("constraint", name, table): key, _Defined("index", name, table): index}
     for name, (table, rest) in _TRIGGERS.items():
         found[_Defined("trigger", name, table)] = f"CREATE TRIGGER {name} {rest}"
-    found = {one: text for one, text in found.items() if one.table in ("", *tables)}
-    unused = {function for table, function in _IN_ORDER.items() if table not in tables}
-    made = {name: body for name, body in _FUNCTIONS.items() if name not in unused}
-    return found | {_Defined("function", f"{f}()"): f"plpgsql {b}" for f, b in made.items()}
+    return found | {_Defined("function", f"{f}()"): f"plpgsql {b}" for f, b in _FUNCTIONS.items()}
 
 
 def _key_of(table: str) -> str:

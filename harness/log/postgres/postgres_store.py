@@ -152,17 +152,17 @@ class PostgresStore:
         """Return the names of the tables of the schema."""
         return names_of_tables(connection)
 
-    def keys(self, connection: Connection, log_format: int) -> Mapping[str, bool]:
-        """Return of each table of a format whether it has its key."""
-        return primary_keys(connection, log_format)
+    def keys(self, connection: Connection) -> Mapping[str, bool]:
+        """Return of each table whether it has its key."""
+        return primary_keys(connection)
 
     def create(self, connection: Connection) -> None:
         """Make the tables of a decision log, and forbid to change or remove their rows."""
         create_tables(connection)
 
-    def schema_problems(self, connection: Connection, log_format: int) -> tuple[str, ...]:
-        """Return how the tables and triggers differ from those of their format."""
-        return definition_problems(connection, log_format)
+    def schema_problems(self, connection: Connection) -> tuple[str, ...]:
+        """Return how the tables and triggers differ from those that this version makes."""
+        return definition_problems(connection)
 
     def schema(self, connection: Connection) -> Hashable:
         """Return the tables and triggers as they are stored."""

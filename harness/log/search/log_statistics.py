@@ -142,7 +142,7 @@ def log_statistics(listing: Listing, filters: Filters) -> Statistics:
     Raises:
         harness.log.log_errors.LogError: the columns cannot be read.
     """
-    condition, values = filters.condition()
+    condition, values = listing.condition(filters)
     source = f"{INDEX} WHERE seq <= :last{condition}"
 
     def asked(statement: str, column: str = "") -> list[tuple[Any, ...]]:

@@ -30,10 +30,14 @@ _VALUES: Final = ", ".join(f":{name}" for name in COLUMN_TYPES)
 _INSERT: Final = f"INSERT INTO {INDEX} ({_COLUMNS}) VALUES ({_VALUES})"  # noqa: S608
 _ROWS: Final = f"SELECT {_COLUMNS} FROM {INDEX}"  # noqa: S608
 _FROM_TO: Final = f"{_ROWS} WHERE seq BETWEEN :first AND :last ORDER BY seq"
-_EXTENTS: Final = {
-    table: f"SELECT count(*), min(seq), max(seq) FROM {table}"  # noqa: S608
+_EXTENTS: Final = [
+    f"SELECT count(*), min(seq), max(seq) FROM {table}"  # noqa: S608
     for table in ("records", INDEX)
-}
+]
+_UNLISTED: Final = (
+    "SELECT count(*) FROM records WHERE NOT EXISTS "  # noqa: S608
+    f"(SELECT 1 FROM {INDEX} WHERE {INDEX}.seq = records.seq)"
+)
 _UNRECORDED: Final = (
     f"SELECT seq FROM {INDEX} WHERE NOT EXISTS "  # noqa: S608
     f"(SELECT 1 FROM records WHERE records.seq = {INDEX}.seq) ORDER BY seq LIMIT :most"
@@ -47,6 +51,9 @@ _LISTED: Final = (
     "WHERE seq > :after AND seq <= :upto"
 )
 
+RECORDED: Final = f" AND EXISTS (SELECT 1 FROM records WHERE records.seq = {INDEX}.seq)"  # noqa: S608
+"""The condition that a row of the index has its record."""
+
 
 class Extent(NamedTuple):
     """How many rows a table has, and the first and the last of their numbers; None without any."""
@@ -59,6 +66,13 @@ class Extent(NamedTuple):
     def is_whole(self) -> bool:
         """Return whether the numbers are those from 1 on, without a gap."""
         return self.rows == 0 or (self.first == 1 and self.last == self.rows)
+
+
+class Condition(NamedTuple):
+    """A condition in SQL, which begins with AND where there is one, and its values."""
+
+    text: str
+    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +103,8 @@ class Filters:
     most_cost: int | None = None
     text: str | None = None
 
-    def condition(self) -> tuple[str, dict[str, Any]]:
-        """Return the condition in SQL, which begins with AND where there is one, with values."""
+    def condition(self) -> Condition:
+        """Return what is asked of a row in SQL."""
         parts = [part for name, part in _CONDITIONS.items() if getattr(self, name) is not None]
         if self.status == "open":
             parts[parts.index(_CONDITIONS["status"])] = _OPEN
@@ -103,8 +117,8 @@ class Filters:
         values["f_text"] = escape_line(self.text or "").lower()
         if self.session is not None:
             values["f_session"] = name_column(self.session)
-        condition = "".join(f" AND {part}" for part in parts)
-        return condition, {name: one for name, one in values.items() if f":{name}" in condition}
+        text = "".join(f" AND {part}" for part in parts)
+        return Condition(text, {name: one for name, one in values.items() if f":{name}" in text})
 
 
 _PLAIN: Final = ("status", "mode", "trace", "session", "least_cost", "most_cost")
@@ -142,10 +156,15 @@ def index_of(connection: Connection, numbers: Iterable[int]) -> dict[int, tuple[
     return {row[0]: tuple(row) for row in rows_with(connection, _ROWS, "seq", numbers)}
 
 
-def extent(connection: Connection, table: str) -> Extent:
-    """Return the extent of the table of the records or of the index."""
-    (row,) = connection.execute(_EXTENTS[table])
-    return Extent(*row)
+def extents(connection: Connection) -> list[Extent]:
+    """Return the extents of the table of the records and of the index."""
+    return [Extent(*row) for asked in _EXTENTS for row in connection.execute(asked)]
+
+
+def unlisted(connection: Connection) -> int:
+    """Return how many records have no row in the index."""
+    ((count,),) = connection.execute(_UNLISTED)
+    return int(count)
 
 
 def unrecorded(connection: Connection, most: int) -> list[Any]:
@@ -154,20 +173,19 @@ def unrecorded(connection: Connection, most: int) -> list[Any]:
 
 
 def listed_rows(
-    connection: Connection, filters: Filters, after: int, upto: int, most: int
+    connection: Connection, condition: Condition, after: int, upto: int, most: int
 ) -> list[tuple[Any, ...]]:
     """Return rows of the index, each with the number of the record that ends what it began.
 
     Args:
-        filters: which of them.
+        condition: which of them.
         after: rows with higher numbers,
         upto: and with no higher one than this.
         most: how many at most.
     """
-    condition, values = filters.condition()
     bounds = {"after": after, "upto": upto, "most": most}
-    statement = f"{_LISTED}{condition} ORDER BY seq LIMIT :most"
-    return [tuple(row) for row in connection.execute(statement, {**bounds, **values})]
+    statement = f"{_LISTED}{condition.text} ORDER BY seq LIMIT :most"
+    return [tuple(row) for row in connection.execute(statement, {**bounds, **condition.values})]
 
 
 def _micros(moment: datetime | None) -> int | None:

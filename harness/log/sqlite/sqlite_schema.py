@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple
 from evals.escaping import escape_name
 from harness.log.search.query import COLUMN_TYPES
 from harness.log.store import Connection
-from harness.log.tables import INDEX, LOG_FORMAT, tables_of
+from harness.log.tables import INDEX, LOG_TABLES
 
 _APPLICATION_ID: Final = 0x43726974
 """The mark in the header of the file, "Crit": `file` and `sqlite3` show it."""
 
 # SQLite keeps the key of a table in order only if its type is spelled INTEGER.
-_TABLES: Final = {
+_DEFINITIONS: Final = {
     "log_format": "CREATE TABLE log_format (format INTEGER NOT NULL, PRIMARY KEY (format))",
     "inputs": "CREATE TABLE inputs (digest VARCHAR(64) NOT NULL, body BLOB NOT NULL, "
     "PRIMARY KEY (digest))",
@@ -35,9 +35,8 @@ _TABLES: Final = {
     + ", PRIMARY KEY (seq))",
 }
 
-# INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
-_GUARDED: Final = ("records", "inputs", "log_format", "claims", INDEX)
 _REFUSED: Final = "BEGIN SELECT RAISE(ABORT, 'the decision log is append-only'); END"
+# INSERT OR REPLACE removes rows without firing a DELETE trigger: hence the guards on INSERT.
 _IN_ORDER: Final = {
     "records": (
         "in_order",
@@ -52,16 +51,15 @@ _IN_ORDER: Final = {
 
 _TRIGGERS: Final = (
     *(
-        (table, f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} {_REFUSED}")
-        for table in _GUARDED
+        f"CREATE TRIGGER {table}_no_{verb.lower()} BEFORE {verb} ON {table} {_REFUSED}"
+        for table in LOG_TABLES
         for verb in ("UPDATE", "DELETE")
     ),
     *(
-        (table, f"CREATE TRIGGER {table}_{name} BEFORE INSERT ON {table} WHEN {when} {_REFUSED}")
+        f"CREATE TRIGGER {table}_{name} BEFORE INSERT ON {table} WHEN {when} {_REFUSED}"
         for table, (name, when) in _IN_ORDER.items()
     ),
 )
-"""The triggers, each with its table."""
 
 _SCHEMA: Final = "SELECT type, name, tbl_name, sql FROM sqlite_master"
 _APPLICATION: Final = "SELECT 'mark', application_id, '', '' FROM pragma_application_id"
@@ -92,14 +90,13 @@ _STATISTICS: Final = {
 }
 
 
-def create_schema(connection: Connection, log_format: int = LOG_FORMAT) -> None:
-    """Make the tables of a format, mark the file, and forbid to change or remove rows."""
-    for table in tables_of(log_format):
-        connection.execute(_TABLES[table])
+def create_schema(connection: Connection) -> None:
+    """Make the tables, mark the file, and forbid to change or remove rows."""
+    for table in LOG_TABLES:
+        connection.execute(_DEFINITIONS[table])
     connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-    for table, trigger in _TRIGGERS:
-        if table in tables_of(log_format):
-            connection.execute(trigger)
+    for trigger in _TRIGGERS:
+        connection.execute(trigger)
 
 
 def stored_schema(connection: Connection) -> frozenset[tuple[Any, ...]]:
@@ -108,15 +105,15 @@ def stored_schema(connection: Connection) -> frozenset[tuple[Any, ...]]:
     return frozenset(map(tuple, rows))
 
 
-def kept_keys(connection: Connection, log_format: int = LOG_FORMAT) -> dict[str, bool]:
-    """Return of each table of a format whether it has the key that the format says."""
-    expected = _expected(log_format).keys
+def kept_keys(connection: Connection) -> dict[str, bool]:
+    """Return of each table whether it has its key."""
+    expected = _expected().keys
     return {name: _key(connection, name) == key for name, key in expected.items()}
 
 
-def schema_problems(connection: Connection, log_format: int = LOG_FORMAT) -> tuple[str, ...]:
-    """Return how the schema differs from the one of its format, a phrase each."""
-    stored, expected = _objects(connection), _expected(log_format).objects
+def schema_problems(connection: Connection) -> tuple[str, ...]:
+    """Return how the schema differs from the one that this version makes, a phrase each."""
+    stored, expected = _objects(connection), _expected().objects
     problems = [f"{item} is unexpected" for item in sorted(stored.keys() - expected.keys())]
     problems += [f"{item} is missing" for item in sorted(expected.keys() - stored.keys())]
     problems += [
@@ -135,10 +132,10 @@ class _Schema(NamedTuple):
 
 
 @cache
-def _expected(log_format: int) -> _Schema:
+def _expected() -> _Schema:
     with closing(sqlite3.connect(":memory:")) as connection:
-        create_schema(connection, log_format)
-        keys = {table: _key(connection, table) for table in tables_of(log_format)}
+        create_schema(connection)
+        keys = {table: _key(connection, table) for table in LOG_TABLES}
         return _Schema(_objects(connection), keys)
 
 

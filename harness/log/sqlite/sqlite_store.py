@@ -110,9 +110,9 @@ class SqliteStore:
         """Return the names of the tables, without those of SQLite."""
         return frozenset(str(name) for (name,) in connection.execute(_TABLES))
 
-    def keys(self, connection: Connection, log_format: int) -> Mapping[str, bool]:
+    def keys(self, connection: Connection) -> Mapping[str, bool]:
         """Return of each table of a format whether it has its key."""
-        return kept_keys(connection, log_format)
+        return kept_keys(connection)
 
     def absent(self, create: bool) -> bool:
         """Return whether the log is missing and has to be created.
@@ -144,9 +144,9 @@ class SqliteStore:
         """Make the tables of a decision log, and forbid to change or remove their rows."""
         create_schema(connection)
 
-    def schema_problems(self, connection: Connection, log_format: int) -> tuple[str, ...]:
+    def schema_problems(self, connection: Connection) -> tuple[str, ...]:
         """Return how the tables and triggers differ from those of their format."""
-        return schema_problems(connection, log_format)
+        return schema_problems(connection)
 
     def schema(self, connection: Connection) -> Hashable:
         """Return the tables and triggers as they are stored."""

@@ -11,6 +11,7 @@ import pytest
 from harness.log.log_errors import LogDamaged, LogUnavailable, NotALog
 from harness.log.sql import SqlDecisionLog
 from harness.record import GENESIS
+from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, decision, filled, meddle, query
 from tests.harness.log.maker import SIZES
 from tests.support.paths import ROOT
@@ -182,12 +183,36 @@ def test_a_reader_sees_what_is_appended_meanwhile(place: LogPlace) -> None:
 
 
 def test_another_format_is_named(place: LogPlace) -> None:
-    filled(place, 1)
-    meddle(place, ("UPDATE log_format SET format = 99", ()))
-    with pytest.raises(
-        NotALog, match=r"a format that this version cannot read \(it reads 1 to 3\)"
-    ):
+    filled(place, 1).close()
+    for number in (1, 2, 4, 99):
+        meddle(place, ("UPDATE log_format SET format = ?", (number,)))
+        named = f"a decision log of format {number}, and this version reads format 3 alone: use "
+        for opened in (SqlDecisionLog.open, SqlDecisionLog.open_for_reading):
+            with pytest.raises(NotALog, match=named):
+                opened(place)
+
+
+def test_a_log_that_names_no_format_or_two_is_not_read(place: LogPlace) -> None:
+    filled(place, 1).close()
+    meddle(place, ("INSERT INTO log_format VALUES (4)", ()))
+    with pytest.raises(NotALog, match="a decision log of no format that can be read"):
         SqlDecisionLog.open(place)
+    meddle(place, ("DELETE FROM log_format", ()))
+    with pytest.raises(NotALog, match="a decision log of no format that can be read"):
+        SqlDecisionLog.open(place)
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_commands_refuse_another_format_in_one_line(
+    critic: Critic, place: LogPlace, number: int
+) -> None:
+    filled(place, 1).close()
+    meddle(place, ("UPDATE log_format SET format = ?", (number,)))
+    for command in (("log", "list"), ("log", "verify"), ("replay",)):
+        said = critic(*command, place)
+        assert (said.status, said.out) == (2, "")
+        assert said.err.count("\n") == 1
+        assert "use the version of plan-critic that wrote it, or begin a new log" in said.err
 
 
 def test_tables_made_anew_without_a_key_are_noticed(place: LogPlace) -> None:

@@ -16,7 +16,7 @@ from harness.commands.replay.replay_since import parse_head
 from harness.integrations.hooks.dialect import HookEvent
 from harness.integrations.hooks.memory import HookMemory, KnownCall, call_key
 from harness.integrations.mcp.mcp_pins import PINNED, PinFile
-from harness.log.search.listing import open_listing
+from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.sql import SqlDecisionLog
 from harness.record import AlreadyClaimed, Begun, Decision, UsedApproval
@@ -317,11 +317,8 @@ def of_filters(folder: Path) -> Iterator[Equality]:
         log.append(judged(proposal(1), run_of(proposal(1))))
 
     def finds(**wanted: Any) -> bool:
-        with (
-            SqlDecisionLog.open_for_reading(folder / "filters.db") as log,
-            open_listing(log) as listing,
-        ):
-            return any(True for _ in listing.rows(Filters(**wanted)))
+        with SqlDecisionLog.open_for_reading(folder / "filters.db") as log:
+            return any(True for _ in Listing(log).rows(Filters(**wanted)))
 
     def of(field: str, exact: str) -> Equality:
         return Equality(

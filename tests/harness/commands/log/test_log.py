@@ -92,18 +92,11 @@ def test_show_of_a_record_whose_input_was_damaged(
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"{}"])
-@pytest.mark.parametrize("indexed", [True, False])
-def test_a_record_that_cannot_be_read_is_named(
-    critic: Critic, log: LogPlace, indexed: bool, body: bytes
-) -> None:
+def test_a_record_that_cannot_be_read_is_named(critic: Critic, log: LogPlace, body: bytes) -> None:
     put_body(log, 2, body)
-    if not indexed:
-        meddle(log, ("DELETE FROM record_index", ()))
-    said = critic("log", "list", log)
-    assert said.status == (0 if indexed else 2)
+    assert critic("log", "list", log).status == 0, "the index is read, not the record"
     assert critic("log", "verify", log).status == 1
-    if indexed:
-        said = critic("log", "show", log, "2")
+    said = critic("log", "show", log, "2")
     assert said.status == 2
     assert "record 2 cannot be read" in said.err
     assert "replay the log" in said.err

@@ -182,7 +182,7 @@ def test_no_message_of_a_url_holds_its_password(
     for command in (
         ("replay", url),
         ("replay", url, url),
-        ("log", "upgrade", url, tmp_path / "new"),
+        ("log", "redact", url, tmp_path / "new", "--value", "1:/run"),
         ("log", "roles", url),
         ("log", "show", url, "x"),
     ):

@@ -2,9 +2,7 @@
 
 import atexit
 import shutil
-import sqlite3
 import tempfile
-from contextlib import closing
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
@@ -12,9 +10,6 @@ from pathlib import Path
 from evals.run import Run
 from harness.log.log_places import is_url
 from harness.log.sql import SqlDecisionLog
-from harness.log.sqlite.sqlite_schema import create_schema
-from harness.log.statements import insert_format
-from harness.log.tables import UNINDEXED_FORMAT
 from harness.record import Begun, CriticError
 from harness.wire import build
 from tests.harness.log.decisions import NOON, LogPlace, filled, judged, proposal, run_of
@@ -57,21 +52,4 @@ def _made(path: LogPlace) -> SqlDecisionLog:
         run = spending(number, cost_micros=cost, wall_ms=cost * 2, tokens=7)
         log.append(judged(run.proposal, run))
     answers_to(guard_of(desk(), log=log), EVENTS)
-    return log
-
-
-def without_index(path: Path) -> SqlDecisionLog:
-    """Return a new log of the format before the index."""
-    with closing(sqlite3.connect(path)) as connection:
-        create_schema(connection, UNINDEXED_FORMAT)
-        insert_format(connection, UNINDEXED_FORMAT)
-        connection.commit()
-    return SqlDecisionLog.open(path)
-
-
-def copied(path: Path, source: SqlDecisionLog) -> SqlDecisionLog:
-    """Return a log of the format before the index that holds what another log does."""
-    log = without_index(path)
-    log.copy_stored(dict(source.bodies()), dict(source.all_claims()))
-    log.copy(list(source.raw()))
     return log

@@ -1,6 +1,5 @@
 """A file is judged as the log that it was made of, and what is not such a file is refused."""
 
-import gzip
 import json
 import re
 import sys
@@ -13,7 +12,11 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from critic.consolidate import consolidate
+from critic.verify import verify_proposal
+from evals.plan import Proposal
 from harness.log.sql import SqlDecisionLog
+from harness.record import Decision
 from harness.what_if.columns.column_judging import PlanJudge
 from harness.what_if.columns.column_reading import PlanFile, PlansUnusable
 from harness.what_if.columns.column_writing import ROWS, writer_options
@@ -23,14 +26,14 @@ from harness.what_if.recorded_change import Alteration
 from harness.wire import build
 from tests.harness.commands.what_if.test_what_if import policy
 from tests.harness.console import Critic, Said
-from tests.harness.log.decisions import judged, meddle, proposal
+from tests.harness.log.decisions import NOON, judged, meddle, proposal
 from tests.harness.log.search.searched import varied
+from tests.harness.replay.forging import forged
 from tests.harness.replay.test_replay import revised
 from tests.harness.what_if.columns.drawn import World
 from tests.harness.what_if.columns.plan_files import recorded, write_plans
 from tests.support.examples import is_safe
 from tests.support.guarding import answers_to, guard_of, streams
-from tests.support.paths import FIXTURES
 
 __all__ = ["revised"]
 
@@ -133,9 +136,23 @@ def test_the_turns_of_sessions_are_judged_as_in_the_log(
     _same(critic, log, file, "--safety-mode", "read_only")
 
 
+def _allowed(refused: Proposal) -> Decision:
+    """Return a decision that lets a plan pass, which the present rules refuse."""
+    report = consolidate(
+        trace_id=refused.ctx.trace_id,
+        decision_key=refused.spec.id,
+        verify=verify_proposal(proposal(40)),
+        score=None,
+        decided_at=NOON,
+    )
+    return Decision(proposal=refused, report=report)
+
+
 def test_a_log_of_older_rules_drifts_as_its_export_does(critic: Critic, tmp_path: Path) -> None:
     log = tmp_path / "old.db"
-    log.write_bytes(gzip.decompress((FIXTURES / "logs" / "ruleset-1.gz").read_bytes()))
+    with varied(log) as filled:
+        seq = filled.append(_allowed(proposal(40, pinned=False))).seq
+    forged(log, seq, lambda record: record.update(ruleset_version="1"))
     file = exported(critic, log)
     said = _same(critic, log, file, "--safety-mode", "destructive")
     assert "  drift: it was recorded under other rules, which gave another verdict" in said.lines
