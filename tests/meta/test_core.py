@@ -51,6 +51,36 @@ BUDGETS = {
 }
 """The most lines of this project that a statement may load."""
 
+_OPEN = """
+from harness.guard import CallsEvent, Guard, OpenEvent, RequestedCall, ResultEvent
+from harness.policy import read_policy
+guard = Guard(read_policy("fixtures/examples/agent/critic.toml"){log})
+guard.handle(OpenEvent(session="s", request="Refund order ord_1 please."))
+call = RequestedCall(id="c1", tool="find_order", args={{"order": "ord_1"}})
+ruled = guard.handle(CallsEvent(session="s", calls=[call]))
+assert ruled.action == "allow", ruled
+guard.permit("s", "c1").redeem("find_order", {{"order": "ord_1"}})
+guard.handle(ResultEvent(session="s", id="c1", status="completed", output={{"order": "ord_1"}}))
+"""
+RULINGS = {
+    "a plan": (
+        "from pathlib import Path\n"
+        "from critic import Proposal, verify_proposal\n"
+        "from harness.wire import parse\n"
+        "document = Path('fixtures/refund/plan_c.json').read_bytes()\n"
+        "assert not verify_proposal(parse(Proposal, document))",
+        3_800,
+    ),
+    "a call, by provenance": (_OPEN.format(log=""), 10_000),
+    "a call, by provenance, recorded": (
+        "import tempfile\nfrom harness.log import SqlDecisionLog\n"
+        "log = SqlDecisionLog.open(tempfile.mkdtemp() + '/audit.db')\n"
+        + _OPEN.format(log=", log=log"),
+        11_600,
+    ),
+}
+"""The most lines of code, without blank lines, comments and docstrings, that a ruling loads."""
+
 _LOADED = """
 import json, sys
 {statement}
@@ -103,13 +133,43 @@ def test_nothing_inner_names_what_is_outer() -> None:
     )
 
 
+def files_after(statement: str) -> list[str]:
+    """Return the files of this project that are loaded once a statement was executed."""
+    command = [sys.executable, "-c", _LOADED.replace("{statement}", statement)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    files: list[str] = json.loads(done.stdout)
+    return files
+
+
 @pytest.mark.parametrize(("statement", "most"), BUDGETS.items())
 def test_what_an_entry_loads_can_be_read(statement: str, most: int) -> None:
-    command = [sys.executable, "-c", _LOADED.format(statement=statement)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    files = json.loads(done.stdout)
+    files = files_after(statement)
     lines = sum(Path(file).read_text("utf-8").count("\n") for file in files)
     assert lines <= most, f"{lines} lines: {sorted(files)}"
+
+
+def code_lines(source: str) -> int:
+    """Return how many lines hold code: no blank lines, no comments, no docstrings."""
+    holders = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    texts: set[int] = set()
+    for node in ast.walk(ast.parse(source)):
+        for part in node.body if isinstance(node, holders) else ():
+            if isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant):
+                texts |= set(range(part.lineno, (part.end_lineno or 0) + 1))
+    lines = enumerate(source.split("\n"), 1)
+    return sum(at not in texts and bool(re.match(r"\s*[^\s#]", line)) for at, line in lines)
+
+
+def test_lines_of_code_are_counted() -> None:
+    source = '"""Head."""\n\nX = 1  # one\n"""Of X."""\n# none\ndef f():\n    """Doc.\n    """\n    return """a\n\nb"""\n'
+    assert code_lines(source) == 4
+
+
+@pytest.mark.parametrize(("statement", "most"), RULINGS.values(), ids=RULINGS)
+def test_what_a_ruling_loads_can_be_read(statement: str, most: int) -> None:
+    files = files_after(statement)
+    lines = sum(code_lines(Path(file).read_text("utf-8")) for file in files)
+    assert lines <= most, f"{lines} lines of code: {sorted(files)}"
 
 
 def test_the_page_on_security_names_the_inner_zone() -> None:
