@@ -161,7 +161,9 @@ def code_lines(source: str) -> int:
 
 
 def test_lines_of_code_are_counted() -> None:
-    source = '"""Head."""\n\nX = 1  # one\n"""Of X."""\n# none\ndef f():\n    """Doc.\n    """\n    return """a\n\nb"""\n'
+    counted = "X = 1  # one", "def f():", '    return """a', 'b"""'
+    left_out = '"""Head."""', "", '"""Of X."""', "# none"
+    source = "\n".join((*left_out[:2], counted[0], *left_out[2:], *counted[1:3], "", counted[3]))
     assert code_lines(source) == 4
 
 
