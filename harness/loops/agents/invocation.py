@@ -14,6 +14,7 @@ from harness.loops.agents.agent import (
     EventStream,
     HasPartialResult,
 )
+from harness.loops.agents.event_buffer import BufferedStream
 from harness.loops.agents.usage import UNLIMITED, Budget
 
 
@@ -37,16 +38,22 @@ class SubagentInvocation:
         text_only: bool = False,
         context: Mapping[str, Any] | None = None,
         extra_tools: Sequence[AgentTool] = (),
+        buffer_size: int = 0,
     ) -> None:
         """Prepare a call. It starts when its events are read.
 
         `session_id` is the agent's name unless given. `context` (a JSON object) and `extra_tools`
-        (functions) are handed to the agent for this call.
+        (functions) are handed to the agent for this call. The agent may be `buffer_size` events
+        ahead of the reader; with 0 it goes on only when the next event is asked for.
 
         Raises:
             AgentFailed: the agent cannot be handed a context or tools.
-            ValueError: tools are given to a call that is to be made without tools.
+            ValueError: tools are given to a call that is to be made without tools, or `buffer_size`
+                is not a whole number of at least 0.
         """
+        if type(buffer_size) is not int or buffer_size < 0:
+            what = f"a whole number of at least 0, not {buffer_size!r}"
+            raise ValueError(f"buffer_size must be {what}")
         if text_only and extra_tools:
             raise ValueError("extra_tools are given, but text_only asks for a call without tools")
         self._agent = equip(agent, context, extra_tools)
@@ -54,6 +61,7 @@ class SubagentInvocation:
         self._session_id = agent.name if session_id is None else session_id
         self._budget = budget
         self._text_only = text_only
+        self._buffer_size = buffer_size
         self._stream: EventStream | None = None
         self._result: AgentResult | None = None
         self._ended = False
@@ -98,12 +106,7 @@ class SubagentInvocation:
 
     async def _next(self) -> Event | None:
         if self._stream is None:
-            self._stream = self._agent.stream(
-                self._prompt,
-                session_id=self._session_id,
-                budget=self._budget,
-                text_only=self._text_only,
-            )
+            self._stream = self._begun()
         async for event in self._stream:
             if event.kind == "completed" and event.session_id == self._session_id:
                 self._result = event.result
@@ -111,6 +114,17 @@ class SubagentInvocation:
             if event.kind not in ("started", "completed"):
                 return event
         raise AgentFailed("the agent ended without a result")
+
+    def _begun(self) -> EventStream:
+        stream = self._agent.stream(
+            self._prompt,
+            session_id=self._session_id,
+            budget=self._budget,
+            text_only=self._text_only,
+        )
+        if not self._buffer_size:
+            return stream
+        return BufferedStream(stream, self._buffer_size, self._session_id)
 
 
 def equip(
