@@ -28,7 +28,7 @@ FRONTS: Final = (
     "harness.replay",
     "harness.loops",
     "harness.loops.agents",
-    "harness.loops.agents.pydantic_ai_agent",
+    "harness.loops.agents.pydantic_ai",
     "harness.integrations.langchain",
     "harness.loops.code",
     "harness.integrations.openai",

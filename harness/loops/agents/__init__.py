@@ -1,6 +1,6 @@
 """Agents: who is called, how often and at what cost, and a journal of the replies.
 
-`harness.loops.agents.pydantic_ai_agent` is apart, because it needs the extra `agents`.
+`harness.loops.agents.pydantic_ai` is apart, because it needs the extra `agents`.
 """
 
 from typing import TYPE_CHECKING

@@ -19,7 +19,7 @@ from harness.loops.actor_critic import ActorCritic
 from harness.loops.agents.agent import AgentResult, Event
 from harness.loops.agents.invocation import SubagentInvocation
 from harness.loops.agents.journal import ReplayDivergence
-from harness.loops.agents.pydantic_ai_agent import PydanticAIAgent
+from harness.loops.agents.pydantic_ai import PydanticAIAgent
 from harness.loops.agents.retry import CallPolicy
 from harness.loops.agents.usage import NO_USAGE, Budget, Usage
 from harness.loops.self_refine import SelfRefine
