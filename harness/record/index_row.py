@@ -119,7 +119,7 @@ def index_row(record: Any, ctx: Any, plan: Any, seq: int = 0) -> IndexRow:
     columns = {
         **common,
         **_of_report(report, plan),
-        **_of_run(_at(record, "run")),
+        **measures_of_run(_at(record, "run")),
         "approvals": _approvals(ctx, plan_digest),
         "attempts": _length(_at(record, "attempts")) or 0,
         "error": _line(_at(record, "error")),
@@ -167,7 +167,7 @@ def _of_report(report: Any, plan: Any) -> dict[str, Any]:
     }
 
 
-def _of_run(run: Any) -> dict[str, Any]:
+def measures_of_run(run: Any) -> dict[str, int | None]:
     """Return what a run took, or else its calls, as far as they say it: the longest, or the sum."""
     calls = _elements(_at(run, "calls"))
     columns = {}

@@ -12,6 +12,7 @@ from evals.plan import Plan
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import refusal_kind
 from harness.record import DecisionRecord, RunFacts
+from harness.record.index_row import measures_of_run
 
 _BUDGETS: Final = {
     "max_steps": "Steps of the plan",
@@ -117,5 +118,5 @@ def _used(run: RunFacts | None, plan: Plan | None) -> dict[str, int | None]:
     steps = {"max_steps": None if plan is None else len(plan.steps)}
     if run is None:
         return {**steps}
-    spent = {"bucket_tokens": run.tokens, "cost_micros": run.cost_micros, "wall_ms": run.wall_ms}
-    return {**steps, **spent}
+    took = measures_of_run(run)
+    return {**steps, "bucket_tokens": took.pop("tokens"), **took}

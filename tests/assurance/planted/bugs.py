@@ -11,6 +11,7 @@ from tests.assurance.planted.harness_bugs import HARNESS_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
+from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.worth_bugs import WORTH_BUGS
 
 BUGS: Final[tuple[Bug, ...]] = (
@@ -23,4 +24,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *EVALS_BUGS,
     *HARNESS_BUGS,
     *NEAR_BUGS,
+    *TOOLS_BUGS,
 )

@@ -1,0 +1,44 @@
+"""Bugs by which one tool of a log says something else than another, or than the log itself."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+TOOLS_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "parts-of-others-dropped",
+        "harness/audit/copies/redaction.py",
+        "a part of a redacted value is left out of the copy although other values have it",
+        "        if digest in upto.digests and digest not in below and digest not in taken:\n"
+        "            kept",
+        "        if digest not in upto.digests and digest not in taken:\n            kept",
+    ),
+    slip(
+        "claims-on-states-not-copied",
+        "harness/audit/copies/redaction.py",
+        "two sessions go on from one state in a copy",
+        "source.all_claims() if one[1] <= upto.head.seq)",
+        'source.all_claims() if not one[0].startswith("session"))',
+    ),
+    slip(
+        "any-end-ends-it",
+        "harness/log/search/query.py",
+        "an execution that is open counts as ended once any other has ended",
+        "AND claims.claim = 'begun ' || records.hash)",
+        "AND claims.claim LIKE 'begun %')",
+    ),
+    slip(
+        "first-inputs-exported",
+        "harness/commands/log/log_export.py",
+        "every event of an export has the inputs of the first",
+        "        if before != digest:",
+        "        if not shown:",
+    ),
+    slip(
+        "calls-not-measured",
+        "harness/audit/report/tallies.py",
+        "the page counts what runs took only where the run itself says it",
+        "took = measures_of_run(run)",
+        'took = measures_of_run(run.model_copy(update={"calls": ()}))',
+    ),
+)
