@@ -30,6 +30,7 @@ class Loop(Generic[CritiqueT]):
         self._max_rounds = max_rounds
         self._calls = calls
         self._clock = clock
+        self._session = self.name
 
     def declared_workers(self) -> dict[str, Agent]:
         """Return the agents that it calls, by role."""
@@ -50,7 +51,7 @@ class Loop(Generic[CritiqueT]):
         `__again` after that where a reply was malformed.
         """
         revision = revise.Revision[str, CritiqueT](self._max_rounds)
-        session = self.name if session_id is None else session_id
+        session = self._session if session_id is None else session_id
         return LoopStream(
             self._spec,
             revision,

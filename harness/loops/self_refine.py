@@ -8,6 +8,8 @@ from typing import Any, Final
 
 from harness.clock import SystemClock
 from harness.loops.agents.agent import Agent
+from harness.loops.agents.journaled import Journaled
+from harness.loops.agents.model import Dependencies, ModelAgent
 from harness.loops.agents.retry import DEFAULT_CALLS, CallPolicy
 from harness.loops.critique import EMPTY_REPLY, is_phrase
 from harness.loops.echo import letters
@@ -53,6 +55,9 @@ class SelfRefine(Loop[str]):
     Otherwise the output is revised, until `max_rounds` outputs were reviewed; the last is not
     revised. A review has no score, so if no output is approved, the last one is the result.
 
+    Without a base, the model of `deps` is it, with their journal, if they have one; their session
+    is that of a run which is given none.
+
     `critic_prompt` and `refiner_prompt` are templates; in the first, `{stop_phrase}` is the phrase.
     One that shows nothing else is an instruction, and the task, the output and the critique are put
     after it.
@@ -63,7 +68,8 @@ class SelfRefine(Loop[str]):
     def __init__(
         self,
         *,
-        base: Agent,
+        base: Agent | None = None,
+        deps: Dependencies | None = None,
         max_rounds: int = DEFAULT_MAX_ROUNDS,
         critic_prompt: str | None = None,
         refiner_prompt: str | None = None,
@@ -74,14 +80,14 @@ class SelfRefine(Loop[str]):
         """Prepare the loop; `calls` and `clock` are as for `ActorCritic`.
 
         Raises:
-            ValueError: `max_rounds` is out of range, the stop phrase is blank, or a template has an
-                unknown placeholder or does not show what it is about.
+            ValueError: not exactly one of `base` and `deps` is given, `max_rounds` is out of range,
+                the stop phrase is blank, or a template has an unknown placeholder or does not show
+                what it is about.
         """
-        if not stop_phrase.strip():
-            raise ValueError("stop_phrase must not be blank: an empty review approves nothing")
+        agent = _base_of(base, deps)
+        phrase = {_STOP_PHRASE: _required(stop_phrase)}
         asking = _template(critic_prompt, DEFAULT_CRITIC_PROMPT, _MATERIAL, _STOP_PHRASE)
         refining = _template(refiner_prompt, DEFAULT_REFINER_PROMPT, _MATERIAL + _POINTS)
-        phrase = {_STOP_PHRASE: stop_phrase.strip()}
         require(asking, "critic_prompt", "output")
         require(refining, "refiner_prompt", "critique", "issues_bulleted")
 
@@ -94,8 +100,25 @@ class SelfRefine(Loop[str]):
         def read(reply: str, asked: Asked) -> Judgement[str] | Malformed:
             return _judgement(reply, asked, stop_phrase)
 
-        spec = LoopSpec(base, base, ask_critic, ask_revision, read, _report, later_text_only=True)
+        spec = LoopSpec(agent, agent, ask_critic, ask_revision, read, _report, later_text_only=True)
         super().__init__(spec, max_rounds, calls=calls, clock=clock or SystemClock())
+        self._session = self.name if deps is None else deps.session_id
+
+
+def _required(stop_phrase: str) -> str:
+    if not stop_phrase.strip():
+        raise ValueError("stop_phrase must not be blank: an empty review approves nothing")
+    return stop_phrase.strip()
+
+
+def _base_of(base: Agent | None, deps: Dependencies | None) -> Agent:
+    """Return the agent that plays all roles."""
+    if base is not None and deps is None:
+        return base
+    if base is not None or deps is None:
+        raise ValueError("give either a base, or deps with a model to be the base")
+    agent = ModelAgent("model", deps.model)
+    return agent if deps.journal is None else Journaled(agent, deps.journal)
 
 
 def _judgement(reply: str, asked: Asked, stop_phrase: str) -> Judgement[str] | Malformed:

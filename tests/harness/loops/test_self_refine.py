@@ -1,6 +1,7 @@
 """One agent that writes, reviews and rewrites."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,7 +10,11 @@ from hypothesis import strategies as st
 
 from harness.loops import DEFAULT_CRITIC_PROMPT, DEFAULT_REFINER_PROMPT
 from harness.loops.agents.agent import AgentResult
+from harness.loops.agents.journal import MemoryStore
+from harness.loops.agents.model import Dependencies, Message, ModelAgent, Reply
+from harness.loops.agents.usage import Usage
 from harness.loops.self_refine import SelfRefine
+from tests.harness.loops.agents.journals import journal_of
 from tests.harness.loops.scripted import Scripted, cases
 
 
@@ -98,6 +103,35 @@ def test_the_default_prompts_are_a_base_for_ones_own() -> None:
 def test_only_the_prompt_of_the_critic_has_the_stop_phrase() -> None:
     with pytest.raises(ValueError, match=r"unknown placeholder \{stop_phrase\}"):
         SelfRefine(base=Scripted(), refiner_prompt="{critique} {stop_phrase}")
+
+
+def test_without_a_base_a_model_is_it() -> None:
+    asked, replies = list[str](), iter(["v0", "wrong", "v1", "no issues"])
+
+    async def model(messages: Sequence[Message]) -> Reply:
+        asked.append(messages[-1].content)
+        return Reply(text=next(replies), usage=Usage(tokens_in=9, tokens_out=1))
+
+    store = MemoryStore()
+    journal = journal_of(store)
+    loop = SelfRefine(deps=Dependencies(model, "P", journal))
+    first = asyncio.run(loop.run("task"))
+    assert (first.output, first.stop_reason, first.usage.tokens) == ("v1", "approved", 40)
+    given = Scripted("v0", "wrong", "v1", "no issues")
+    run(given)
+    assert asked == [call.prompt for call in given.calls]
+    kept = b"".join(store.lines()).decode()
+    assert all(f'"session":"{session}"' in kept for session in given.sessions)
+    assert asyncio.run(loop.run("task")) == first  # of the journal: the script is at its end
+    journaled = asyncio.run(SelfRefine(deps=Dependencies(model, "Q", journal)).run("task"))
+    assert journaled.stop_reason == "planner_error"  # another session asks the model
+
+
+@pytest.mark.parametrize("given", ["both", "neither"])
+def test_the_base_is_an_agent_or_a_model(given: str) -> None:
+    both = {"base": Scripted(), "deps": Dependencies(ModelAgent, "P")}
+    with pytest.raises(ValueError, match="give either a base, or deps with a model"):
+        SelfRefine(**(both if given == "both" else {}))  # type: ignore[arg-type] # any model will do
 
 
 def test_a_stop_phrase_with_braces_is_shown_as_it_is() -> None:
