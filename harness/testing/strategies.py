@@ -32,11 +32,13 @@ from critic import (
     score,
     verify_proposal,
 )
+from harness.policy import Policy
 from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
 from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, bounds_of
 from harness.testing._draw.drawn_plans import Args, Drafter
 from harness.testing._draw.drawn_runs import a_run
 from harness.testing._draw.drawn_sources import a_sourced_proposal
+from harness.testing._draw.drawn_streams import StreamDrafter
 from harness.testing._draw.fixed_inputs import (
     FixedInputs,
     hostile_proposal,
@@ -45,7 +47,7 @@ from harness.testing._draw.fixed_inputs import (
 )
 from harness.testing._draw.hostile import hostile_plan
 from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
-from harness.testing._draw.primitives import chance, pick
+from harness.testing._draw.primitives import Json, chance, pick
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
 from harness.wire import build
 
@@ -64,6 +66,7 @@ __all__ = [
     "runs",
     "sourced_proposals",
     "specs",
+    "streams",
     "valid_proposals",
 ]
 
@@ -340,3 +343,16 @@ def records(
     """Draw a record of a decision as a log keeps it, following `before`: (number, hash)."""
     made = decisions(compiled, spec, ctx, args=args)
     return made.map(lambda decision: sealed(draft(decision), Head(*before)).record)
+
+
+@st.composite
+def streams(draw: st.DrawFn, policy: Policy, session: str = "s", *, most: int = 10) -> list[Json]:
+    """Draw the events of a guarded session, as JSON: most are in their place, and some are not.
+
+    Their time moves to before, at and after whatever expires. An answer names the digest of the
+    last ruling as `$LAST`, and that of the one before as `$EARLIER`.
+
+    Args:
+        most: how many events come after the first.
+    """
+    return StreamDrafter(draw, policy, session).events(most)
