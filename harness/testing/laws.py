@@ -13,6 +13,12 @@ plugin:
         critic_law()
 
 A law that does not hold raises `LawBroken` with the smallest proposal that shows it, as JSON.
+
+Whatever takes the events of sessions, such as a guard behind a server of yours, is checked so:
+
+    @pytest.mark.parametrize("law", GUARD_LAWS)
+    def test_my_guard(law: str) -> None:
+        check_guard(policy, law, open_guard=mine)
 """
 
 from pathlib import Path
@@ -33,6 +39,8 @@ from harness.testing._laws.law_context import LawBroken, LawContext, NoVerdict, 
 from harness.testing._laws.law_settings import quiet_settings
 from harness.testing._laws.plan_laws import near_misses_are_refused, valid_plans_pass
 from harness.testing._laws.verify_laws import OF_ANY, OF_PASSING, OF_SOURCED, Law
+from harness.testing._streams.guard_laws import GUARD_LAWS, check_guard, describe_guard_law
+from harness.testing._streams.guard_trial import GuardOnTrial, OpenGuard, TrialLog, plain_guard
 from harness.testing.strategies import (
     NearMiss,
     labelled_near_misses,
@@ -45,12 +53,19 @@ PolicyLike = Policy | Path | str
 """A policy, or the path of its file."""
 
 __all__ = [
+    "GUARD_LAWS",
     "LAWS",
+    "GuardOnTrial",
     "LawBroken",
     "Laws",
+    "OpenGuard",
+    "TrialLog",
     "check_evaluator",
+    "check_guard",
     "check_laws",
+    "describe_guard_law",
     "describe_law",
+    "plain_guard",
 ]
 
 _LAWS: Final[dict[str, Law]] = {law.__name__: law for law in (*OF_ANY, *OF_SOURCED, *OF_PASSING)}

@@ -1,0 +1,168 @@
+"""The law of time: what a session rules is what `verify` says at the moment that the events name.
+
+The moments are those before, at and after whatever expires: evidence, results and approvals.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from critic import Proposal, verify_proposal
+from evals.timestamps import parse_time
+from harness.record import Decision
+from harness.testing._draw.drawn_streams import NOON
+from harness.testing._draw.primitives import Json
+from harness.testing._streams.guard_trial import is_error
+from harness.testing._streams.stream_trial import StreamTrial
+from harness.wire import build
+
+
+@dataclass
+class _Asked:
+    """A batch that a person is asked about, and the time of the question."""
+
+    calls: list[Json]
+    plan_digest: str
+    at: datetime
+
+
+@dataclass
+class SessionModel:
+    """What the events of a session say, kept without any code of the guard."""
+
+    expires_after: dict[str, int]
+    named: datetime | None = None
+    question: _Asked | None = None
+    awaited: dict[str, str] = field(default_factory=dict)
+    expiries: list[datetime | None] = field(default_factory=list)
+    approved_until: list[datetime | None] = field(default_factory=list)
+    steps: int = 0
+
+    def now(self, event: Json) -> datetime:
+        """Return the time of an event."""
+        given = event.get("as_of")
+        return parse_time(given) if given else self.named or NOON
+
+    def note(self, event: Json, answer: Json | None) -> None:
+        """Take in an event that was taken in."""
+        now = self.now(event)
+        self.named = now if "as_of" in event else self.named
+        kind = event["event"]
+        if kind == "result":
+            self._ended(event, now)
+        if kind in ("calls", "answer"):
+            self._ruled(event, answer or {}, now)
+
+    def _ended(self, event: Json, now: datetime) -> None:
+        kept = [event[name] for name in ("output", "error") if event.get(name) is not None]
+        count = max(len(kept), event["status"] == "completed")
+        seconds = self.expires_after.get(self.awaited.pop(event["id"]))
+        until = None if seconds is None else now + timedelta(seconds=seconds)
+        self.expiries += [until] * count
+
+    def _ruled(self, event: Json, answer: Json, now: datetime) -> None:
+        asked = _Asked(event["calls"], answer["plan_digest"], now) if "calls" in event else None
+        batch = asked or self.question
+        if answer["action"] == "allow" and batch is not None:
+            self.steps += len(batch.calls)
+            self.awaited |= {call["id"]: call["tool"] for call in batch.calls}
+            if asked is None:
+                until = event.get("expires_at")
+                self.approved_until.append(parse_time(until) if until else None)
+        self.question = asked if answer["action"] == "ask" else None
+
+    def refuses_answer(self, event: Json) -> bool:
+        """Return whether an answer comes to no question, or has expired."""
+        asked, until = self.question, event.get("expires_at")
+        if asked is None or asked.plan_digest != event["plan_digest"]:
+            return True
+        return until is not None and parse_time(until) <= max(self.now(event), asked.at)
+
+
+def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
+    """Each ruling is the verdict of `verify` on what the session saw, at the time of its event."""
+    stream = trial.stream(most=14)
+    played = trial.play(stream)
+    ruled = [one for one in played.decisions if one.run is None]
+    seconds = {
+        tool.called: tool.expires_after_s
+        for tool in trial.policy.tool
+        if tool.expires_after_s is not None
+    }
+    model = SessionModel(seconds)
+    is_open = False
+    for event, answer in zip(played.events, played.answers, strict=True):
+        if event["event"] == "answer" and is_open and "action" not in (answer or {}):
+            trial.require(model.refuses_answer(event), "an answer is not taken in", played)
+        if is_error(answer):
+            continue
+        if event["event"] == "answer":
+            trial.require(not model.refuses_answer(event), "an answer comes too late", played)
+        if event["event"] == "open":
+            model, is_open = SessionModel(seconds), True
+        if answer is not None and "action" in answer:
+            trial.require(bool(ruled), "a ruling is not recorded", played)
+            for why in _faults(trial, model, event, answer, ruled.pop(0)):
+                trial.require(False, why, played)
+        is_open = is_open and event["event"] != "close"
+        model.note(event, answer)
+    trial.require(not ruled, "more is recorded than was ruled", played)
+
+
+def _faults(
+    trial: StreamTrial, model: SessionModel, event: Json, answer: Json, decision: Decision
+) -> Iterator[str]:
+    """Yield what is wrong with a ruling."""
+    proposal = decision.proposal
+    verdict = verify_proposal(build(Proposal, proposal.wire()))
+    if decision.report.verify != verdict:
+        yield f"verify says {verdict.wire()}, the session {decision.report.verify.wire()}"
+    if decision.error is None and answer["verdict"] != verdict.wire():
+        yield f"verify says {verdict.wire()}, the answer is another"
+    if answer["action"] == "allow" and not verdict and not trial.policy.guard.shadow:
+        yield "what verify refuses is allowed"
+    asked = model.question if event["event"] == "answer" else None
+    at = model.now(event) if asked is None else asked.at
+    if proposal.ctx.as_of != at:
+        yield f"it is judged as of {proposal.ctx.as_of}, not {at}"
+    made = [item for item in proposal.compiled.manifests.evidence_manifest if _is_result(item)]
+    if [item.expires_at for item in made] != model.expiries:
+        yield f"results expire at {[item.expires_at for item in made]}, not {model.expiries}"
+    if proposal.ctx.spent is None or proposal.ctx.spent.steps != model.steps:
+        yield f"{proposal.ctx.spent} was spent, not {model.steps} steps"
+    yield from _of_approvals(model, event, proposal)
+    _count(trial, proposal, at)
+
+
+def _is_result(item: Any) -> bool:
+    return str(item.id).startswith("call/")
+
+
+def _of_approvals(model: SessionModel, event: Json, proposal: Proposal) -> Iterator[str]:
+    """Yield how the approvals differ from what people said."""
+    facts = proposal.ctx.session
+    held = [] if facts is None or facts.approved is None else facts.approved
+    if any(one.expires_at not in model.approved_until for one in held):
+        yield "a value is approved until another moment than a person said"
+    given = [
+        (one.approver, one.plan_digest, one.expires_at) for one in proposal.ctx.approvals or ()
+    ]
+    expected = []
+    if event["event"] == "answer" and event["yes"]:
+        until = event.get("expires_at")
+        expected = [(event["approver"], event["plan_digest"], parse_time(until) if until else None)]
+    if given != expected:
+        yield f"it is approved by {given}, not {expected}"
+
+
+def _count(trial: StreamTrial, proposal: Proposal, at: datetime) -> None:
+    """Count on which side of an expiry the ruling is."""
+    near = timedelta(microseconds=1)
+    items = proposal.compiled.manifests.evidence_manifest
+    facts = proposal.ctx.session
+    approved = () if facts is None else facts.approved or ()
+    for until in (*(item.expires_at for item in items), *(one.expires_at for one in approved)):
+        if until is not None and abs(until - at) <= near:
+            side = "before" if at < until else "at" if at == until else "after"
+            trial.met[f"{side} an expiry"] += 1
