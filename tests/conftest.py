@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.drawn import draws
 from tests.support.effort import register_profiles
 from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.wheel import built_wheel
@@ -28,11 +29,14 @@ SLOW_TO_MAKE = {"postgres", "wheel"}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test as slow that needs what is slow to make."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark each test as slow that needs what is slow to make, and where asked, what may draw."""
+    drawn_is_asked = "drawn" in config.option.markexpr
     for item in items:
         if SLOW_TO_MAKE.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
+        if drawn_is_asked and draws(item.path):
+            item.add_marker("drawn")
 
 
 def pytest_terminal_summary(

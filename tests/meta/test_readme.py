@@ -13,7 +13,8 @@ import pytest
 from harness.cli import build_parser
 from tests.assurance.table import PAGE, kept_figures, rendered, shown, summary
 from tests.assurance.table import README as README_PATH
-from tests.support.effort import IN_FULL
+from tests.support.drawn import draws
+from tests.support.effort import IN_FULL, NOT_YET_IN_FULL
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -86,10 +87,37 @@ def test_ci_runs_exactly_the_test_command() -> None:
     assert command in script.splitlines()
 
 
-def test_ci_runs_every_test_in_full() -> None:
-    command = shlex.join([".venv/bin/python", "-m", "pytest", *IN_FULL])
-    for page in (".ci/run", ".github/CONTRIBUTING.md"):
+def test_ci_runs_in_full_what_the_test_command_does_not() -> None:
+    for page, options in ((".ci/run", NOT_YET_IN_FULL), (".github/CONTRIBUTING.md", IN_FULL)):
+        command = shlex.join([".venv/bin/python", "-m", "pytest", *options])
         assert command in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_what_may_draw_is_known_however_it_comes_to_draw() -> None:
+    by_the_kit, by_itself = "harness/guard/test_laws.py", "harness/test_wire.py"
+    by_a_module, by_name = "critic/test_checks.py", "assurance/test_planted.py"
+    for name in (by_the_kit, by_itself, by_a_module, by_name):
+        assert draws(ROOT / "tests" / name), name
+    assert not draws(ROOT / "tests" / "harness" / "replay" / "test_stretches.py")
+
+
+def test_a_module_that_draws_is_found_behind_others(tmp_path: Path) -> None:
+    imports = (
+        ("import hypothesis.strategies as st\n", True),
+        ("def test() -> None:\n    from hypothesis import given\n", True),
+        ("from harness.testing.laws import Laws\n", True),
+        ("from harness import testing\n", True),
+        ("from tests.support.effort import sampled\n", False),
+        ("from tests.support.effort import examples\n", True),
+        ("from tests.support import agreement\n", True),
+        ("from tests.critic.test_differential import engine\n", True),
+        ("from tests.support.paths import ROOT\n", False),
+        ("from harness.cases import read_case\n", False),
+    )
+    for number, (text, found) in enumerate(imports):
+        path = tmp_path / f"test_{number}.py"
+        path.write_text(text)
+        assert draws(path) == found, text
 
 
 def test_the_marked_tests_are_left_out_by_default_and_only_they() -> None:
