@@ -17,11 +17,14 @@ from critic.session.session_values import Seen, SeenItems, both_seen
 from evals.canonical_json import canonical_bytes, canonical_json
 from evals.confinement import Confined, ConfinedContent
 from evals.context import RunContext
+from evals.joined_json import begin_object
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.spec import DecisionSpec
 from evals.timestamps import unexpired
 
-_OPENING: Final = b'{"compiled":{"manifests":{"evidence_manifest":['
+_OPENING: Final = begin_object(
+    {"compiled": begin_object({"manifests": begin_object({"evidence_manifest": b"["})})}
+)
 """How the canonical JSON of a context begins: evidence comes first."""
 
 

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from evals.joined_json import join_object
 from harness.canonical import canonical_json
 from harness.log.search.query import insert_index, stored_index
 from harness.log.statements import (
@@ -23,7 +24,6 @@ from harness.log.statements import (
 from harness.log.store import Connection
 from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
 from harness.record.chain import sealed_members
-from harness.record.drafts import joined_object
 from harness.record.index_row import IndexRow
 from harness.record.parts import parted, pieces_of, whole_of
 
@@ -92,7 +92,7 @@ def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     if not entry.members:
         return whole, RawRecord(*whole)
     members = {**sealed_members(entry.drafted, before), **entry.members}
-    body = joined_object({**members, "hash": canonical_json(whole.hash)})
+    body = join_object({**members, "hash": canonical_json(whole.hash)})
     return whole, RawRecord(whole.seq, whole.hash, body)
 
 

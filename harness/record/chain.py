@@ -10,9 +10,10 @@ Rule 4: an input is stored once, under the SHA-256 of its canonical bytes.
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from evals.joined_json import join_object
 from harness.canonical import canonical_json
 from harness.record.decision import DecisionRecord
-from harness.record.drafts import RecordDraft, joined_object, sha256
+from harness.record.drafts import RecordDraft, sha256
 from harness.record.record_kinds import LogRecord, record_model
 from harness.wire import MAX_DOCUMENT_BYTES, build, parse, parse_json
 
@@ -64,9 +65,9 @@ class Sealed(NamedTuple):
 def sealed(drafted: RecordDraft, before: Head) -> Sealed:
     """Return the record that follows `before`, as bytes."""
     members = sealed_members(drafted, before)
-    own_hash = sha256(joined_object(members))
+    own_hash = sha256(join_object(members))
     members["hash"] = canonical_json(own_hash)
-    return Sealed(before.seq + 1, own_hash, joined_object(members))
+    return Sealed(before.seq + 1, own_hash, join_object(members))
 
 
 def sealed_members(drafted: RecordDraft, before: Head) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from critic.reports import CriticReport
 from critic.verdicts import RULESET_VERSION, VerifyVerdict
 from evals.envelope import ARRAY, MEMBERS, OPTIONAL, Count, Envelope, Identifier
+from evals.joined_json import join_array
 from evals.json_value import SAFE_INTEGER, JsonValue
 from evals.plan import Plan, Proposal
 from evals.run import Run, ToolCall
@@ -162,7 +163,7 @@ class Decision(Envelope):
             members["run"] = canonical_bytes(revalidated(self.facts))
         if self.attempts:
             attempts = [canonical_bytes(revalidated(attempt)) for attempt in self.attempts]
-            members["attempts"] = b"[%s]" % b",".join(attempts)
+            members["attempts"] = join_array(attempts)
         optional = {"error": self.error, "begun": self.begun, "claims": list(self.claims) or None}
         members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
         begun = () if self.begun is None else (begun_claim(self.begun),)

@@ -51,12 +51,6 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def joined_object(members: Mapping[str, bytes]) -> bytes:
-    """Return the canonical JSON object of canonical members. Names are plain ASCII."""
-    pairs = (b'"%s":%s' % (name.encode(), members[name]) for name in sorted(members))
-    return b"{" + b",".join(pairs) + b"}"
-
-
 def one_line(text: str) -> str:
     """Return `text` if it is safe to print, else escaped: no message costs us a record."""
     safe = text.isascii() and text.isprintable() and not set(text) & set("<>&\"'`")

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
+from evals.joined_json import begin_object, finish_object
 from evals.side_table import Beside
 from evals.unread import unread_context
 from harness.canonical import canonical_bytes
@@ -52,7 +53,7 @@ class HeldContext(Held[CompiledContext]):
     def __init__(self, compiled: CompiledContext) -> None:
         super().__init__(compiled)
         # `compiled` is the first member of a proposal: its hash goes on from here.
-        self._hash: Final = hashlib.sha256(b'{"compiled":' + self.body)
+        self._hash: Final = hashlib.sha256(begin_object({"compiled": self.body}))
         self._tools: Final[dict[ToolKey, bytes]] = {}
 
     def handed_out(self) -> CompiledContext:
@@ -80,7 +81,7 @@ class HeldContext(Held[CompiledContext]):
 def proposal_digest(begun: Any, ctx: bytes, plan: bytes, spec: bytes) -> str:
     """Return the digest of a proposal whose first member is hashed already."""
     whole = begun.copy()
-    whole.update(b',"ctx":%s,"plan":%s,"spec":%s}' % (ctx, plan, spec))
+    whole.update(finish_object({"ctx": ctx, "plan": plan, "spec": spec}))
     digest: str = whole.hexdigest()
     return digest
 

@@ -14,9 +14,10 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from evals.escaping import escape_name
+from evals.joined_json import join_object
 from harness.canonical import canonical_json
 from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord, record_hash
-from harness.record.drafts import approval_claim, begun_claim, joined_object, sha256
+from harness.record.drafts import approval_claim, begun_claim, sha256
 from harness.record.parts import whole_of
 from harness.wire import InvalidInput, parse_json, parse_sorted
 
@@ -178,9 +179,9 @@ def _spelled(value: Mapping[str, Any]) -> tuple[bytes, str]:
     if not all(map(_MEMBER.fullmatch, value)):
         return canonical_json(value), record_hash(value)
     members = {name: canonical_json(item) for name, item in value.items()}
-    whole = joined_object(members)
+    whole = join_object(members)
     members.pop("hash", None)
-    return whole, sha256(joined_object(members))
+    return whole, sha256(join_object(members))
 
 
 def document_errors(document: StoredDocument, expected: Head | None) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from evals.joined_json import join_array, join_object
 from harness.canonical import canonical_json
 from harness.record.drafts import sha256
 from harness.wire import MAX_DOCUMENT_BYTES
@@ -79,21 +80,20 @@ class _Splitter:
         if len(whole) <= _LARGE:
             return whole
         if type(value) is dict:
-            members = (orjson.dumps(k) + b":" + self._stored(v, k) for k, v in value.items())
-            return b"{" + b",".join(members) + b"}"
-        return b"[" + self._elements(value) + b"]" if type(value) is list else whole
+            return join_object({name: self._stored(it, name) for name, it in value.items()})
+        return join_array(self._elements(value)) if type(value) is list else whole
 
     def _stored(self, value: Any, name: str) -> bytes:
         """Return the bytes that stand for the value of a member."""
         whole = self._dumps(value)
         if name in _ENTRIES and type(value) is list:
-            body = b"[" + self._elements(value, least=_SMALLEST) + b"]"
+            body = join_array(self._elements(value, least=_SMALLEST))
         else:
             body = self.skeleton(value, whole)
         return self._kept(whole, body)
 
-    def _elements(self, values: list[Any], least: int = _LARGE + 1) -> bytes:
-        """Return the bytes that stand for the elements of an array.
+    def _elements(self, values: list[Any], least: int = _LARGE + 1) -> list[bytes]:
+        """Return the bytes that stand for the elements of an array, or for groups of them.
 
         An element whose own bytes are at least `least` is a piece.
         """
@@ -107,7 +107,7 @@ class _Splitter:
             self._kept(b",".join(wholes[at : at + _GROUP]), b",".join(bodies[at : at + _GROUP]))
             for at in range(0, end, _GROUP)
         ]
-        return b",".join([*groups, *bodies[end:]])
+        return [*groups, *bodies[end:]]
 
     def _kept(self, whole: bytes, body: bytes, least: int = _LARGE + 1) -> bytes:
         """Return a reference to the piece, or the body itself if it is small."""

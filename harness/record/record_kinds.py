@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 
 from evals.envelope import ARRAY, OPTIONAL, Envelope, Identifier
+from evals.joined_json import join_object
 from evals.json_value import SAFE_INTEGER, PresentJson
 from evals.plan import Proposal
 from evals.timestamps import Time
@@ -30,7 +31,6 @@ from harness.record.drafts import (
     RecordDraft,
     approval_claim,
     begun_claim,
-    joined_object,
     one_line,
     sha256,
 )
@@ -189,7 +189,7 @@ _KINDS: Final[Mapping[str, type[BegunRecord | CriticErrorRecord]]] = {
 
 def permit_digest(digests: InputDigests, bodies: Mapping[str, bytes]) -> str:
     """Return the digest of the proposal that these inputs make."""
-    return sha256(joined_object({name: bodies[getattr(digests, name)] for name in INPUT_NAMES}))
+    return sha256(join_object({name: bodies[getattr(digests, name)] for name in INPUT_NAMES}))
 
 
 def record_model(

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 import rfc8785
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import evals
 from critic import Plan, Proposal, Run, ToolStep, digest, score
 from evals.canonical_json import canonical_bytes, canonical_json
+from evals.joined_json import begin_object, finish_object, join_array, join_object
 from harness import canonical
 from harness.wire import parse, parse_json
 from tests.support import json_values
@@ -51,6 +52,32 @@ def test_the_bytes_are_read_back_as_the_same_value(value: Any) -> None:
     assert parse_json(spelled) == value
     assert json.loads(spelled) == value
     assert canonical_json(parse_json(spelled)) == spelled
+
+
+@LAW
+@example(members={"\ue000": 1, "\U00010000": 2, 'a"': 3}, elements=[])
+@given(st.dictionaries(st.text(), json_values.values), st.lists(json_values.values))
+def test_joined_parts_are_the_canonical_bytes_of_the_whole(
+    members: dict[str, Any], elements: list[Any]
+) -> None:
+    parts = {name: canonical_json(value) for name, value in members.items()}
+    assert join_object(parts) == canonical_json(members)
+    assert join_array(map(canonical_json, elements)) == canonical_json(elements)
+
+
+@LAW
+@given(st.dictionaries(st.text(), json_values.values, min_size=2), st.data())
+def test_a_beginning_and_an_end_are_the_canonical_bytes_of_the_whole(
+    members: dict[str, Any], data: st.DataObject
+) -> None:
+    names = sorted(members, key=lambda name: name.encode("utf-16-be"))
+    at = data.draw(st.integers(1, len(names) - 1))
+    first, last = (
+        {name: canonical_json(members[name]) for name in some} for some in (names[:at], names[at:])
+    )
+    assert begin_object(first) + finish_object(last) == canonical_json(members)
+    outer = begin_object({"x": begin_object(first)}) + finish_object(last) + b"}"
+    assert outer == canonical_json({"x": members})
 
 
 # The numbers of RFC 8785, appendix B, and what ES6 does at the edges of its notations.

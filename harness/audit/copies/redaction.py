@@ -15,6 +15,7 @@ from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
+from evals.joined_json import join_object
 from harness.audit.copies.copying import new_log
 from harness.canonical import canonical_json
 from harness.errors import UsageError, escape_text
@@ -23,7 +24,6 @@ from harness.log.sql import SqlDecisionLog
 from harness.log.statements import DIGESTS, head
 from harness.log.store import KEEP_EVIDENCE
 from harness.record import INPUT_NAMES, Head, RawRecord, sha256
-from harness.record.drafts import joined_object
 from harness.record.integrity import StoredDocument
 from harness.record.parts import pieces_of, reference, references
 from harness.replay.engine import Replayer, replay
@@ -261,7 +261,7 @@ def _without(source: SqlDecisionLog, place: _Place) -> bytes:
     """Return the body of a record with a reference in the place of one member."""
     document = parse_json(next(source.raw(place.seq)).body)
     members = {name: canonical_json(value) for name, value in document.items()}
-    return joined_object({**members, place.member: reference(place.digest)})
+    return join_object({**members, place.member: reference(place.digest)})
 
 
 def _left(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[str]:
