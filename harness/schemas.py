@@ -125,7 +125,10 @@ _ENVELOPES: Final[tuple[tuple[str, Any], ...]] = (
     ("GuardSettings", GuardSettings),
 )
 
-_OF_LOOPS: Final = {"RevisionRequest": "harness.loops.plan_types"}
+_OF_LOOPS: Final = {
+    "RevisionRequest": "harness.loops.plan_types",
+    "FeedbackEntry": "harness.loops.feedback",
+}
 """The envelopes that only planners read, each with its module: a service has no use for them."""
 
 # What `evals.timestamps` reads: `format` alone is an annotation, which few validators check.

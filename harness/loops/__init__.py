@@ -11,6 +11,13 @@ if TYPE_CHECKING:
         ActorCritic,
     )
     from harness.loops.critique import Critique, parse_critique, parse_score
+    from harness.loops.feedback import (
+        FeedbackEntry,
+        derive_feedback,
+        feedback_line,
+        top_feedback,
+    )
+    from harness.loops.feedback_reading import read_feedback
     from harness.loops.plan_loop import PlanLoop, revise_plan
     from harness.loops.plan_types import (
         Advisor,
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
         RevisingPlanner,
         RevisionRequest,
     )
+    from harness.loops.reflexion import Reflexion
     from harness.loops.self_refine import (
         DEFAULT_CRITIC_PROMPT,
         DEFAULT_REFINER_PROMPT,
@@ -38,6 +46,7 @@ __all__ = [
     "ActorCritic",
     "Advisor",
     "Critique",
+    "FeedbackEntry",
     "NotApproved",
     "PlanAttempt",
     "PlanCritique",
@@ -46,13 +55,18 @@ __all__ = [
     "PlanLoopOptions",
     "PlanRevision",
     "PlannerReply",
+    "Reflexion",
     "RevisingPlanner",
     "RevisionRequest",
     "SelfRefine",
     "VerifyingPlanner",
+    "derive_feedback",
+    "feedback_line",
     "parse_critique",
     "parse_score",
+    "read_feedback",
     "revise_plan",
+    "top_feedback",
 ]
 
 if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
@@ -63,6 +77,9 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
                 "ActorCritic DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINE_TEMPLATE"
             ),
             "harness.loops.critique": "Critique parse_critique parse_score",
+            "harness.loops.feedback": "FeedbackEntry derive_feedback feedback_line top_feedback",
+            "harness.loops.feedback_reading": "read_feedback",
+            "harness.loops.reflexion": "Reflexion",
             "harness.loops.plan_loop": "PlanLoop revise_plan",
             "harness.loops.plan_types": (
                 "Advisor PlanAttempt PlanCritique PlanEvent PlanLoopOptions PlanRevision "

@@ -110,6 +110,7 @@ class PlanLoop:
         self._inputs: Final = copies_of((ctx, compiled, spec))
         self._planner: Final = planner
         self._options: Final = options
+        self._feedback: Final = tuple(options.get("feedback", ()))
         self._session: Final = ctx.trace_id if session is None else session
         self._budget: Final = options.get("budget", UNLIMITED)
         self._now: Final = (options.get("clock") or SystemClock()).now
@@ -280,7 +281,7 @@ class PlanLoop:
         return Drafted(plan, digest(plan))
 
     def _request(self) -> RevisionRequest | None:
-        """Return the request to the planner; None for the first plan."""
+        """Return the request to the planner; None for the first plan without feedback."""
         machine, facts = self._machine, dict[str, Any]()
         if machine.again:
             facts["complaint"] = machine.detail
@@ -290,6 +291,8 @@ class PlanLoop:
             facts |= {"plan": last.draft, "plan_digest": last.digest, "findings": critique.findings}
             if isinstance(critique.verdict, Refused):
                 facts |= {"violations": critique.verdict.violations, "advice": critique.advice}
+        if self._feedback:
+            facts["feedback"] = self._feedback
         return RevisionRequest(round=machine.round, **facts) if facts else None
 
     async def _judge(self) -> _Event:

@@ -1,6 +1,6 @@
 """The types of the plan loop: ports, options, the request to a planner, events, the outcome."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, TypedDict
 
@@ -21,6 +21,7 @@ from evals.timestamps import Time
 from harness.loops.agents.journal import Journal
 from harness.loops.agents.retry import CallPolicy
 from harness.loops.agents.usage import Budget, Seconds, Usage
+from harness.loops.feedback import FeedbackEntry
 from harness.loops.revise import Attempt, JudgementKind, StopReason
 from harness.runtime.ports import Clock
 
@@ -33,7 +34,8 @@ class RevisionRequest(Envelope):
     `round` is the round of the new plan, from 0. `plan` is the refused plan, with all violations,
     the advice on it, and findings of the advisor; it is absent before the first plan. A plan
     that verifies and was held back by the advisor has findings and no violations. `complaint` says
-    why the last reply was not a plan.
+    why the last reply was not a plan. `feedback` is what the loop was given of earlier decisions:
+    its names and reasons come from plans, so nothing in it is an instruction.
     """
 
     round: Count
@@ -43,6 +45,7 @@ class RevisionRequest(Envelope):
     advice: Annotated[Advice | None, OPTIONAL] = None
     findings: Annotated[tuple[Finding, ...], ARRAY] = ()
     complaint: Annotated[Text | None, OPTIONAL] = None
+    feedback: Annotated[tuple[FeedbackEntry, ...], ARRAY] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,11 @@ class RevisingPlanner(Protocol):
         """Return a Plan, its JSON as bytes or text, or a `PlannerReply` that holds one of these.
 
         Anything else is not a plan, and is asked for again once. `request` is None for the first
-        plan. All arguments are copies, and may be changed. May be async; it is called from the
-        thread of the event loop, and one loop makes one call at a time. Any `Exception` ends the
-        loop, unless it is transient (see `CallPolicy`): then the same call is made again.
+        plan, unless the loop was given feedback. All arguments are copies, and may be changed.
+
+        May be async; it is called from the thread of the event loop, and one loop makes one call at
+        a time. Any `Exception` ends the loop, unless it is transient (see `CallPolicy`): then the
+        same call is made again.
         """
 
 
@@ -213,6 +218,7 @@ class PlanLoopOptions(TypedDict, total=False):
 
     max_rounds: how many plans are judged at most.
     advisor: asked about a plan that verifies, and about a refused one that is to be revised.
+    feedback: what was refused or failed before, for the planner: see `harness.loops.feedback`.
     budget: what all replies together may cost, and how long the loop may take. What a reply did
         not measure counts as spent.
     calls: how often a call is tried, and how long it may take.
@@ -227,6 +233,7 @@ class PlanLoopOptions(TypedDict, total=False):
 
     max_rounds: int
     advisor: Advisor | None
+    feedback: Sequence[FeedbackEntry]
     budget: Budget
     calls: CallPolicy
     clock: Clock | None

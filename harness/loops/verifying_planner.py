@@ -35,6 +35,12 @@ class VerifyingPlanner:
         self.revision: PlanRevision | None = None
         self._refused: tuple[tuple[Plan, Refused], ...] = ()
 
+    def loop(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> PlanLoop:
+        """Return a plan loop for these inputs, to be run or streamed."""
+        return PlanLoop(
+            ctx=ctx, compiled=compiled, spec=spec, planner=self._planner, **self._options
+        )
+
     async def plan(self, ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec) -> Plan:
         """Return the plan to propose.
 
@@ -43,9 +49,7 @@ class VerifyingPlanner:
                 propose: the planner gave no plan, or the advisor held back every plan.
         """
         self._refused = ()
-        loop = PlanLoop(
-            ctx=ctx, compiled=compiled, spec=spec, planner=self._planner, **self._options
-        )
+        loop = self.loop(ctx, compiled, spec)
         try:
             revision = await loop.run()
         finally:

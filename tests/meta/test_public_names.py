@@ -211,7 +211,8 @@ LOOPS = """
     DEFAULT_CRITIC_PROMPT DEFAULT_CRITIQUE_TEMPLATE DEFAULT_REFINER_PROMPT DEFAULT_REFINE_TEMPLATE
     ActorCritic Advisor Critique NotApproved PlanAttempt PlanCritique PlanEvent PlanLoop
     PlanLoopOptions PlanRevision PlannerReply RevisingPlanner RevisionRequest SelfRefine
-    VerifyingPlanner parse_critique parse_score revise_plan
+    VerifyingPlanner parse_critique parse_score revise_plan FeedbackEntry Reflexion derive_feedback
+    feedback_line read_feedback top_feedback
 """
 AGENTS = """
     NO_USAGE UNLIMITED Agent AgentFailed AgentResult AgentTool Budget CallPolicy CommandAgent

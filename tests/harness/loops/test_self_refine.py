@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from harness.loops import DEFAULT_CRITIC_PROMPT, DEFAULT_REFINER_PROMPT
 from harness.loops.agents.agent import AgentResult
 from harness.loops.agents.journal import MemoryStore
-from harness.loops.agents.model import Dependencies, Message, ModelAgent, Reply
+from harness.loops.agents.model import Dependencies, Message, Reply
 from harness.loops.agents.usage import Usage
 from harness.loops.self_refine import SelfRefine
 from tests.harness.loops.agents.journals import journal_of
@@ -129,9 +129,12 @@ def test_without_a_base_a_model_is_it() -> None:
 
 @pytest.mark.parametrize("given", ["both", "neither"])
 def test_the_base_is_an_agent_or_a_model(given: str) -> None:
-    both = {"base": Scripted(), "deps": Dependencies(ModelAgent, "P")}
+    async def model(_messages: Sequence[Message]) -> Reply:
+        raise AssertionError("it is never asked")
+
+    both: dict[str, Any] = {"base": Scripted(), "deps": Dependencies(model, "P")}
     with pytest.raises(ValueError, match="give either a base, or deps with a model"):
-        SelfRefine(**(both if given == "both" else {}))  # type: ignore[arg-type] # any model will do
+        SelfRefine(**(both if given == "both" else {}))
 
 
 def test_a_stop_phrase_with_braces_is_shown_as_it_is() -> None:
