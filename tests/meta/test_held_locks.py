@@ -1,0 +1,666 @@
+"""Each lock, held by hand: who comes to it waits, and looks again at what changed meanwhile.
+
+Contention finds a missing lock by luck. Here a thread is held up right before each `with` that
+takes a lock, another does what would spoil its work, and then it goes on. A new lock needs a scene.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from threading import enumerate as threads
+from typing import Any, Final
+
+import pytest
+
+from critic import Proposal, context_digest
+from critic.session.grown import Grown
+from critic.session.session_evidence import Trail
+from evals.manifest import EvidenceItem
+from evals.recent_results import RecentResults
+from evals.side_table import Beside
+from evals.unread import read_context, unread_context
+from harness.canonical import canonical_bytes
+from harness.clock import FixedClock
+from harness.errors import HarnessError
+from harness.guard import AsyncGuard, EventError, Guard, OutOfPlace, Ruling
+from harness.guard.session_events import event_of
+from harness.integrations.hooks.desk import HookDesk
+from harness.integrations.hooks.install import shipped_policy
+from harness.integrations.mcp import mcp_stdio
+from harness.integrations.mcp.mcp_http import McpHttpProxy
+from harness.integrations.openai.openai_run import GuardedSdkRun
+from harness.integrations.pydantic_ai import pydantic_ai_run
+from harness.integrations.pydantic_ai.pydantic_ai_run import GuardedRun
+from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession
+from harness.log.commits import Append, SharedCommits
+from harness.loops.agents.journal import Journal, JournalError, MemoryStore
+from harness.loops.agents.journal_file import FileStore
+from harness.runtime.loop_events import EventEmitter
+from harness.runtime.recorder import CallRecorder, ExecutionEnded
+from harness.wire import parse
+from tests.support.guarding import NOON, call, close, desk, guard_of, open_, policy_of
+from tests.support.held_locks import (
+    Held,
+    Site,
+    gate_at,
+    hold_task,
+    lock_sites,
+    named_locks,
+    takes_lock,
+)
+from tests.support.paths import FIXTURES
+
+Scene = Callable[[Site, Path], None]
+SCENES: Final[dict[Site, Scene]] = {}
+READ: Final = AskedCall("c", "list_mail", {})
+
+
+def at(file: str, *functions: str | tuple[str, int]) -> Callable[[Scene], Scene]:
+    """Say which locks a scene is about."""
+
+    def noted(scene: Scene) -> Scene:
+        for one in functions:
+            name, number = (one, 1) if isinstance(one, str) else one
+            SCENES[Site(file, name, number)] = scene
+        return scene
+
+    return noted
+
+
+@pytest.mark.parametrize("site", lock_sites(), ids=lambda site: f"{site.function}-{site.number}")
+def test_who_comes_to_a_lock_waits_and_looks_again(site: Site, tmp_path: Path) -> None:
+    assert site in SCENES, "a new lock: write what must not happen while it is held"
+    SCENES[site](site, tmp_path)
+
+
+def test_no_scene_is_of_a_lock_that_went() -> None:
+    assert not SCENES.keys() - lock_sites().keys()
+
+
+def test_no_lock_has_a_name_by_which_it_is_not_found() -> None:
+    others = [found for found in named_locks() if not takes_lock(found[1])]
+    # Acquired once, and never released: tests/harness/guard/test_permits.py
+    used = ["harness/guard/permits.py", "harness/runtime/permit.py"]
+    assert [*others] == [(file, "self._used") for file in used]
+
+
+# The guard.
+
+
+def opened(**how: Any) -> Guard:
+    guard = guard_of(desk(), **how)
+    guard.handle(event_of(open_()))
+    return guard
+
+
+def told(guard: Guard, event: Any) -> Any:
+    return guard.handle(event_of(event))
+
+
+def entry_of(guard: Guard) -> Any:
+    return guard._entries["s"]
+
+
+@at("harness/guard/guard.py", "Guard._take")
+def an_event_that_waited_for_a_close_is_refused(site: Site, _: Path) -> None:
+    guard = opened()
+    with Held(site, entry_of(guard), "lock", partial(told, guard, call("list_mail"))) as held:
+        told(guard, close())
+    assert isinstance(held.result, EventError)
+    assert guard.open_sessions == 0
+
+
+@at("harness/guard/guard.py", "Guard._admit")
+def of_two_that_open_a_session_one_does(site: Site, _: Path) -> None:
+    guard = guard_of(desk())
+    with Held(site, guard, "_lock", partial(told, guard, open_())) as held:
+        assert told(guard, open_()) is None
+        told(guard, call("list_mail"))
+    assert isinstance(held.result, EventError)
+    status = guard.status("s")
+    assert status is not None
+    assert status.turn == 1
+    state = guard.export("s")
+    with Held(site, guard, "_lock", partial(guard.resume, state)) as held:
+        guard.resume(state)
+        told(guard, close())
+    assert isinstance(held.error, HarnessError)
+    assert guard.open_sessions == 0
+
+
+@at("harness/guard/guard.py", "Guard._forget")
+def a_session_is_open_until_it_is_forgotten(site: Site, _: Path) -> None:
+    guard = opened()
+    with Held(site, guard, "_lock", partial(told, guard, close())) as held:
+        assert isinstance(told(guard, open_()), EventError)
+    assert held.error is None
+    assert told(guard, open_()) is None
+
+
+@at("harness/guard/guard.py", "Guard.abandon")
+def who_abandons_a_session_leaves_the_next_one_alone(site: Site, _: Path) -> None:
+    guard = opened()
+    with Held(site, entry_of(guard), "lock", partial(guard.abandon, "s")):
+        told(guard, close())
+        told(guard, open_())
+    assert guard.is_open("s")
+    assert isinstance(told(guard, call("list_mail")), Ruling)
+
+
+@at("harness/guard/guard.py", "Guard.export")
+def a_session_that_was_closed_is_not_handed_over(site: Site, _: Path) -> None:
+    guard = opened()
+    with Held(site, entry_of(guard), "lock", partial(guard.export, "s")) as held:
+        told(guard, close())
+        told(guard, open_())
+    assert isinstance(held.error, OutOfPlace)
+    assert guard.is_open("s")
+
+
+@at("harness/guard/aio.py", "AsyncGuard._alone")
+def an_event_loop_has_one_event_of_a_session_at_a_time(site: Site, _: Path) -> None:
+    guard, inner = AsyncGuard(guard_of(desk())), asyncio.Lock()
+    gate: Any = gate_at(site, inner)
+    guard._locks["s"] = gate
+
+    async def scenario() -> None:
+        first = asyncio.ensure_future(guard.handle(event_of(open_(request="first"))))
+        while not first.done() and not gate.arrived.is_set():
+            await asyncio.sleep(0.001)
+        assert gate.arrived.is_set(), "it went on without the lock"
+        assert not guard._guard.is_open("s")
+        assert await guard.handle(event_of(open_(request="second"))) is None
+        gate.go_on.set()
+        assert isinstance(await first, EventError)
+
+    asyncio.run(scenario())
+    guard.shutdown()
+
+
+# What sessions share.
+
+
+def item(name: str, **more: Any) -> EvidenceItem:
+    return EvidenceItem(id=name, classification="note", content=f"text of {name}", **more)
+
+
+def ids(trail: Trail) -> list[str]:
+    return [one.id for one in trail.items]
+
+
+@at("critic/session/grown.py", "Grown.plus")
+def two_sets_that_go_on_from_one_do_not_mix(site: Site, _: Path) -> None:
+    first = Grown[str](lambda value: [value], ["a"])
+    with Held(site, first._shared, "lock", partial(first.plus, ["b"])) as held:
+        other = first.plus(["c"])
+    assert [*held.result] == ["a", "b"]
+    assert [*other] == ["a", "c"]
+    assert "c" not in held.result
+
+
+@at("critic/session/session_evidence.py", "Trail.plus")
+def two_trails_that_go_on_from_one_do_not_mix(site: Site, _: Path) -> None:
+    first = Trail([item("a")])
+    with Held(site, first._shared, "lock", partial(first.plus, [item("b")])) as held:
+        other = first.plus([item("c")])
+    assert (ids(held.result), ids(other)) == (["a", "b"], ["a", "c"])
+
+
+@at("critic/session/session_evidence.py", "Trail.read")
+def a_trail_is_read_once(site: Site, _: Path) -> None:
+    trail = Trail([item("a"), item("b")])
+    seen: list[str] = []
+    add = trail._shared.seen.add
+    object.__setattr__(trail._shared, "seen", Noting(seen, add))
+    with Held(site, trail._shared, "lock", trail.read):
+        trail.read()
+    assert seen == ["a", "b"]
+
+
+class Noting:
+    """Notes which items are added."""
+
+    def __init__(self, seen: list[str], add: Any) -> None:
+        self._seen, self._add = seen, add
+
+    def add(self, one: EvidenceItem) -> None:
+        self._seen.append(one.id)
+        self._add(one)
+
+
+@at("critic/session/session_evidence.py", "Trail.seen")
+def nobody_else_looks_while_one_does(site: Site, _: Path) -> None:
+    trail = Trail([item("a", expires_at=NOON)])
+
+    def look() -> bool:
+        with trail.seen(NOON - timedelta(seconds=1)):
+            return bool(trail._shared.lock.locked())
+
+    with Held(site, trail._shared, "lock", look) as held, trail.seen(NOON):
+        pass
+    assert held.result is True
+
+
+@at("critic/session/session_evidence.py", "Trail._digest_state")
+def a_digest_is_of_the_own_evidence(site: Site, _: Path) -> None:
+    given = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
+    items = given.compiled.manifests.evidence_manifest
+    fields = given.compiled.manifests.record_fields
+    trail = Trail(items, None if fields is None else tuple(fields))
+    asked = partial(trail.context_digest, given.ctx, given.compiled, given.spec)
+    with Held(site, trail._shared, "digest_lock", asked) as held:
+        longer = trail.plus([item("later")])
+        longer.context_digest(given.ctx, given.compiled, given.spec)
+    assert held.result == context_digest(given.ctx, given.compiled, given.spec)
+
+
+@at("critic/session/session_evidence.py", "_ConfinedTrail.found_in", "_ConfinedTrail.without_text")
+def confined_content_is_that_of_the_own_trail(site: Site, _: Path) -> None:
+    bare = EvidenceItem(id="bare", classification="card", content={})
+    card = EvidenceItem(id="later", classification="card", content="4711-0815")
+    trail = Trail([bare])
+    confined = trail.confined(["card"])
+    name = site.function.rpartition(".")[2]
+    works: dict[str, Callable[[], Any]] = {
+        "found_in": partial(confined.found_in, ["4711-0815"]),
+        "without_text": confined.without_text,
+    }
+    with Held(site, trail._shared, "confined_lock", works[name]) as held:
+        longer = trail.plus([card]).confined(["card"])
+        assert longer.found_in(["4711-0815"]) == ["later"]
+    assert held.result == (["bare"] if name == "without_text" else [None])
+
+
+@at("evals/side_table.py", "Beside.keep")
+def what_came_first_is_kept(site: Site, _: Path) -> None:
+    table, owner = Beside[str](), Trail()
+    owner_of: Any = Owner()
+    with Held(site, table, "_lock", partial(table.keep, owner_of, "late")) as held:
+        assert table.keep(owner_of, "first") == "first"
+    assert (held.result, table.get(owner_of)) == ("first", "first")
+    assert table.get(owner) is None
+
+
+class Owner:
+    """Something to keep a value beside."""
+
+
+@at("evals/recent_results.py", ("RecentResults.__call__", 1), ("RecentResults.__call__", 2))
+def a_result_is_counted_once(site: Site, _: Path) -> None:
+    recent = RecentResults[str, str](lambda key: (key, 6), most=10)
+    with Held(site, recent, "_lock", partial(recent, "a")) as held:
+        assert recent("a") == "a"
+    assert (held.result, len(recent)) == ("a", 1)
+    assert recent._size == 6
+
+
+@at("evals/unread.py", "read_context")
+def a_context_is_read_once(site: Site, _: Path) -> None:
+    from evals import unread  # noqa: PLC0415 - the module is what has the lock
+
+    given = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
+    context = unread_context(canonical_bytes(given.compiled))
+    lock = unread._READING
+    try:
+        with Held(site, unread, "_READING", partial(read_context, context)) as held:
+            manifests = context.manifests
+    finally:
+        vars(unread)["_READING"] = lock
+    assert held.result is True
+    assert context.manifests is manifests
+
+
+# The runtime and the log.
+
+
+@at("harness/runtime/recorder.py", "CallRecorder.begin", "CallRecorder.__call__")
+def nothing_is_taken_after_the_end(site: Site, _: Path) -> None:
+    recorder = CallRecorder()
+    made = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
+    works: dict[str, Callable[[], Any]] = {
+        "begin": partial(recorder.begin, 0),
+        "__call__": partial(recorder, tool_call(made)),
+    }
+    with Held(site, recorder, "_lock", works[site.function.rpartition(".")[2]]) as held:
+        assert recorder.close() == ()
+    assert isinstance(held.error, ExecutionEnded)
+    assert recorder.close() == ()
+
+
+def tool_call(made: Proposal) -> Any:
+    from critic import ToolCall  # noqa: PLC0415
+
+    step: Any = made.plan.steps[0]
+    return ToolCall(
+        step=0,
+        adapter_id=step.adapter_id,
+        capability_id=step.capability_id,
+        args={},
+        status="completed",
+    )
+
+
+@at("harness/runtime/recorder.py", "CallRecorder.close")
+def the_end_has_all_that_was_taken(site: Site, _: Path) -> None:
+    recorder = CallRecorder()
+    made = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
+    with Held(site, recorder, "_lock", recorder.close) as held:
+        recorder(tool_call(made))
+    assert len(held.result) == 1
+
+
+@at("harness/runtime/loop_events.py", "EventEmitter._tell")
+def events_are_numbered_as_they_are_told(site: Site, _: Path) -> None:
+    heard: list[Any] = []
+    emitter = EventEmitter(heard.append, lambda: None)
+    late: Any = "late"
+    early: Any = "early"
+    with Held(site, emitter, "_lock", lambda: emitter._tell(lambda: late)):
+        emitter._tell(lambda: early)
+    assert [(one.seq, one.detail) for one in heard] == [(1, "early"), (2, "late")]
+
+
+class Committed:
+    """Takes appends, and notes how many came together."""
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def __call__(self, appends: Any) -> None:
+        self.sizes.append(len(appends))
+
+
+@at("harness/log/commits.py", ("SharedCommits._next", 1))
+def what_another_committed_is_not_committed_again(site: Site, _: Path) -> None:
+    commit = Committed()
+    commits = SharedCommits(commit)
+    with Held(site, commits, "_turn", partial(commits.run, Append([]))) as held:
+        commits.run(Append([]))
+    assert (held.result, commit.sizes) == ((), [2])
+
+
+@at("harness/log/commits.py", ("SharedCommits._next", 2))
+def a_commit_ends_before_the_next_begins(site: Site, _: Path) -> None:
+    commit = Committed()
+    commits = SharedCommits(commit)
+    with Held(site, commits, "_turn", partial(commits.run, Append([]))):
+        other = Thread(target=commits.run, args=[Append([])], daemon=True)
+        other.start()
+        other.join(0.02)
+        assert commit.sizes == [1]
+    other.join(20)
+    assert commit.sizes == [1, 1]
+
+
+def end_of_worker() -> None:
+    for thread in threads():
+        if thread.name == "decision-log":
+            thread.join(20)
+
+
+@at("harness/log/commits.py", "SharedCommits.start", "SharedCommits._work")
+def an_append_finds_a_thread_that_works(site: Site, _: Path) -> None:
+    commit = Committed()
+    commits = SharedCommits(commit)
+
+    def work() -> Any:
+        done = commits.start(Append([])).result(20)
+        end_of_worker()
+        return done
+
+    with Held(site, commits, "_turn", work) as held:
+        other = commits.start(Append([]))
+    assert (held.result, other.result(20)) == ((), ())
+    end_of_worker()
+    assert sum(commit.sizes) == 2
+    assert not commits._working
+
+
+# Journals.
+
+
+def journal(store: Any) -> Journal:
+    return Journal(store, FixedClock(NOON))
+
+
+@at("harness/loops/agents/journal.py", "Journal.__init__", "Journal.find")
+def a_reply_that_another_journal_kept_is_found(site: Site, _: Path) -> None:
+    store = MemoryStore()
+    other, mine = journal(store), journal(store)
+    works: dict[str, Callable[[], Any]] = {
+        "__init__": lambda: journal(store).find("s", "a", 1),
+        "find": partial(mine.find, "s", "a", 1),
+    }
+    with Held(site, store, "lock", works[site.function.rpartition(".")[2]]) as held:
+        other.keep("s", "a", 1, reply=2)
+    assert held.result.reply == 2
+
+
+@at("harness/loops/agents/journal.py", "Journal.keep")
+def of_two_replies_to_one_step_one_is_kept(site: Site, _: Path) -> None:
+    store = MemoryStore()
+    other, mine = journal(store), journal(store)
+    with Held(site, store, "lock", partial(mine.keep, "s", "a", 1, reply=3)) as held:
+        other.keep("s", "a", 1, reply=2)
+    assert isinstance(held.error, JournalError)
+    assert len(store.lines()) == 1
+
+
+@at("harness/loops/agents/journal_file.py", "FileStore.append")
+def lines_do_not_overwrite_each_other(site: Site, tmp_path: Path) -> None:
+    with FileStore(tmp_path / "journal") as store:
+        with Held(site, store, "lock", partial(store.append, b"late")):
+            store.append(b"early")
+        assert store.lines() == [b"early", b"late"]
+    assert (tmp_path / "journal").read_bytes() == b"early\nlate\n"
+
+
+# Integrations.
+
+
+@at("harness/integrations/hooks/desk.py", ("HookDesk._policy", 1), ("HookDesk._policy", 2))
+def a_desk_keeps_a_policy_once(site: Site, tmp_path: Path) -> None:
+    served, data = HookDesk(), shipped_policy("claude-code")
+    asked = partial(served._policy, data, tmp_path / "policy.toml")
+    with Held(site, served, "_lock", asked) as held:
+        other = asked()
+    assert held.result == other
+    assert len(served._policies) == 1
+
+
+def guarded(**settings: Any) -> GuardedSession:
+    return GuardedSession(Guard(policy_of(desk(**settings)), clock=FixedClock(NOON)), "s")
+
+
+@at("harness/integrations/seam/guarded.py", "GuardedSession.began")
+def of_two_that_begin_one_opens_the_session(site: Site, _: Path) -> None:
+    session = guarded()
+    with Held(site, session, "_lock", partial(session.began, "Look")) as held:
+        session.began("Look")
+    assert held.error is None
+    assert session.rule([READ])
+
+
+@at("harness/integrations/seam/guarded.py", "GuardedSession.rule", "GuardedSession.start")
+def a_ruling_is_of_the_session_as_it_is(site: Site, _: Path) -> None:
+    session = guarded()
+    session.began("Look")
+    name = site.function.rpartition(".")[2]
+    work = partial(session.rule, [READ]) if name == "rule" else partial(session.start, READ)
+    with Held(site, session, "_lock", work) as held:
+        session.guard.abandon("s")
+    assert not held.result
+
+
+@at("harness/integrations/seam/guarded.py", "GuardedSession.answer", "GuardedSession.standing")
+def what_lapsed_meanwhile_is_not_answered(site: Site, _: Path) -> None:
+    session = guarded()
+    session.began("Look")
+    unknown = AskedCall("d", "unknown", {})
+    name = site.function.rpartition(".")[2]
+    answered = partial(session.answer, {"d": CallReply(yes=True)}, approver="ada")
+    work = answered if name == "answer" else partial(session.standing, "d")
+    with Held(site, session, "_lock", work) as held:
+        session.rule([unknown])
+    assert not (held.result["d"] if name == "answer" else held.result)
+    assert held.result is not None
+
+
+@at("harness/integrations/seam/guarded.py", "GuardedSession.deny", "GuardedSession.ended")
+def what_is_told_waits_for_its_turn(site: Site, _: Path) -> None:
+    session = guarded()
+    session.began("Look")
+    name = site.function.rpartition(".")[2]
+    denied = partial(session.deny, [READ._replace(id="d")], approver="ada")
+    work = denied if name == "deny" else partial(session.ended, "c", "completed", output="x")
+    with Held(site, session, "_lock", work) as held:
+        assert session.rule([READ])
+        assert session.start(READ)
+    assert held.error is None
+    status = session.guard.status("s")
+    assert status is not None
+    assert status.turn == (2 if name == "deny" else 1)
+
+
+@at("harness/integrations/openai/openai_run.py", "GuardedSdkRun._ruled", "GuardedSdkRun._answered")
+def a_run_of_the_sdk_asks_one_by_one(site: Site, _: Path) -> None:
+    session = guarded()
+    session.began("Look")
+    run = GuardedSdkRun(session, "ada")
+    said = {"d": CallReply(yes=True)}
+    rules = site.function.endswith("_ruled")
+    work: Any = partial(run._ruled, [READ]) if rules else partial(run._answered, said, ())
+    with Held(site, run, "lock", work) as held:
+        run._ruled([READ._replace(id="d")])
+    assert held.error is None
+    status = session.guard.status("s")
+    assert status is not None
+    assert status.turn == 1 + rules
+
+
+@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun.responded")
+def a_response_is_ruled_on_once(site: Site, _: Path) -> None:
+    run, response = GuardedRun(guarded(), "ada"), Response()
+    planned: list[Any] = []
+    run._plan = noting(planned)  # type: ignore[method-assign]
+    any_response: Any = response
+    work = partial(run.responded, any_response, any_response)
+    hold_task(site, run, "_lock", work, work)
+    assert len(planned) == 2
+
+
+class Response:
+    """Stands for a response of a model."""
+
+
+def noting(noted: list[Any]) -> Any:
+    async def note(*given: Any) -> None:
+        noted.append(given)
+
+    return note
+
+
+@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun._planned")
+def a_streamed_response_is_ruled_on_once(site: Site, _: Path) -> None:
+    run = GuardedRun(guarded(), "ada")
+    planned: list[Any] = []
+    run._plan = noting(planned)  # type: ignore[method-assign]
+    streamed: Any = Streamed()
+    run.streams(streamed, streamed)
+    work = partial(run._planned, streamed, streamed)
+    hold_task(site, run, "_lock", work, work)
+    assert len(planned) == 1
+
+
+class Streamed:
+    """Stands for a response that streams."""
+
+    tool_call_id = "c"
+    tool_call_approved = False
+
+    def get(self) -> Any:
+        return self
+
+
+@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun.started")
+def a_call_of_several_starts_by_itself(site: Site, _: Path) -> None:
+    run = GuardedRun(guarded(), "ada")
+    run._is_early = True
+    whole: Any = Streamed()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pydantic_ai_run, "call_as_executed", lambda *_: READ)
+        with pytest.raises(Exception, match="is not open"):
+            hold_task(site, run, "_lock", partial(run.started, whole, whole, {}))
+
+
+class Filter:
+    """Stands for the filter of a proxy: notes what it hears."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def from_client(self, _data: bytes) -> list[Any]:
+        self.heard.append("client")
+        return []
+
+    def from_server(self, _data: bytes) -> list[Any]:
+        self.heard.append("server")
+        return []
+
+    def close(self) -> list[Any]:
+        return []
+
+
+@at("harness/integrations/mcp/mcp_http.py", "McpHttpProxy._hear.alone")
+def messages_over_http_are_heard_one_by_one(site: Site, _: Path) -> None:
+    none: Any = None
+    proxy, filtered = McpHttpProxy(none, "http://127.0.0.1", none), Filter()
+
+    def hear() -> Any:
+        return asyncio.run(proxy._hear(filtered.from_client, b""))
+
+    with Held(site, proxy, "_lock", hear) as held:
+        asyncio.run(proxy._hear(filtered.from_server, b""))
+    assert held.error is None
+    assert filtered.heard == ["server", "client"]
+
+
+@at("harness/integrations/mcp/mcp_stdio.py", "serve_stdio.deliver")
+def messages_over_pipes_are_heard_one_by_one(site: Site, tmp_path: Path) -> None:
+    (read, write), filtered, holder = os.pipe(), Filter(), Holder()
+    script = "import sys; sys.stdin.read()"
+    any_filter: Any = filtered
+    begun: list[Any] = []
+    start = mcp_stdio._started
+
+    def started(argv: Any) -> Any:
+        begun.extend(start(argv))
+        return begun
+
+    with pytest.MonkeyPatch.context() as patched, (tmp_path / "out").open("wb") as sink:
+        patched.setattr(mcp_stdio, "Lock", lambda: holder.lock)
+        patched.setattr(mcp_stdio, "_started", started)
+        ends = (read, sink.fileno())
+        work = partial(mcp_stdio.serve_stdio, [sys.executable, "-c", script], any_filter, ends)
+        os.write(write, b"{}\n")
+        with Held(site, holder, "lock", work) as held:
+            assert filtered.heard == []
+            os.close(write)
+    os.close(read)
+    begun[2].close()
+    assert held.error is None
+    assert filtered.heard == ["client"]
+
+
+class Holder:
+    """Has the lock that a function makes."""
+
+    def __init__(self) -> None:
+        from threading import Lock  # noqa: PLC0415
+
+        self.lock = Lock()
