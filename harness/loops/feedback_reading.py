@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
+from evals.joined_json import join_object
 from evals.plan import Proposal
 from harness.loops.feedback import FeedbackEntry, derive_feedback
 from harness.record import INPUT_NAMES, CriticErrorRecord, LogRecord
-from harness.record.drafts import joined_object
 from harness.wire import InvalidInput, parse
 
 
@@ -39,7 +39,7 @@ def _proposal(log: FeedbackLog, record: LogRecord) -> Proposal | None:
     bodies = log.inputs(digests.values())
     if not bodies.keys() >= {*digests.values()}:
         return None
-    data = joined_object({name: bodies[digest] for name, digest in digests.items()})
+    data = join_object({name: bodies[digest] for name, digest in digests.items()})
     try:
         return parse(Proposal, data, max_bytes=len(data))
     except InvalidInput:
