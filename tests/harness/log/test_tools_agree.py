@@ -17,7 +17,7 @@ import pytest
 from harness.audit.copies.redaction import redact_log, value_named
 from harness.audit.report.collecting import collect
 from harness.log import SqlDecisionLog
-from harness.log.search.listing import Listed, Listing, open_listing
+from harness.log.search.listing import Listed, Listing
 from harness.log.search.query import Filters
 from harness.record.index_row import OF_CTX, OF_PLAN, IndexRow
 from harness.record.integrity import StoredDocument
@@ -113,7 +113,8 @@ def rows_of(listing: Listing, **wanted: Any) -> list[Listed]:
 
 
 def stored(path: Path) -> Stored:
-    with SqlDecisionLog.open_for_reading(path) as log, open_listing(log) as listing:
+    with SqlDecisionLog.open_for_reading(path) as log:
+        listing = Listing(log)
         documents = Replayer(log, None, judge=False).documents(log.raw())
         return Stored(
             answers={one.seq: one.status for one in replay(log)},
@@ -278,8 +279,9 @@ def _events_are_those(critic: Critic, log: Path, rows: list[Json]) -> None:
 def _columns_are_those(critic: Critic, log: Path, path: Path, rows: list[Json]) -> None:
     assert critic("log", "export", log, "--to", "parquet", "-o", path).status == 0
     table = pyarrow.parquet.read_table(path).to_pylist()
-    with SqlDecisionLog.open_for_reading(log) as opened, open_listing(opened) as listing:
-        own = [{**one.row._asdict(), "ended_by": one.ended_by} for one in rows_of(listing)]
+    with SqlDecisionLog.open_for_reading(log) as opened:
+        listed_rows = rows_of(Listing(opened))
+    own = [{**one.row._asdict(), "ended_by": one.ended_by} for one in listed_rows]
     assert table == own
     assert [row["seq"] for row in table] == [row["seq"] for row in rows]
 
