@@ -169,7 +169,12 @@ def leads_elsewhere(proof: ProofFile, checkpoint: Checkpoint, where: str) -> str
     if proof.is_signed:
         require_origin(own, checkpoint.origin, where)
     if own.size == checkpoint.size:
-        return ""
+        if (own.root, own.first) == (checkpoint.root, checkpoint.first):
+            return ""
+        return (
+            f"{where}: the proof leads to other {own.size} records than those of this checkpoint: "
+            "one of them is of another log"
+        )
     return (
         f"{where}: the proof leads to a checkpoint of {own.size} records, this one is of "
         f"{checkpoint.size}: prove it anew with --checkpoint"

@@ -8,6 +8,7 @@ from tests.assurance.planted.demand_bugs import DEMAND_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
+from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
@@ -23,6 +24,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *FACTS_BUGS,
     *EVALS_BUGS,
     *HARNESS_BUGS,
+    *MEMBER_BUGS,
     *NEAR_BUGS,
     *TOOLS_BUGS,
 )
