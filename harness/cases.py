@@ -11,9 +11,7 @@ import base64
 import binascii
 import difflib
 import json
-import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -39,6 +37,7 @@ from evals.timestamps import Time
 from evals.verdict import EvaluatorId, Status
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
+from harness.whole_files import replace_file
 from harness.wire import InvalidInput, build, parse, parse_json
 
 Command = Literal["verify", "score", "consolidate"]
@@ -340,23 +339,5 @@ def update_file(path: Path, document_of: Callable[[Case], bytes] = Case.document
     after = render_case(renewed(case, document_of(case)))
     if after == before:
         return False
-    replace_file(path, after)
+    replace_file(path.resolve(), after, synced=False)
     return True
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Replace the content of a file at once, so that neither a reader nor a crash sees half of it.
-
-    A link stays a link, and permissions stay as they are.
-    """
-    target = path.resolve()
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    written = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-        written.chmod(target.stat().st_mode)
-        written.replace(target)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise

@@ -1,16 +1,29 @@
-"""Write a file as a whole, or not at all: no name is ever that of half a file.
+"""Files that survive a kill: written as a whole or not at all, locked, appended to by lines.
 
-Rule 1: what was written of a file that failed is taken away: the same command can run again.
-Rule 2: an error of the disk names the file that was asked for.
+Rule 1: no name is ever that of half a file. What had the name stays until the new file is whole.
+Rule 2: what was written of a file that failed is taken away: the same command can run again.
+Rule 3: an error of the disk names the file that was asked for.
+Rule 4: the system releases a lock however a process ends: none is ever stale.
+Rule 5: a line counts once its line break is there. What follows the last one was never
+        acknowledged: a crash cut it short, and it is cut off before more is written.
 """
 
 import os
 import secrets
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
+from stat import S_IMODE
+from typing import Final
 
 from harness.errors import UsageError, escape_text
+
+_BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows alone tells texts from bytes
+_NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
+_PAUSE_S: Final = 0.01
+_BLOCK: Final = 1 << 16
 
 
 @contextmanager
@@ -41,13 +54,18 @@ def new_file(path: Path) -> Iterator[Path]:
             partial.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, pieces: Iterable[str], *, synced: bool = True) -> None:
-    """Write text under a name. What had the name stays until all of the text is written.
+def replace_file(
+    path: Path, data: bytes | Iterable[bytes], *, mode: int = 0o666, synced: bool = True
+) -> None:
+    """Write a file. What had the name stays until all is written, and its rights stay.
+
+    A link is replaced by the file: give `path.resolve()` to keep it.
 
     Args:
         path: the name.
-        pieces: the text.
-        synced: whether the text has to be on the disk before it gets the name.
+        data: the content, at once or in pieces.
+        mode: the rights of a file that was not there, without those of the umask.
+        synced: whether file and name have to be on the disk when this returns.
 
     Raises:
         UsageError: the name is that of something else than a file, or of no folder.
@@ -55,22 +73,40 @@ def write_whole(path: Path, pieces: Iterable[str], *, synced: bool = True) -> No
     """
     if path.exists() and not path.is_file():
         raise UsageError(f"{_shown(path)} is not a file: name another one")
-    written = file_beside(path, "").with_name(f".{path.name[:100]}.{secrets.token_hex(8)}")
+    pieces = [data] if isinstance(data, bytes) else data
+    written = file_beside(path, "").with_name(f".critic-{secrets.token_hex(8)}")
     with errors_naming(path, written):
         try:
-            _write(written, pieces, synced=synced)
+            _write(written, path, mode, pieces, synced=synced)
             written.replace(path)
         except BaseException:
             written.unlink(missing_ok=True)
             raise
+    if synced:
+        _sync_folder(path.parent)
 
 
-def _write(path: Path, pieces: Iterable[str], *, synced: bool) -> None:
-    with path.open("x", encoding="utf-8", newline="\n") as file:
+def _write(path: Path, like: Path, mode: int, pieces: Iterable[bytes], *, synced: bool) -> None:
+    """Write a new file, with the rights of another one if that is there."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
+    with os.fdopen(descriptor, "wb") as file:
+        with suppress(FileNotFoundError):  # before there is anything to read in it
+            path.chmod(S_IMODE(like.stat().st_mode))
         file.writelines(pieces)
-        file.flush()
         if synced:
-            os.fsync(file.fileno())
+            file.flush()
+            os.fsync(descriptor)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder as durable as its files, where a folder can be synced."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def file_beside(path: Path, suffix: str) -> Path:
@@ -95,6 +131,160 @@ def errors_naming(path: Path, written: Path | None = None) -> Iterator[None]:
         if error.filename is None or Path(error.filename) == written:
             error.filename, error.filename2 = str(path), None
         raise
+
+
+def _has_locks() -> bool:
+    """Return whether this system has locks of files. Windows has others."""
+    return find_spec("fcntl") is not None
+
+
+@contextmanager
+def lock_file(path: Path, wait_s: float | None = None) -> Iterator[int]:
+    """Hold the lock of a file, which is made if it is missing. Yield its open descriptor.
+
+    Args:
+        path: the file, which no link may stand for.
+        wait_s: how long to wait for another holder, in seconds; None: until it lets go.
+
+    Raises:
+        BlockingIOError: another holder did not let go.
+        UsageError: this system has no such locks.
+        OSError: the file cannot be opened or made.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _NO_LINK, 0o600)
+    try:
+        _take_lock(descriptor, wait_s)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _take_lock(descriptor: int, wait_s: float | None = None) -> None:
+    """Take the lock of an open file until it is closed.
+
+    Raises:
+        BlockingIOError, UsageError: as for `lock_file`.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - what needs no lock works on Windows too
+    except ImportError:
+        raise UsageError(
+            "this needs locks of files, which this system lacks: run it on Linux, macOS or WSL"
+        ) from None
+    if wait_s is None:
+        return fcntl.flock(descriptor, fcntl.LOCK_EX)
+    ends = time.monotonic() + wait_s
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= ends:
+                raise
+        time.sleep(_PAUSE_S)
+
+
+class LineFile:
+    """A file of lines, which is only appended to. Where there are locks, it has one writer.
+
+    Nothing is written by another process than the one that opened it, or to a file that is not
+    the one at the path any more: it would be lost.
+
+    Attributes:
+        path: where it is.
+        end: the size of its whole lines.
+        torn: how many bytes follow them.
+    """
+
+    def __init__(self, path: Path, *, exists: bool | None = None) -> None:
+        """Open a file. `exists`: it has to be there, or must not; None: it is made if missing.
+
+        Raises:
+            BlockingIOError: another process has it open.
+            OSError: it cannot be opened, made or read.
+        """
+        self.path: Final = path.absolute()  # the program may change its folder
+        self._process = os.getpid()
+        made = not path.exists()
+        create = 0 if exists else os.O_CREAT | (0 if exists is None else os.O_EXCL)
+        flags = os.O_RDWR | os.O_APPEND | _BINARY | create
+        self._file = os.fdopen(os.open(self.path, flags, 0o600), "r+b", buffering=0)
+        try:
+            if _has_locks():
+                _take_lock(self._file.fileno(), 0)
+            size = os.fstat(self._file.fileno()).st_size
+            self.end = self._after_last_break(size)
+            self.torn = size - self.end
+            if made:
+                _sync_folder(self.path.parent)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Close the file, so that another process may write to it."""
+        self._file.close()
+
+    def is_empty(self) -> bool:
+        """Return whether nothing was written, by whomever."""
+        return os.fstat(self._file.fileno()).st_size == 0
+
+    def read(self) -> bytes:
+        """Return the whole lines."""
+        self._file.seek(0)
+        return self._file.readall()[: self.end]
+
+    def cut_torn(self) -> None:
+        """Cut off what follows the last whole line, on the disk too.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        if self.torn:
+            self._file.truncate(self.end)
+            os.fsync(self._file.fileno())
+            self.torn = 0
+
+    def append(self, line: bytes) -> None:
+        """Append a line, which has no line break. It is on the disk when this returns.
+
+        Raises:
+            OSError: it was not written whole, and nothing of it counts; or the file was deleted,
+                replaced or changed, or opened by another process than this.
+            ValueError: the file was closed.
+        """
+        self._require_own()
+        self.cut_torn()
+        rest = memoryview(line + b"\n")
+        self.torn = len(rest)
+        while rest:
+            rest = rest[self._file.write(rest) :]
+        os.fsync(self._file.fileno())
+        self._require_own()
+        self.end, self.torn = self.end + self.torn, 0
+
+    def _require_own(self) -> None:
+        if os.getpid() != self._process:
+            raise OSError("another process opened it: open it again in this one")
+        ours = os.fstat(self._file.fileno())
+        try:
+            theirs = self.path.stat()
+        except FileNotFoundError:
+            raise OSError("it was deleted while it was open: open it again") from None
+        if not os.path.samestat(ours, theirs):
+            raise OSError("it was replaced while it was open: open it again")
+        if ours.st_size < self.end:
+            raise OSError("it was cut short while it was open: restore it and open it again")
+        if ours.st_size > self.end + self.torn:
+            raise OSError("others wrote to it while it was open: open it again")
+
+    def _after_last_break(self, end: int) -> int:
+        while end:
+            start = max(0, end - _BLOCK)
+            self._file.seek(start)
+            if (last := (self._file.read(end - start) or b"").rfind(b"\n")) >= 0:
+                return start + last + 1
+            end = start
+        return 0
 
 
 def _exists(path: Path) -> UsageError:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final, Self, TextIO
 
 from evals.escaping import escape_line
-from harness.commands.output import ascii_json
+from harness.canonical import ascii_json
 from harness.loops.code.code_events import (
     AgentEnded,
     AgentOutput,

@@ -3,7 +3,6 @@
 Rule 1: a failure is never an allow. Where a protocol has a field for the decision, it says no.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,22 +10,20 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from evals.envelope import Envelope
+from harness.canonical import ascii_json
 from harness.errors import HarnessError
 from harness.failures import describe_error
 from harness.wire import InvalidInput
 from harness.wire_faults import Problem
 
 _JSON: Final = "application/json"
-_COMPACT: Final = json.JSONEncoder(separators=(",", ":"))
 
 
 def json_answer(
     value: Any, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response:
     """Return a JSON value as an answer."""
-    # JSON leaves DEL as it is.
-    body = _COMPACT.encode(value).replace("\x7f", "\\u007f")
-    return Response(body, status, headers, _JSON)
+    return Response(ascii_json(value), status, headers, _JSON)
 
 
 def envelope_answer(envelope: Envelope, status: int = 200) -> Response:

@@ -6,11 +6,6 @@ Rule 2: a witness that lost its file signs nothing: it could sign what excludes 
 Rule 3: what was seen is believed for the witness's own signature on it.
 """
 
-import fcntl
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -27,7 +22,7 @@ from harness.audit.proofs.merkle import is_consistent
 from harness.audit.proofs.notes import COSIGNATURE, InvalidCheckpoint
 from harness.audit.proofs.proof_files import ProofFile
 from harness.errors import escape_text
-from harness.whole_files import errors_naming, file_beside
+from harness.whole_files import file_beside, lock_file, replace_file
 
 
 class Cosigner:
@@ -47,14 +42,14 @@ class Cosigner:
                 needed, or what was seen was changed.
             OSError: the file cannot be read or written. Nothing was signed.
         """
-        with _locked(self._seen):
+        with lock_file(file_beside(self._seen, ".lock")):
             last = self._last()
             if last is not None:
                 require_origin(given.checkpoint, last.origin, "the witness")
                 if departure := _departure(last, given.checkpoint, proof):
                     return departure
             signed = cosign(given, self._key, self._name, moment)
-            _replace(self._seen, signed.note.spelled().encode())
+            replace_file(self._seen, signed.note.spelled().encode(), mode=0o600)
         return signed
 
     def _last(self) -> Checkpoint | None:
@@ -86,34 +81,3 @@ def _departure(last: Checkpoint, new: Checkpoint, proof: ProofFile | None) -> De
     if is_consistent(last.size, last.root, new.size, new.root, path):
         return None
     return Departure("forked", f"the checkpoint does not extend the records that were seen: {seen}")
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Let one process at a time look at a file and replace it."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(file_beside(path, ".lock"), flags, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Replace a file as a whole, on the disk."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with errors_naming(path), os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -5,9 +5,9 @@ import sys
 from importlib import import_module
 
 from evals.escaping import escape_line
+from harness.canonical import ascii_json
 from harness.commands.documents import InputDocument
 from harness.commands.formats.judgement import Describe, Judged, Reporter
-from harness.commands.output import ascii_json
 from harness.wire import InvalidInput
 
 

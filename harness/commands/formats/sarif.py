@@ -5,9 +5,9 @@ from importlib import metadata
 from typing import Any, Final
 from urllib.parse import quote
 
+from harness.canonical import ascii_json
 from harness.commands.formats.format_entries import EntryReporter, JudgedEntry
 from harness.commands.formats.judgement import DocumentMessage
-from harness.commands.output import ascii_json
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -20,9 +20,9 @@ from harness.audit.gate.release_decision import (
     refusal_check,
 )
 from harness.audit.gate.run_reading import ReleaseSample, release_sample, sample_of
+from harness.canonical import ascii_json
 from harness.commands.documents import InputDocument, read_lines, read_whole
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
-from harness.commands.output import ascii_json
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import check_log

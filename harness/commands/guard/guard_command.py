@@ -7,11 +7,11 @@ from contextlib import ExitStack
 from typing import Protocol
 
 from critic.session import SessionReport
+from harness.canonical import ascii_json
 from harness.commands.arguments import CI_FORMATS
 from harness.commands.documents import InputDocument, read_lines, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
 from harness.commands.guard.guard_text import Explainer
-from harness.commands.output import ascii_json
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
 from harness.guard import Answer, EventError, EventFault, Guard, Ruling

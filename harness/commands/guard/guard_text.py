@@ -8,7 +8,7 @@ from critic.session import SessionReport
 from critic.session.session_values import JudgedValue, doubts_about, judged_values
 from evals.escaping import escape_line, escape_name
 from evals.manifest import EvidenceItem
-from harness.commands.output import ascii_json
+from harness.canonical import ascii_json
 from harness.guard import (
     Answer,
     AnswerEvent,

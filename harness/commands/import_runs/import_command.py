@@ -5,9 +5,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from harness.canonical import ascii_json
 from harness.commands.documents import InputDocument, read_lines, read_whole, size_limit
 from harness.commands.exit_status import EXIT_OK
-from harness.commands.output import ascii_json
 from harness.errors import UsageError, escape_text
 from harness.integrations.importers.formats import IMPORTERS, Documents
 from harness.integrations.importers.imported_events import ImportedEvents, session_events

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
+from harness.canonical import ascii_json
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
     damage_texts,
@@ -20,7 +21,6 @@ from harness.commands.log.log_filters import (
 )
 from harness.commands.log.log_list import listed_wire
 from harness.commands.log.log_show import body_shown
-from harness.commands.output import ascii_json
 from harness.commands.recorded import REDACTED, record_wires
 from harness.errors import UsageError, escape_text
 from harness.log.search.listing import Listed, Listing

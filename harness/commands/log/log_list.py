@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from evals.escaping import escape_line
+from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
@@ -15,7 +16,6 @@ from harness.commands.log.log_filters import (
     time_text,
     warn,
 )
-from harness.commands.output import ascii_json
 from harness.log.search.listing import Listed, Listing
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap

@@ -29,6 +29,7 @@ from harness.audit.proofs.proof_files import (
     prove_record,
     read_proof,
 )
+from harness.canonical import ascii_json
 from harness.clock import SystemClock
 from harness.commands.log.note_files import (
     LARGEST_NOTE,
@@ -38,7 +39,6 @@ from harness.commands.log.note_files import (
     shown_path,
     signed_checkpoint,
 )
-from harness.commands.output import ascii_json
 from harness.commands.replay.replay_command import with_progress
 from harness.commands.replay.replay_text import count_of_records
 from harness.errors import UsageError, escape_text

@@ -7,10 +7,10 @@ from itertools import chain
 from typing import Any, Final
 
 from evals.escaping import escape_line
+from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.log.log_filters import damage_texts, warn
 from harness.commands.log.log_text import RecordShown, record_lines, step_cells
-from harness.commands.output import ascii_json
 from harness.commands.recorded import record_wires
 from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog

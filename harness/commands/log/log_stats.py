@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from evals.escaping import escape_line
 from evals.timestamps import format_time
+from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.log.log_filters import (
     EXIT_NOT_SOUND,
@@ -16,7 +17,6 @@ from harness.commands.log.log_filters import (
     time_text,
     warn,
 )
-from harness.commands.output import ascii_json
 from harness.log.search.listing import Listing
 from harness.log.search.log_statistics import Most, Statistics, log_statistics
 from harness.log.sql import SqlDecisionLog

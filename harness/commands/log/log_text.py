@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line, escape_name
-from harness.commands.output import ascii_json
+from harness.canonical import ascii_json
 from harness.commands.recorded import REDACTED
 
 _WIDEST: Final = 160

@@ -9,8 +9,8 @@ from typing import Any
 
 from evals.escaping import escape_line
 from evals.timestamps import format_time
+from harness.canonical import ascii_json
 from harness.commands.exit_status import EXIT_INVALID
-from harness.commands.output import ascii_json
 from harness.errors import UsageError
 from harness.loops.code.agent_output import failure_text
 from harness.loops.code.prompt import diff_size_text, pluralize

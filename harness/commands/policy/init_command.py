@@ -11,7 +11,6 @@ from types import MappingProxyType, ModuleType
 from typing import NamedTuple
 
 from evals.escaping import escape_line, escape_name
-from harness.cases import replace_file
 from harness.commands.documents import read_whole
 from harness.commands.exit_status import EXIT_OK
 from harness.commands.mcp.pin_files import pin_file
@@ -27,6 +26,7 @@ from harness.policy.analysis.derive_tools import (
     identifier,
 )
 from harness.policy.analysis.policy_writing import STARTER, derived_policy
+from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse_json
 
 
@@ -87,7 +87,7 @@ def _from_mcp(server: str) -> _Derived:
 def _write(path: Path, text: str, *, force: bool) -> None:
     data = text.encode()
     if force and path.exists():
-        replace_file(path, data)
+        replace_file(path.resolve(), data)
         return
     try:
         with path.open("xb") as file:

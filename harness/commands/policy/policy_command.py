@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from evals.escaping import escape_line
+from harness.canonical import ascii_json
 from harness.cases import case_files
 from harness.commands.documents import read_whole, size_limit
 from harness.commands.exit_status import EXIT_INVALID, EXIT_OK, EXIT_REFUSED
-from harness.commands.output import ascii_json
 from harness.errors import UsageError
 from harness.policy import (
     InvalidPolicy,

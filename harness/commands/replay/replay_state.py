@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
 from harness.errors import UsageError, escape_text
 from harness.record.integrity import Link
-from harness.whole_files import write_whole
+from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse
 
 _LARGEST: Final = 64 * 1024  # bytes of a state
@@ -67,7 +67,7 @@ def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState |
 
 def keep_state(path: Path, state: ReplayState) -> None:
     """Keep the state: the file holds the one before or this one, never a part."""
-    write_whole(path, [state.model_dump_json()], synced=False)
+    replace_file(path, state.model_dump_json().encode(), synced=False)
 
 
 def _bytes(path: Path) -> bytes:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Protocol, get_args
 
+from harness.canonical import ascii_json
 from harness.commands.arguments import CI_FORMATS
 from harness.commands.formats.format_entries import (
     EntryOutcome,
@@ -13,7 +14,6 @@ from harness.commands.formats.format_entries import (
     entry_reporter,
 )
 from harness.commands.formats.judgement import DocumentMessage
-from harness.commands.output import ascii_json
 from harness.log.passwords import without_passwords
 from harness.record import Head
 from harness.replay.log_check import LogCheck

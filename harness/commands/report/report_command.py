@@ -10,7 +10,7 @@ from harness.audit.report.report_page import rendered
 from harness.commands.replay.replay_text import count_of_records
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
-from harness.whole_files import write_whole
+from harness.whole_files import replace_file
 
 _EXIT_NOT_SOUND = 1
 _MOST_BYTES: Final = 64 * 1024 * 1024  # of details: more would take browsers long to open
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     _keep_log(args.log, output)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         found = collect(log, args.last, _MOST_BYTES)
-    write_whole(output, rendered(found, _name(args.log)))
+    replace_file(output, map(str.encode, rendered(found, _name(args.log))))
     sys.stdout.write(f"{escape_text(args.output)}: {count_of_records(found.answers.total())}\n")
     sys.stdout.writelines(f"note: {line}\n" for line in _left_out(found))
     return 0 if found.sound else _warn(found)

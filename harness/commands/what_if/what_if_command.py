@@ -4,9 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from harness.canonical import ascii_json
 from harness.commands.documents import size_limit
 from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
-from harness.commands.output import ascii_json
 from harness.commands.policy.policy_command import load_policy
 from harness.commands.replay.replay_text import answer_reporter
 from harness.commands.what_if.what_if_text import (

@@ -5,11 +5,11 @@ Rule 2: a refusal is said in the words of the agent and the event. Where the eve
         exit status says it, which every one of these agents takes as a block.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal, NamedTuple
 
+from harness.canonical import ascii_json
 from harness.errors import HarnessError
 
 Kind = Literal["prompt", "call", "result", "other"]
@@ -69,7 +69,7 @@ class HookAnswer(NamedTuple):
         """What to print on standard output: a line of ASCII, or nothing."""
         if self.said is None:
             return ""
-        return json.dumps(self.said).replace("\x7f", "\\u007f") + "\n"
+        return ascii_json(self.said) + "\n"
 
     @property
     def err(self) -> str:

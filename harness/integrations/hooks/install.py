@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, Final, NamedTuple
 
-from harness.cases import replace_file
 from harness.errors import UsageError, escape_text
 from harness.policy import InvalidPolicy, read_policy
+from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse_json
 
 
@@ -234,19 +233,8 @@ def _policy(agent: str, path: Path) -> str:
 
 def _write(path: Path, data: bytes) -> None:
     """Write a file so that nobody sees half of it."""
-    if path.exists():
-        replace_file(path, data)
-        return
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-        written = Path(file.name)
-        file.write(data)
-    try:
-        written.chmod(0o644)
-        written.replace(path)
-    except BaseException:
-        written.unlink(missing_ok=True)
-        raise
+    replace_file(path.resolve(), data, mode=0o644)
 
 
 def _shown(path: Path) -> str:

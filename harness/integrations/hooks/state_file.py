@@ -6,24 +6,21 @@ Rule 3: a state that others could have written is not believed: whoever changes 
         says was approved.
 """
 
-import fcntl
 import hashlib
 import os
 import stat
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from harness.errors import HarnessError, escape_text
+from harness.whole_files import lock_file, replace_file
 
 _HOME: Final = ".critic"
 """The folder of a project that holds what is ours."""
 
 _LARGEST: Final = 1 << 30
-_PAUSE_S: Final = 0.01
 _OTHERS: Final = 0o077
 """The permissions of the group and of everybody."""
 
@@ -70,14 +67,7 @@ class StateFile:
         Raises:
             OSError: it cannot be written. What was there before still is.
         """
-        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(data)
-            Path(name).replace(self.path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        replace_file(self.path, data, mode=0o600, synced=False)
 
 
 @contextmanager
@@ -95,13 +85,13 @@ def state_file(folder: Path, session: str, wait_s: float = 20.0) -> Iterator[Sta
     _make_private(folder)
     name = hashlib.sha256(session.encode()).hexdigest()
     lock = folder / f"{name}.lock"
-    descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
+    with ExitStack() as held:
+        try:
+            descriptor = held.enter_context(lock_file(lock, wait_s))
+        except BlockingIOError:
+            raise StateUnusable(f"another process holds {_shown(lock)}") from None
         _require_private(os.fstat(descriptor), lock, stat.S_ISREG)
-        _acquire(descriptor, lock, wait_s)
         yield StateFile(folder / f"{name}.jsonl")
-    finally:
-        os.close(descriptor)
 
 
 def _make_private(folder: Path) -> None:
@@ -125,18 +115,6 @@ def _require_private(
     if not is_right_kind(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & _OTHERS:
         what = "is not this user's alone: remove it, or take the rights of others away"
         raise StateUnusable(f"{_shown(path)} {what}")
-
-
-def _acquire(descriptor: int, lock: Path, wait_s: float) -> None:
-    """Take the lock, and wait for it no longer than that: the agent does not wait for ever."""
-    ends = time.monotonic() + wait_s
-    while True:
-        try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > ends:
-                raise StateUnusable(f"another process holds {_shown(lock)}") from None
-        time.sleep(_PAUSE_S)
 
 
 def _shown(path: Path) -> str:

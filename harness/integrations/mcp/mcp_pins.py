@@ -4,18 +4,16 @@ A tool of the policy is pinned when it is seen for the first time. Later it has 
 change is a refusal until a person accepts it. Keep the file where no agent can write.
 """
 
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.canonical import canonical_json
-from harness.cases import replace_file
 from harness.errors import HarnessError, escape_text
+from harness.whole_files import lock_file, replace_file
 from harness.wire import InvalidInput, parse_json
 
 Json = dict[str, Any]
@@ -149,12 +147,8 @@ class PinFile:
     def _held(self) -> Iterator[None]:
         """Hold the lock of the file. The system releases it however a process ends."""
         lock = self.path.with_name(f".{self.path.name}.lock")
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with lock_file(lock):
             yield
-        finally:
-            os.close(descriptor)
 
     def _write(self, pins: PinnedTools) -> None:
         parts = {"pinned": pins.pinned, "changed": pins.changed}
@@ -162,9 +156,8 @@ class PinFile:
             part: {name: pin.tool for name, pin in sorted(tools.items())}
             for part, tools in parts.items()
         }
-        if not self.path.exists():
-            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
-        replace_file(self.path, json.dumps(wire, indent=2).encode() + b"\n")
+        data = json.dumps(wire, indent=2).encode() + b"\n"
+        replace_file(self.path.resolve(), data, mode=0o600)
         self._known = _version(self.path), pins
 
 
@@ -175,8 +168,6 @@ def _version(path: Path) -> _Version:
 
 
 def _parsed(data: bytes) -> PinnedTools:
-    if not data:  # it was made, and not written any more
-        return PinnedTools({}, {})
     wire = parse_json(data)
     if type(wire) is not dict or wire.keys() != {"pinned", "changed"}:
         raise PinsUnusable("not a file of pins: it has the members pinned and changed")

@@ -1,13 +1,9 @@
 """A journal in a file: one line an entry, synced before it counts.
 
-Rule 1: a line counts once its line break is there. What follows the last line break was never
-        acknowledged: a crash cut it short. It is left out, reported in `note`, and cut off before
-        more is written.
+Rule 1: what a crash cut short is left out, reported in `note`, and cut off before more is written.
 Rule 2: one process writes at a time, where the system has such locks. Threads of it may share.
-Rule 3: nothing is written to a file that is no longer the one at the path: it would be lost.
 """
 
-import os
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
@@ -15,11 +11,7 @@ from typing import Final, Self
 
 from harness.errors import escape_text
 from harness.loops.agents.journal import JournalError
-
-try:
-    import fcntl
-except ImportError:  # not on Windows: there, keeping to one writer is left to the caller
-    fcntl = None  # type: ignore[assignment]
+from harness.whole_files import LineFile
 
 
 class JournalUnavailable(JournalError):
@@ -36,26 +28,16 @@ class FileStore:
             JournalUnavailable: it cannot be opened or read, or has another writer.
         """
         self.lock: Final = RLock()
-        self._path = path = path.absolute()  # the program may change its folder
-        self._process = os.getpid()
+        self._path: Final = path
         try:
-            new = not path.exists()
-            self._file = path.open("a+b", buffering=0)
+            self._file = LineFile(path)
         except OSError as error:
             raise self._unavailable("opened", error) from None
         try:
-            if fcntl is not None:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._file.seek(0)
-            data = self._file.read()
-            if new:
-                _sync_folder(path.parent)
+            self._lines = self._file.read().split(b"\n")[:-1]
         except OSError as error:
             self._file.close()
             raise self._unavailable("read", error) from None
-        self._end = data.rfind(b"\n") + 1
-        self._cut = len(data) - self._end
-        self._lines = data[: self._end].split(b"\n")[:-1]
 
     def __enter__(self) -> Self:
         return self
@@ -78,11 +60,11 @@ class FileStore:
 
     def note(self) -> str | None:
         """Return that the last line was cut short, if it was."""
-        if not self._cut:
+        if not self._file.torn:
             return None
         return (
             f"line {len(self._lines) + 1} of {escape_text(str(self._path))} was cut short and is "
-            f"left out ({self._cut} bytes): its call is made again"
+            f"left out ({self._file.torn} bytes): its call is made again"
         )
 
     def append(self, line: bytes) -> None:
@@ -94,35 +76,10 @@ class FileStore:
         """
         with self.lock:
             try:
-                self._require_same_file()
-                self._file.truncate(self._end)
-                data = memoryview(line + b"\n")
-                while data:
-                    data = data[self._file.write(data) :]
-                os.fsync(self._file.fileno())
+                self._file.append(line)
             except (OSError, ValueError) as error:
                 raise self._unavailable("written", error) from None
-            self._end += len(line) + 1
             self._lines.append(line)
-            self._cut = 0
-
-    def _require_same_file(self) -> None:
-        """Check that the open file is still the one at the path, with all that was written.
-
-        Raises:
-            OSError: it is not.
-        """
-        if os.getpid() != self._process:
-            raise OSError("another process opened it: open the journal again in this one")
-        ours = os.fstat(self._file.fileno())
-        try:
-            theirs = self._path.stat()
-        except FileNotFoundError:
-            raise OSError("it was deleted while it was open: open the journal again") from None
-        if not os.path.samestat(ours, theirs):
-            raise OSError("it was replaced while it was open: open the journal again")
-        if ours.st_size < self._end:
-            raise OSError("it was cut short while it was open: restore it and open it again")
 
     def _unavailable(self, what: str, error: Exception) -> JournalUnavailable:
         if isinstance(error, BlockingIOError):
@@ -130,14 +87,3 @@ class FileStore:
         else:
             why = escape_text(getattr(error, "strerror", None) or str(error))
         return JournalUnavailable(f"{escape_text(str(self._path))} cannot be {what}: {why}")
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the file's name as durable as its lines, where folders can be synced."""
-    if fcntl is None:
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -23,6 +23,7 @@ from harness.loops.code.code_errors import CodeLoopError
 from harness.loops.code.git_guard import GitState
 from harness.loops.code.session_files import data_folder
 from harness.loops.code.session_lines import SessionStart
+from harness.whole_files import replace_file
 
 _DESCRIPTION: Final = "base.json"
 _OBJECTS: Final = Path("git") / "objects"
@@ -117,12 +118,7 @@ def keep_base(folder: Path, session: str, sessions: Path, record: str, base: Bas
         OSError: it cannot be written.
     """
     data = base.to_json(session, sessions, record)
-    unfinished = folder / f"{_DESCRIPTION}.new"
-    with unfinished.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(folder / _DESCRIPTION)
+    replace_file(folder / _DESCRIPTION, data, mode=0o600)
     return hashlib.sha256(data).hexdigest()
 
 

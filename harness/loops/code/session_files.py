@@ -6,7 +6,6 @@ Rule 2: a session without an end is incomplete: it is still running, or it crash
 Rule 3: an id becomes a file name only after it was found in the folder.
 """
 
-import fcntl
 import os
 import re
 import secrets
@@ -30,6 +29,7 @@ from harness.loops.code.session_lines import (
     SessionResumed,
     SessionStart,
 )
+from harness.whole_files import LineFile
 from harness.wire import InvalidInput, build, parse_json
 
 _SUFFIX: Final = ".jsonl"
@@ -83,20 +83,16 @@ class SessionWriter:
             SessionRunning: another process is writing it.
             OSError: it cannot be created (it may exist already), or it cannot be opened.
         """
-        self._path = session_file(folder, session)
         if not resume:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        create = 0 if resume else os.O_CREAT | os.O_EXCL
-        self._file = os.open(self._path, os.O_RDWR | os.O_APPEND | create, 0o600)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._size = self._drop_torn_line()
-            _sync_folder(folder)
+            self._file = LineFile(session_file(folder, session), exists=resume)
         except BlockingIOError:
-            os.close(self._file)
             raise SessionRunning(f"session {session} is running: wait until it ends") from None
+        try:
+            self._file.cut_torn()
         except BaseException:
-            os.close(self._file)
+            self._file.close()
             raise
 
     def write(self, line: Envelope) -> None:
@@ -105,14 +101,12 @@ class SessionWriter:
         Raises:
             OSError: it cannot be written, or another process removed or changed the file.
         """
-        data = orjson.dumps(line.wire()) + b"\n"
-        while data:
-            written = os.write(self._file, data)
-            self._size, data = self._size + written, data[written:]
-        os.fsync(self._file)
-        status = os.fstat(self._file)
-        if not status.st_nlink or status.st_size != self._size:
-            raise OSError("the session file was removed or changed while the session was running")
+        try:
+            self._file.append(orjson.dumps(line.wire()))
+        except OSError as error:
+            if error.errno is None:  # not of the system, which names nothing else either
+                raise OSError(f"the session file: {error}") from None
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -122,36 +116,9 @@ class SessionWriter:
 
     def close(self) -> None:
         """Close the file, and remove it if no line was written."""
-        if self._size == 0 and os.fstat(self._file).st_size == 0:
-            self._path.unlink(missing_ok=True)
-        os.close(self._file)
-
-    def _drop_torn_line(self) -> int:
-        """Cut off what follows the last line end, on disk too; return the size that is left."""
-        whole = _size_of_whole_lines(self._file)
-        if whole != os.fstat(self._file).st_size:
-            os.ftruncate(self._file, whole)
-            os.fsync(self._file)
-        return whole
-
-
-def _size_of_whole_lines(file: int) -> int:
-    end = os.fstat(file).st_size
-    while end:
-        start = max(0, end - (1 << 16))
-        if (last := os.pread(file, end - start, start).rfind(b"\n")) >= 0:
-            return start + last + 1
-        end = start
-    return 0
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the name of a new file survive a crash too."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        if self._file.is_empty():
+            self._file.path.unlink(missing_ok=True)
+        self._file.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """Let one session at a time work in a work tree."""
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from harness.errors import escape_text
 from harness.loops.code.code_errors import CodeLoopError
+from harness.whole_files import lock_file
 
 
 class WorkTreeInUse(CodeLoopError):
@@ -27,9 +27,9 @@ def work_tree_lock(root: Path, folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     name = hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:32]
-    with (folder / f"{name}.lock").open("ab") as file:
+    with ExitStack() as held:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.enter_context(lock_file(folder / f"{name}.lock", wait_s=0))
         except BlockingIOError:
             raise WorkTreeInUse(
                 f"another session is running in {escape_text(str(root))}: wait for its end, or "

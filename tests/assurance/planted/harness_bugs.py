@@ -26,7 +26,7 @@ _WORKSPACE: Final = "harness/loops/code/workspace.py"
 _GATE: Final = "harness/loops/code/check_gate.py"
 _GUARD: Final = "harness/loops/code/git_guard.py"
 _CONFIG: Final = "harness/loops/code/config.py"
-_SESSIONS: Final = "harness/loops/code/session_files.py"
+_FILES: Final = "harness/whole_files.py"
 _OPENING: Final = "harness/loops/code/session_opening.py"
 
 HARNESS_BUGS: Final[tuple[Bug, ...]] = (
@@ -369,24 +369,31 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "torn-line-kept",
-        _SESSIONS,
+        _FILES,
         "a session goes on behind a torn line, which makes two lines one",
-        "            os.ftruncate(self._file, whole)\n",
+        "            self._file.truncate(self.end)\n",
         "",
     ),
     slip(
         "torn-line-not-synced",
-        _SESSIONS,
+        _FILES,
         "a torn line is cut off, and a crash may bring it back",
-        "            os.ftruncate(self._file, whole)\n            os.fsync(self._file)\n",
-        "            os.ftruncate(self._file, whole)\n",
+        "            os.fsync(self._file.fileno())\n            self.torn = 0\n",
+        "            self.torn = 0\n",
+    ),
+    slip(
+        "file-written-in-place",
+        _FILES,
+        "a file is written under its own name, so that a kill leaves half of it",
+        '.with_name(f".critic-{secrets.token_hex(8)}")',
+        "",
     ),
     slip(
         "line-not-synced",
-        _SESSIONS,
+        _FILES,
         "the loop goes on before a line of its session is on disk",
-        "        os.fsync(self._file)\n        status",
-        "        status",
+        "        os.fsync(self._file.fileno())\n        self._require_own()",
+        "        self._require_own()",
     ),
     slip(
         "unreviewed-base",

@@ -229,7 +229,7 @@ def test_a_file_that_cannot_be_read_or_written_is_a_failure_with_a_message(
     outdated(path)
     before = path.read_bytes()
 
-    def refuse(path: Path, *_: object) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     # The run is in this process, so that what is replaced must be put back.

@@ -1,11 +1,9 @@
 """What is found to be replayed, and how a case file is replaced."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.cases import replace_file
 from harness.testing._pytest.replay_sources import NoSource, is_log, source_files
 from tests.harness.log.decisions import filled
 
@@ -48,23 +46,3 @@ def test_a_log_is_known_without_its_mark(tmp_path: Path, start: int) -> None:
 def test_what_only_looks_like_a_log_is_not_one(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "other").write_bytes(content)
     assert not is_log(tmp_path / "other")
-
-
-def test_a_file_is_replaced_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, link = tmp_path / "a.json", tmp_path / "link.json"
-    path.write_bytes(b"old")
-    path.chmod(0o640)
-    link.symlink_to(path)
-    replace_file(link, b"new")
-    assert link.is_symlink()
-    assert path.read_bytes() == b"new"
-    assert path.stat().st_mode & 0o777 == 0o640
-
-    def failing(*_: Any) -> None:
-        raise OSError("disk full")
-
-    monkeypatch.setattr(Path, "replace", failing)
-    with pytest.raises(OSError, match="disk full"):
-        replace_file(path, b"newer")
-    assert path.read_bytes() == b"new"
-    assert sorted(one.name for one in tmp_path.iterdir()) == ["a.json", "link.json"]

@@ -11,7 +11,6 @@ from harness.canonical import canonical_json
 from harness.log import SqlDecisionLog
 from harness.record import Begun, sha256
 from harness.record.parts import reference
-from harness.whole_files import write_whole
 from harness.wire import build
 from tests.harness.audit.report.pages import Page
 from tests.harness.console import Critic
@@ -172,19 +171,6 @@ def test_a_page_that_cannot_be_written_leaves_nothing(critic: Critic, log: Path,
     said = critic("report", log, "-o", log.parent / name)
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
     assert sorted(log.parent.rglob("*")) == before
-
-
-def test_a_page_that_fails_halfway_leaves_the_one_before(tmp_path: Path) -> None:
-    def pieces() -> object:
-        yield "<p>half"
-        raise OSError(28, "No space left on device")
-
-    output = tmp_path / "audit.html"
-    output.write_text("before", encoding="utf-8")
-    with pytest.raises(OSError, match="No space"):
-        write_whole(output, pieces())  # type: ignore[arg-type]
-    assert output.read_text(encoding="utf-8") == "before"
-    assert list(tmp_path.iterdir()) == [output]
 
 
 def test_without_the_library_it_says_what_to_install(

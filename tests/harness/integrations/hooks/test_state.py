@@ -118,7 +118,7 @@ def test_a_state_that_cannot_be_written_refuses(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tempfile.mkstemp", full)
+    monkeypatch.setattr(Path, "replace", full)
     assert AGENT.decided(critic, tmp_path, READ) == "deny"
     assert the_file(tmp_path).read_bytes() == before
 
