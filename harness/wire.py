@@ -2,6 +2,9 @@
 
 Refused before a model sees them: duplicate keys, a byte-order mark, trailing text, lone
 surrogates, invalid UTF-8, nesting that is too deep, documents over the size limit.
+
+One reader decides what a document says, `parse_json`, so that no two parts of the program read
+another value in it.
 """
 
 import json
@@ -10,7 +13,6 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
 import jiter
-import orjson
 from pydantic import ValidationError
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
@@ -73,29 +75,10 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
     if data.startswith(b"\xef\xbb\xbf"):
         raise InvalidInput("", "starts with a byte-order mark: save it as UTF-8 without one")
     try:
-        value = jiter.from_json(data, allow_inf_nan=False)
-        if not _every_key_kept(data, value):
-            value = jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
+        return jiter.from_json(data, allow_inf_nan=False, catch_duplicate_keys=True)
     except ValueError as error:
         place = pointer(*_repeated_key(data))
         raise InvalidInput(place, f"not strict JSON: {escape_text(str(error))}") from None
-    return value
-
-
-def parse_sorted(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
-    """Return what `parse_json` returns for a document of a common form, and None for any other.
-
-    The common form has no fractions and no exponents, and is what orjson writes of its value with
-    sorted keys. To find that out takes no longer than to parse it.
-    """
-    if len(data) > max_bytes:
-        return None
-    try:
-        # A number of this mode that is not an integer cannot be written.
-        value = jiter.from_json(data, allow_inf_nan=False, float_mode="lossless-float")
-        return value if orjson.dumps(value, option=orjson.OPT_SORT_KEYS) == data else None
-    except (ValueError, orjson.JSONEncodeError):
-        return None
 
 
 class _Members(list[tuple[str, Any]]):
@@ -103,7 +86,10 @@ class _Members(list[tuple[str, Any]]):
 
 
 def _repeated_key(data: bytes) -> Location:
-    """Return where a key appears in its object for the second time; () where there is no such."""
+    """Return where a key appears in its object for the second time; () where there is no such.
+
+    For the words of a refusal only: nothing goes on with what this reads.
+    """
     try:
         value = json.loads(data, object_pairs_hook=_Members, parse_int=len, parse_float=len)
     except (ValueError, RecursionError):
@@ -118,26 +104,6 @@ def _repeated_key(data: bytes) -> Location:
         elements = enumerate(current) if type(current) is list else members
         waiting += [((*place, at), inner) for at, inner in elements]
     return ()
-
-
-def _every_key_kept(data: bytes, value: Any) -> bool:
-    """Return True when no key of `data` was dropped as a duplicate; False may mean unsure.
-
-    If the value written out again equals the document, nothing was lost. Otherwise count colons:
-    every key has one, and so has every colon inside a string. The document and its value written
-    out again have equally many, unless a key was dropped together with its value. Only an escape
-    could hide a colon, so a document with escapes is left to the slower reader.
-    Counting is several times faster than the reader's own search for duplicates.
-    """
-    try:
-        written = orjson.dumps(value)
-    except orjson.JSONEncodeError:  # an integer beyond 64 bits, say: refused later, with its path
-        return False
-    if written == data:
-        return True
-    if b"\\" in data and b"\\u" in data:  # one character is found many times faster than two
-        return False
-    return written.count(b":") == data.count(b":")
 
 
 def parse(model: type[EnvelopeT], data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> EnvelopeT:
@@ -178,30 +144,8 @@ def verify_bytes(
     Raises:
         InvalidInput: the bytes are not a Plan.
     """
-    verdict = verify_document(ctx, compiled, spec, plan)
+    verdict = verify_value(ctx, compiled, spec, parse_json(plan))
     return verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
-
-
-def verify_document(
-    ctx: RunContext,
-    compiled: CompiledContext,
-    spec: DecisionSpec,
-    plan: bytes,
-    max_bytes: int = MAX_DOCUMENT_BYTES,
-) -> Verified | Refused:
-    """Verify a plan given as JSON.
-
-    Raises:
-        InvalidInput: the bytes are not a Plan.
-    """
-    written = _as_written(plan, max_bytes)
-    value = parse_json(plan, max_bytes) if written is _UNLIKE else written
-    verdict = verify_plain(ctx, compiled, spec, value)
-    if verdict is not None:
-        return verdict
-    if written is not _UNLIKE and plan.count(b"{") + plan.count(b"[") >= _DEEPEST:
-        value = parse_json(plan, max_bytes)  # it may be too deep, and then it says so
-    return verify(ctx, compiled, spec, build(Plan, value))
 
 
 def verify_value(
@@ -214,23 +158,3 @@ def verify_value(
     """
     verdict = verify_plain(ctx, compiled, spec, plan)
     return verify(ctx, compiled, spec, build(Plan, plan)) if verdict is None else verdict
-
-
-_UNLIKE: Final = object()
-_DEEPEST: Final = 200
-"""How deep `parse_json` goes: no document with fewer objects and arrays is deeper."""
-_HEAD: Final = 64
-
-
-def _as_written(data: bytes, max_bytes: int) -> Any:
-    """Return the value of a document if it is the same written again, as most are; or `_UNLIKE`.
-
-    Then no key was dropped, and the value is that of `parse_json` where it is not too deep.
-    """
-    if len(data) > max_bytes or b": " in data[:_HEAD]:
-        return _UNLIKE
-    try:
-        value = orjson.loads(data)
-        return value if orjson.dumps(value) == data else _UNLIKE
-    except (orjson.JSONDecodeError, orjson.JSONEncodeError):
-        return _UNLIKE

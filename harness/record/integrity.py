@@ -7,11 +7,9 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, partial
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
-
-import orjson
 
 from evals.escaping import escape_name
 from evals.joined_json import join_object
@@ -19,7 +17,7 @@ from harness.canonical import canonical_json
 from harness.record import GENESIS, INPUT_NAMES, Head, RawRecord, record_hash
 from harness.record.drafts import approval_claim, begun_claim, sha256
 from harness.record.parts import whole_of
-from harness.wire import InvalidInput, parse_json, parse_sorted
+from harness.wire import InvalidInput, parse_json
 
 _DIGEST: Final = re.compile("[0-9a-f]{64}")
 _MEMBER: Final = re.compile("[a-z_]+")  # names that are spelled as they are, in this order
@@ -56,8 +54,6 @@ class StoredDocument:
     """Digests of parts of it that are not stored."""
     redacted: tuple[str, ...] = ()
     """Digests of parts of it that were redacted: `value` has null in their places."""
-    is_sorted: bool = False
-    """Whether the canonical bytes of its members are theirs with sorted keys."""
 
     @cached_property
     def report(self) -> bytes:
@@ -67,8 +63,7 @@ class StoredDocument:
             KeyError: it has none.
             ValueError: it has no canonical form.
         """
-        report = self.value["report"]
-        return _sorted(report) if self.is_sorted else canonical_json(report)
+        return canonical_json(self.value["report"])
 
     @cached_property
     def digests(self) -> Mapping[str, str]:
@@ -130,48 +125,21 @@ def read_text_of(
 
 def _parsed(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
     try:
-        if checked:
-            return _checked(raw, data)
-        value = orjson.loads(data)
-        return StoredDocument(raw, value, "", "") if isinstance(value, dict) else _no_object(raw)
+        value = parse_json(data) if checked else parse_json(data, len(data))
+        if not isinstance(value, dict):
+            return _no_object(raw)
+        return _checked(raw, value, data) if checked else StoredDocument(raw, value, "", "")
     except InvalidInput as error:
         return _unread(raw, f"its body cannot be read: {error}")
+
+
+def _checked(raw: RawRecord, value: Mapping[str, Any], data: bytes) -> StoredDocument:
+    try:
+        spelled, own_hash = _spelled(value)
     except (ValueError, TypeError, RecursionError):
-        return _unread(raw, "its body has no canonical form")
-
-
-def _checked(raw: RawRecord, data: bytes) -> StoredDocument:
-    plain = parse_sorted(data) if _is_plain(data) else None
-    if isinstance(plain, dict):
-        return StoredDocument(raw, plain, sha256(_hashed(plain, data)), "", is_sorted=True)
-    value = parse_json(data)
-    if not isinstance(value, dict):
-        return _no_object(raw)
-    spelled, own_hash = _spelled(value)
+        return StoredDocument(raw, value, "", "its body has no canonical form")
     error = "" if spelled == data else "its body is not canonical JSON"
     return StoredDocument(raw, value, own_hash, error)
-
-
-def _is_plain(data: bytes) -> bool:
-    """Return True if sorted keys are in their canonical order: none has characters beyond ASCII.
-
-    Such a key shows in the bytes, or as an escape.
-    """
-    return data.isascii() and b"\\u" not in data
-
-
-_sorted: Final = partial(orjson.dumps, option=orjson.OPT_SORT_KEYS)
-
-
-def _hashed(value: Mapping[str, Any], data: bytes) -> bytes:
-    """Return the canonical bytes of a record without its hash. `data` is all of its bytes.
-
-    They are cut out where they cannot be mistaken: of two members alike, one is further inside.
-    """
-    member = b'"hash":%s,' % _sorted(value.get("hash"))
-    if "hash" in value and max(value) > "hash" and data.count(member) == 1:
-        return data.replace(member, b"")
-    return _sorted({name: item for name, item in value.items() if name != "hash"})
 
 
 def _spelled(value: Mapping[str, Any]) -> tuple[bytes, str]:

@@ -9,8 +9,6 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import Annotated, Any, Final, Protocol, TypeAlias
 
-import orjson
-
 from evals.envelope import ARRAY, Envelope
 from evals.escaping import escape_name
 from harness.record import Head, RawRecord, sha256
@@ -20,6 +18,7 @@ from harness.record.parts import references, whole_of
 from harness.replay.engine import PartedLog, RecordedLog, Replayer, expected_head
 from harness.replay.log_page import Page
 from harness.replay.result import ReplayResult
+from harness.wire import InvalidInput, parse_json
 
 _NAMED: Final = 3  # digests that a note names
 _SHOWN: Final = 3  # rows that are named
@@ -265,15 +264,14 @@ class _IndexCheck:
             body = bodies.get(digest)
             data = None if body is None else whole_of(body, bodies).data
             sound = data is not None and sha256(data) == digest
-            self._values[digest] = _plain(data) if data is not None and sound else None
+            self._values[digest] = _value_of(data) if data is not None and sound else None
         return self._values[digest]
 
 
-def _plain(data: bytes) -> Any:
-    """Return parsed JSON. The canonical bytes that were recorded need no strict parser."""
+def _value_of(data: bytes) -> Any:
     try:
-        return orjson.loads(data)
-    except ValueError:
+        return parse_json(data, len(data))
+    except InvalidInput:
         return None
 
 

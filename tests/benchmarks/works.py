@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import orjson
+
 from critic import Plan, score, verify
 from harness.clock import FixedClock
 from harness.guard import Guard
@@ -56,13 +58,17 @@ def _plan(number: int) -> Plan:
     return parse(Plan, plans.plan_bytes(STEPS, number, SIZE))
 
 
+def _loads(_folder: Path) -> list[Batch]:
+    return _batches(orjson.loads, lambda number: plans.plan_bytes(STEPS, number, SIZE))
+
+
 def _verify(_folder: Path, *, schemas: bool = False) -> list[Batch]:
     ctx, compiled, spec = plans.context(STEPS), plans.compiled(SIZE, schemas=schemas), plans.spec()
     return _batches(lambda plan: verify(ctx, compiled, spec, plan), _plan)
 
 
-def _bytes_to_verdict(_folder: Path) -> list[Batch]:
-    ctx, compiled, spec = plans.context(STEPS), plans.compiled(SIZE), plans.spec()
+def _bytes_to_verdict(_folder: Path, *, schemas: bool = False) -> list[Batch]:
+    ctx, compiled, spec = plans.context(STEPS), plans.compiled(SIZE, schemas=schemas), plans.spec()
     judge = partial(verify_bytes, ctx, compiled, spec)
     return _batches(judge, lambda number: plans.plan_bytes(STEPS, number, SIZE))
 
@@ -136,7 +142,12 @@ def _refused(data: bytes) -> None:
 WORKS: Final = (
     Work("verify, 12 steps", _verify),
     Work("verify, 12 steps, args_schema, bound args", partial(_verify, schemas=True)),
+    Work("orjson.loads of the plan, 12 steps", _loads),
     Work("plan bytes to verdict bytes, 12 steps", _bytes_to_verdict),
+    Work(
+        "plan bytes to verdict bytes, 12 steps, args_schema, bound args",
+        partial(_bytes_to_verdict, schemas=True),
+    ),
     Work("score, 12 calls", _score),
     Work("canonical loop, one turn", _turn),
     Work("append of a decision, without the disk", _append),

@@ -16,7 +16,6 @@ from harness.wire import (
     build,
     parse,
     parse_json,
-    parse_sorted,
     verify_bytes,
 )
 from tests.support import json_values
@@ -140,37 +139,6 @@ def test_every_spelling_of_a_value_is_read(
     read = parse_json(text.encode())
     assert read == value
     assert orjson.dumps(read) == orjson.dumps(value)
-
-
-def parsed(data: bytes) -> Any:
-    try:
-        return parse_json(data)
-    except InvalidInput:
-        return None
-
-
-@LAW
-@given(documents().map(str.encode) | json_values.values.map(orjson.dumps))
-@example(b'{"a":1e22}')
-@example(b'{"a":-0}')
-@example(b'{"a":1.0}')
-@example(b'{"a":1,"a":1}')
-@example(b"1" * 30)
-@example(b"[NaN]")
-def test_a_document_of_the_common_form_is_parsed_as_any_other(data: bytes) -> None:
-    value = parse_sorted(data)
-    assert value is None or repr(value) == repr(parsed(data))
-    if value is not None:
-        assert orjson.dumps(value, option=orjson.OPT_SORT_KEYS) == data
-
-
-@LAW
-@given(json_values.values)
-def test_what_is_sorted_and_holds_integers_alone_has_the_common_form(value: Any) -> None:
-    whole = json.loads(orjson.dumps(value), parse_float=len)
-    data = orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)
-    assert parse_sorted(data) == whole
-    assert parse_sorted(data, len(data) - 1) is None
 
 
 @pytest.mark.parametrize("key", ['"a"', '"\\u0061"', '"\\u0061\\u0000"'])

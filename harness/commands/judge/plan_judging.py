@@ -11,7 +11,7 @@ from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec
 from harness.commands.formats.judgement import Judged
-from harness.wire import build, parse, verify_document, verify_value
+from harness.wire import build, parse, parse_json, verify_value
 
 Judge = Callable[[bytes], Judged]
 
@@ -32,7 +32,7 @@ def plan_judge(context: PlanContext, limit: int, *, advice: bool) -> Judge:
     def judge(data: bytes) -> Judged:
         if advice:
             return judged(*inputs, parse(Plan, data, limit), advice=True)
-        return Judged(verify_document(*inputs, data, limit), context.ctx.trace_id)
+        return Judged(verify_value(*inputs, parse_json(data, limit)), context.ctx.trace_id)
 
     return judge
 

@@ -38,11 +38,11 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
         "allow_inf_nan=False)",
     ),
     slip(
-        "keys-not-counted",
-        _WIRE,
-        "a document without escapes is taken to have no key twice",
-        'return written.count(b":") == data.count(b":")',
-        'return written.count(b":") <= data.count(b":")',
+        "last-key-wins-in-a-log",
+        "harness/record/integrity.py",
+        "of a key that stands twice in a stored record the last one wins where nothing is hashed",
+        "parse_json(data, len(data))",
+        '__import__("orjson").loads(data)',
     ),
     slip(
         "mark-let-in",
