@@ -11,7 +11,7 @@ Rule 4: a Python constructor takes None for "absent" where absence grants nothin
         failed look-up never lifts a restriction.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType, NoneType
 from typing import (
     Annotated,
@@ -39,6 +39,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
 from evals.bounded import WireArray, WireMembers
 from evals.json_value import SAFE_INTEGER
+from evals.short_repr import ReprArgs, shortened
 from evals.strictness import keep_strict
 
 ApprovalMode = Literal["read_only", "local_write", "network", "delegated", "destructive"]
@@ -207,9 +208,10 @@ class Envelope(BaseModel):
         names = type(self).model_fields
         return {name: value for name, value in self.__dict__.items() if name in names}
 
-    def __repr_args__(self) -> Iterable[tuple[str | None, Any]]:
-        """Yield the fields that the wire shows: an absent one is not shown."""
-        return [(name, value) for name, value in super().__repr_args__() if value is not None]
+    def __repr_args__(self) -> ReprArgs:
+        """Return the fields that the wire shows, each whole or, where it is long, by its size."""
+        args = super().__repr_args__()
+        return [(name, shortened(value)) for name, value in args if value is not None]
 
     def wire(self) -> dict[str, Any]:
         """Return the envelope as JSON values: absent fields omitted, defaults written."""

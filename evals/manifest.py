@@ -21,6 +21,7 @@ from evals.envelope import (
     Identifier,
 )
 from evals.json_value import PresentJson, Text
+from evals.short_repr import ReprArgs, Told, counted
 from evals.timestamps import Time
 
 _T = TypeVar("_T")
@@ -126,6 +127,11 @@ class Manifests(Envelope):
         """Evidence items by id."""
         return _kept(self, "_evidence", lambda: _by_id(self.evidence_manifest))
 
+    def __repr_args__(self) -> ReprArgs:
+        """Return the fields, or how many tools and evidence items there are if they are many."""
+        args = [*super().__repr_args__()]
+        return [(None, held_by(self))] if Told in [type(value) for _, value in args] else args
+
     @model_validator(mode="after")
     def _unique(self) -> Self:
         if len(self.tools) != len(self.tool_manifest):
@@ -138,10 +144,22 @@ class Manifests(Envelope):
 class CompiledContext(Envelope):
     """What the planner could see: the manifests that its context pack was compiled to."""
 
-    __slots__ = ("_body",)  # of a context that has not been read: see `evals.unread`
+    __slots__ = ("_body", "_held")  # of a context that has not been read: see `evals.unread`
 
     manifests: Manifests
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
+
+    def __repr_args__(self) -> ReprArgs:
+        """Return the fields, or how much the manifests hold if that is much."""
+        manifests = self.__dict__.get("manifests")
+        held = [*manifests.__repr_args__()] if type(manifests) is Manifests else []
+        return held if held and held[0][0] is None else super().__repr_args__()
+
+
+def held_by(manifests: Manifests) -> Told:
+    """Return how many tools and evidence items there are, in words."""
+    tools = counted(len(manifests.tool_manifest), "tool")
+    return Told(f"{tools}, {counted(len(manifests.evidence_manifest), 'evidence item')}")
 
 
 def _by_call(tools: tuple[ToolCapability, ...]) -> Mapping[tuple[str, str], ToolCapability]:

@@ -2,6 +2,7 @@
 
 Rule 1: looking at it in any way makes it an ordinary CompiledContext that shares nothing with any
         other. Until then it holds bytes, which nothing can change, and costs nothing to make.
+        Printing it is no look at it where it is long: `asyncio.run` prints what it returns.
 Rule 2: only its own bytes say what it is. What was set on it before it was read is dropped.
 """
 
@@ -14,6 +15,7 @@ from pydantic import ConfigDict
 from evals.manifest import CompiledContext
 
 _READING: Final = RLock()
+_SHORT: Final = 4096  # bytes that are read in order to be printed
 _STATE: Final = (
     "__dict__",
     "__pydantic_fields_set__",
@@ -36,12 +38,27 @@ class UnreadContext(CompiledContext):
         read_context(self)
         return self.__copy__()
 
+    def __repr__(self) -> str:
+        return f"CompiledContext({said})" if (said := _held(self)) else repr(self)
 
-def unread_context(body: bytes) -> UnreadContext:
-    """Return the context with these canonical bytes, unread."""
+    def __str__(self) -> str:
+        return _held(self) or str(self)
+
+
+def unread_context(body: bytes, held: str) -> UnreadContext:
+    """Return the context with these canonical bytes, unread. `held` is printed if it is long."""
     context = UnreadContext.__new__(UnreadContext)
     object.__setattr__(context, "_body", body)
+    object.__setattr__(context, "_held", held)
     return context
+
+
+def _held(context: UnreadContext) -> str:
+    """Return what is printed of a long context that is not read. A short one is read."""
+    if len(unread_body(context) or b"") > _SHORT:
+        return str(object.__getattribute__(context, "_held"))
+    read_context(context)
+    return ""
 
 
 def read_context(value: object) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, Final, Generic
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext
 from evals.joined_json import begin_object, finish_object
+from evals.manifest import held_by
 from evals.side_table import Beside
 from evals.unread import unread_context
 from harness.canonical import canonical_bytes
@@ -48,17 +49,18 @@ class Held(Generic[EnvelopeT]):
 class HeldContext(Held[CompiledContext]):
     """A context. Whatever is done with it costs the same for ten tools and a hundred thousand."""
 
-    __slots__ = ("_hash", "_tools")
+    __slots__ = ("_hash", "_held", "_tools")
 
     def __init__(self, compiled: CompiledContext) -> None:
         super().__init__(compiled)
         # `compiled` is the first member of a proposal: its hash goes on from here.
         self._hash: Final = hashlib.sha256(begin_object({"compiled": self.body}))
         self._tools: Final[dict[ToolKey, bytes]] = {}
+        self._held: Final = held_by(self.envelope.manifests)
 
     def handed_out(self) -> CompiledContext:
         """Return a copy for somebody else: it is made of the bytes when it is looked at."""
-        return unread_context(self.body)
+        return unread_context(self.body, self._held)
 
     def proposal_digest(self, ctx: bytes, plan: bytes, spec: bytes) -> str:
         """Return the digest of the proposal of this context and the canonical bytes of the rest."""

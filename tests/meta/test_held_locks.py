@@ -304,7 +304,7 @@ def a_context_is_read_once(site: Site, _: Path) -> None:
     from evals import unread  # noqa: PLC0415 - the module is what has the lock
 
     given = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
-    context = unread_context(canonical_bytes(given.compiled))
+    context = unread_context(canonical_bytes(given.compiled), "")
     lock = unread._READING
     try:
         with Held(site, unread, "_READING", partial(read_context, context)) as held:

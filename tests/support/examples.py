@@ -31,6 +31,22 @@ def good_proposal() -> Json:
     return wire
 
 
+def long_proposal(tools: int, items: int) -> Proposal:
+    """Return plan B in a context with that many tools and pieces of evidence."""
+    wire = good_proposal()
+    manifests = wire["compiled"]["manifests"]
+    own_tools, own_items = manifests["tool_manifest"], manifests["evidence_manifest"]
+    own_tools += [
+        {"adapter_id": "adp_more", "capability_id": f"read_{number}", "approval_mode": "read_only"}
+        for number in range(tools - len(own_tools))
+    ]
+    own_items += [
+        {"id": f"more:{number}", "classification": "note", "content": {"number": number}}
+        for number in range(items - len(own_items))
+    ]
+    return proposal_of(wire)
+
+
 def good_run() -> Json:
     """Return a run of plan B that carries it out."""
     wire: Json = json.loads(PLAN_B_RUN.read_bytes())

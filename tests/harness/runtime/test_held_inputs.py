@@ -28,7 +28,7 @@ from harness.runtime import (
 from harness.runtime.permit import permit_for
 from tests.harness.runtime.spoiling import parts, spoil
 from tests.harness.runtime.world import KeptLog, Scripted, call_of, do_all, shown, still, turn
-from tests.support.examples import good_proposal, proposal_of, refused_proposal
+from tests.support.examples import good_proposal, long_proposal, proposal_of, refused_proposal
 
 TURNS = 3
 OPAQUE = (type, types.ModuleType, types.CodeType, types.FrameType, str, bytes, int, float)
@@ -316,6 +316,31 @@ def test_a_copy_of_an_unread_context_is_an_ordinary_one(how: str) -> None:
     copied = LOOKS[how](held_context(original).handed_out())
     assert type(copied) is CompiledContext
     assert copied == original
+
+
+PRINTS: dict[str, Callable[[Any], str]] = {
+    "repr": repr,
+    "str": str,
+    "format": format,
+    "in a proposal": lambda one: repr(parts_with(one)),
+}
+
+
+def parts_with(compiled: CompiledContext) -> Proposal:
+    """Return a proposal with a context that nobody has looked at."""
+    proposal = proposal_of(good_proposal())
+    proposal.__dict__["compiled"] = compiled
+    return proposal
+
+
+@pytest.mark.parametrize("how", PRINTS)
+def test_a_long_context_is_printed_unread_and_as_if_it_were_read(how: str) -> None:
+    original = long_proposal(1000, 1000).compiled
+    context = held_context(original).handed_out()
+    printed = PRINTS[how](context)
+    assert type(context) is UnreadContext
+    assert printed == PRINTS[how](original)
+    assert unread_body(context) == canonical_bytes(original)
 
 
 def test_threads_that_look_at_one_unread_context_see_the_same() -> None:

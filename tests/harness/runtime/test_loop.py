@@ -11,6 +11,7 @@ import pytest
 
 from critic import Approval, Plan, digest
 from evals.canonical_json import canonical_bytes, canonical_json
+from evals.unread import UnreadContext
 from harness.record import GENESIS
 from harness.runtime.canonical_loop import ExecutionFailed, Outcome
 from harness.runtime.permit import PermitError
@@ -28,7 +29,13 @@ from tests.harness.runtime.world import (
     do_all,
     turn,
 )
-from tests.support.examples import HOSTILE, good_proposal, proposal_of, refused_proposal
+from tests.support.examples import (
+    HOSTILE,
+    good_proposal,
+    long_proposal,
+    proposal_of,
+    refused_proposal,
+)
 
 
 def decided(executor: Any, **ports: Any) -> tuple[Outcome, KeptLog]:
@@ -442,3 +449,14 @@ def test_a_plan_that_waited_for_an_approval_goes_on_without_its_planner() -> Non
     outcome, _ = decided(executor, planner=planner, proposal=approved, log=log)
     assert outcome.report.status == "completed"
     assert (executor.asked, len(asked), len(log.records)) == (1, 1, 2)
+
+
+def test_a_result_is_printed_without_a_look_at_each_tool() -> None:
+    """`asyncio.run` prints the result of what it runs, though nobody reads that."""
+    outcome = asyncio.run(turn(Scripted(do_all), proposal=long_proposal(10_000, 1_000)))
+    printed = repr(outcome)
+    assert outcome.run is not None
+    assert printed.count("CompiledContext(10,000 tools, 1,000 evidence items)") == 2
+    assert len(printed) < 10_000
+    for proposal in (outcome.proposal, outcome.run.proposal):
+        assert type(proposal.compiled) is UnreadContext
