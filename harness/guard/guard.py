@@ -40,8 +40,8 @@ from harness.guard.session_events import (
 from harness.guard.status import SessionStatus, session_status
 from harness.log.log_errors import LogError
 from harness.policy import Policy
-from harness.runtime.permit import PermitError
 from harness.runtime.ports import Clock
+from harness.single_use import PermitError
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, detached_copy, parse_json
 
 Answer = Ruling | SessionReport | EventError | None

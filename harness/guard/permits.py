@@ -5,25 +5,26 @@ Rule 2: the first attempt to redeem it uses it up, whether or not it succeeds. I
 """
 
 from collections.abc import Mapping
-from threading import Lock
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from critic.session import Call
 from harness.canonical import canonical_json
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError, SingleUse
 from harness.wire import parse_json
 
 _ISSUER: Final = object()
 
 
-class CallPermit:
+class CallPermit(SingleUse):
     """Single-use authorization of one call. Made by a guard that allowed the call.
 
     Attributes:
         call: the id of the call.
     """
 
-    __slots__ = ("_args", "_tool", "_used", "call")
+    __slots__ = ("_args", "_tool", "call")
+
+    good_for = "one call"
 
     def __init__(self, issuer: object, call: Call) -> None:
         if issuer is not _ISSUER:
@@ -31,10 +32,7 @@ class CallPermit:
         self.call: Final = call.id
         self._tool: Final = call.tool
         self._args: Final = canonical_json(dict(call.args))
-        self._used: Final = Lock()  # acquired once, and never released
-
-    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
-        raise TypeError("a permit cannot be copied: it is good for one call")
+        super().__init__()
 
     def redeem(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments to call the tool with, made afresh from what was ruled on.
@@ -45,16 +43,11 @@ class CallPermit:
             PermitError: the tool or the arguments differ from those that were ruled on, or the
                 permit was used or withdrawn before.
         """
-        if not self._used.acquire(blocking=False):
-            raise PermitError("this permit was used before: a call is made once per ruling")
+        self._use_up("a call is made once per ruling")
         if tool != self._tool or _bytes_or_none(args) != self._args:
             raise PermitError("this is not the call that was allowed: ask for a ruling on it")
         made: dict[str, Any] = parse_json(self._args, len(self._args))
         return made
-
-    def withdraw(self) -> None:
-        """Use the permit up: the call may not be made any more."""
-        self._used.acquire(blocking=False)
 
 
 def permit_of(call: Call) -> CallPermit:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         PlanVerified,
         RunScored,
     )
-    from harness.runtime.permit import Permit, PermitError, redeem
+    from harness.runtime.permit import Permit, redeem
     from harness.runtime.planners import FixedPlanner
     from harness.runtime.ports import (
         Clock,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         RecordsInThread,
     )
     from harness.runtime.recorder import ExecutionEnded
+    from harness.single_use import PermitError
 
 __all__ = [
     "CallEnded",
@@ -89,7 +90,8 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
                 "CallEnded CallStarted DecisionRecorded Listener LoopEvent PermitIssued "
                 "PlanRefused PlanVerified Planned RunScored"
             ),
-            "harness.runtime.permit": "Permit PermitError redeem",
+            "harness.runtime.permit": "Permit redeem",
+            "harness.single_use": "PermitError",
             "harness.runtime.planners": "FixedPlanner",
             "harness.runtime.ports": (
                 "Clock DecisionLog Execution Executor Planner PlaysBack Recorder RecordsAttempts "

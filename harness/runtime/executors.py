@@ -12,9 +12,10 @@ from critic import Proposal, Run, ToolCall, ToolCapability, ToolStep
 from evals.escaping import escape_name
 from harness.canonical import digest
 from harness.failures import call_status, class_name, describe_error, type_name
-from harness.runtime.permit import Permit, PermitError, redeem
+from harness.runtime.permit import Permit, redeem
 from harness.runtime.ports import Execution, Recorder
 from harness.runtime.time_limits import call_within
+from harness.single_use import PermitError
 from harness.tool_results import NotJson, to_json_value
 
 Tool = Callable[..., Any]

@@ -7,15 +7,14 @@ Rule 4: it holds bytes, and nothing that the loop decides by.
 """
 
 from collections.abc import Mapping
-from threading import Lock
-from typing import Any, Final, NoReturn
+from typing import Final
 
 from critic import DecisionSpec, Plan, Proposal, RunContext, ToolCapability, verify_proposal
 from evals.envelope import Envelope
 from evals.unread import unread_body
 from harness.canonical import canonical_bytes, digest
-from harness.errors import HarnessError
 from harness.record.inputs import HeldInputs, proposal_digest
+from harness.single_use import PermitError, SingleUse
 from harness.wire import parse
 
 _ISSUER: Final = object()
@@ -24,18 +23,16 @@ _REST: Final[Mapping[str, type[Envelope]]] = {"ctx": RunContext, "plan": Plan, "
 """The members of a proposal beside the context, in the order of its canonical form."""
 
 
-class PermitError(HarnessError):
-    """The permit does not cover this execution. Raised before any call is made."""
-
-
-class Permit:
+class Permit(SingleUse):
     """Single-use authorization to execute one verified proposal. Made by `issue_permit`.
 
     Attributes:
         digest: the digest of the verified proposal.
     """
 
-    __slots__ = ("_context", "_hash", "_plan", "_redeemed", "_tools", "_used", "digest")
+    __slots__ = ("_context", "_hash", "_plan", "_redeemed", "_tools", "digest")
+
+    good_for = "one execution"
 
     def __init__(self, issuer: object, inputs: HeldInputs) -> None:
         if issuer is not _ISSUER:
@@ -45,11 +42,8 @@ class Permit:
         self._context: Final = inputs.context.body
         self._hash: Final = inputs.context.hash()
         self._tools: Final = inputs.tools()
-        self._used: Final = Lock()  # acquired once, and never released
         self._redeemed = False
-
-    def __reduce_ex__(self, _protocol: Any) -> NoReturn:
-        raise TypeError("a permit cannot be copied: it is good for one execution")
+        super().__init__()
 
     @property
     def redeemed(self) -> bool:
@@ -65,8 +59,7 @@ class Permit:
             PermitError: the proposal differs from the verified one, even if it was changed in
                 place after it was verified; or the permit was used before or was withdrawn.
         """
-        if not self._used.acquire(blocking=False):
-            raise PermitError("this permit was used before: a plan runs once per verdict")
+        self._use_up("a plan runs once per verdict")
         if self._digest_or_none(proposal) != self.digest:
             raise PermitError("this proposal is not the one that was verified (digest differs)")
         self._redeemed = True
@@ -101,10 +94,6 @@ class Permit:
         if any(type(fields[name]) is not model for name, model in _REST.items()):
             return None
         return [canonical_bytes(fields[name]) for name in _REST]
-
-    def withdraw(self) -> None:
-        """Use the permit up: the execution it was issued for is over."""
-        self._used.acquire(blocking=False)
 
 
 def issue_permit(proposal: Proposal) -> Permit:

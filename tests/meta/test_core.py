@@ -23,7 +23,7 @@ LOOSE = tuple(
     f"harness.{name}"
     for name in (
         *("canonical", "cases", "clock", "errors", "failures", "rules", "tool_results"),
-        *("whole_files", "wire", "wire_faults"),
+        *("single_use", "whole_files", "wire", "wire_faults"),
     )
 )
 """What every zone may use: it decides nothing, and is read with INNER."""

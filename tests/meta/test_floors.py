@@ -44,7 +44,8 @@ PURE = words("""
     harness.loops.agents.invocation harness.loops.templates harness.loops.code.agent_output
     harness.loops.code.critic_decision harness.loops.code.prompt harness.loops.code.review
     harness.guard.course harness.guard.session_events harness.guard.permits
-    harness.guard.guard_rules harness.guard.rulings harness.guard.guard_state harness.guard.status
+    harness.single_use harness.guard.guard_rules harness.guard.rulings
+    harness.guard.guard_state harness.guard.status
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
     harness.policy.analysis.policy_lint harness.policy.schema_lint harness.policy.schema_faults
@@ -69,9 +70,8 @@ ALSO = {
     "evals.unread": {"threading"},
     "evals.side_table": {"threading", "weakref"},
     "evals.recent_results": {"threading"},
-    "harness.runtime.permit": {"threading"},
+    "harness.single_use": {"threading"},
     "harness.loops.agents.journal": {"threading"},
-    "harness.guard.permits": {"threading"},
     "critic.session.session_evidence": {"threading"},
     "critic.session.grown": {"threading"},
     "critic": {"importlib.metadata"},

@@ -33,7 +33,7 @@ from harness.integrations.seam.ruling_replies import (
     not_approved,
     seam_ruling,
 )
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from harness.tool_results import to_json_value
 from harness.wire import InvalidInput, parse_json
 

@@ -8,7 +8,7 @@ from critic.session import SessionReport
 from evals.envelope import Envelope
 from harness.guard import Guard
 from harness.policy import Policy
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from harness.testing._draw.primitives import Json
 from harness.testing._near.equality import Equality
 from harness.testing._seams.scene import policy_of_scene

@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from harness.guard import CallPermit
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from harness.testing._draw.primitives import Json
 from harness.testing._streams.guard_trial import GuardOnTrial, interleaved, is_error
 from harness.testing._streams.stream_trial import StreamTrial

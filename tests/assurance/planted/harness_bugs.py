@@ -88,7 +88,7 @@ HARNESS_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "permit-used-twice",
-        _PERMIT,
+        "harness/single_use.py",
         "a permit is good for any number of executions",
         "if not self._used.acquire(blocking=False):",
         "if self._used is None:",

@@ -15,7 +15,7 @@ from harness.guard import EventError, Guard, Ruling, SessionReport
 from harness.guard import course as course_module
 from harness.log import SqlDecisionLog
 from harness.record import Begun, Decision, DecisionRecord
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from tests.harness.console import Critic
 from tests.support.guarding import (
     ASKS,

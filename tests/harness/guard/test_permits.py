@@ -11,7 +11,7 @@ import pytest
 from critic.session import Call
 from harness.guard import CallPermit, Guard
 from harness.guard.permits import permit_of
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from tests.support.guarding import ASKS, answers_to, call, close, desk, guard_of, open_, result, yes
 
 

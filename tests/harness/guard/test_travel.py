@@ -13,7 +13,7 @@ from harness.guard import EventError, Guard, OutOfPlace, Ruling, WentOnElsewhere
 from harness.log import SqlDecisionLog
 from harness.record import CriticErrorRecord
 from harness.replay import replay
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from harness.wire import InvalidInput
 from tests.support.guarding import (
     ASKS,

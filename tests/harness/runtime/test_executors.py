@@ -28,8 +28,9 @@ from critic import Proposal, Run, ToolCall, digest, score
 from harness.failures import ToolNotRun
 from harness.runtime.canonical_loop import ExecutionFailed, Outcome
 from harness.runtime.executors import CallableExecutor, Tool, TranscriptExecutor
-from harness.runtime.permit import PermitError, issue_permit
+from harness.runtime.permit import issue_permit
 from harness.runtime.ports import Execution
+from harness.single_use import PermitError
 from harness.tool_results import NotJson, to_json_value
 from tests.harness.runtime.world import KeptLog, turn
 from tests.support.examples import HOSTILE, good_proposal, good_run, is_safe, proposal_of, run_of

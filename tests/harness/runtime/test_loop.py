@@ -14,10 +14,10 @@ from evals.canonical_json import canonical_bytes, canonical_json
 from evals.unread import UnreadContext
 from harness.record import GENESIS
 from harness.runtime.canonical_loop import ExecutionFailed, Outcome
-from harness.runtime.permit import PermitError
 from harness.runtime.planners import FixedPlanner
 from harness.runtime.ports import Execution, Recorder
 from harness.runtime.recorder import ExecutionEnded
+from harness.single_use import PermitError
 from harness.wire import parse
 from tests.harness.runtime.world import (
     OUTPUTS,

@@ -16,7 +16,8 @@ import pytest
 from critic import Plan, Proposal, ToolCall, digest
 from harness.record.inputs import HeldInputs
 from harness.runtime.executors import CallableExecutor, TranscriptExecutor
-from harness.runtime.permit import Permit, PermitError, issue_permit
+from harness.runtime.permit import Permit, issue_permit
+from harness.single_use import PermitError
 from tests.support.examples import good_proposal, good_run, proposal_of, refused_proposal, run_of
 
 LOOKUP, REFUND = ("adp_orders", "lookup"), ("adp_payments", "issue_refund")

@@ -13,7 +13,8 @@ from mcp.shared.exceptions import MCPError
 from critic import ToolCall
 from harness.integrations.mcp import McpExecutor
 from harness.runtime.canonical_loop import Outcome
-from harness.runtime.permit import PermitError, issue_permit
+from harness.runtime.permit import issue_permit
+from harness.single_use import PermitError
 from tests.harness.integrations.mcp.mcp_shop import ERAS
 from tests.harness.runtime.world import OUTPUTS, KeptLog, turn
 from tests.support.examples import good_proposal, proposal_of, refused_proposal

@@ -15,7 +15,7 @@ from harness.integrations.mcp.mcp_asking import RepeatedRequests
 from harness.integrations.mcp.mcp_filter import McpFilter
 from harness.integrations.mcp.mcp_guarded import Denial, UserQuestion
 from harness.integrations.mcp.mcp_methods import JUDGED, PASSED
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from tests.harness.integrations.mcp.mcp_shop import (
     ERAS,
     NOES,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from harness.guard import Guard
 from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession, session_within
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
-from harness.runtime.permit import PermitError
+from harness.single_use import PermitError
 from tests.support.guarding import guard_of
 
 Json = dict[str, Any]
