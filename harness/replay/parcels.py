@@ -6,18 +6,17 @@ Rule 3: a parcel is bounded in records and in bytes; only one record alone may b
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from itertools import chain
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from harness.errors import HarnessError
 from harness.record import Head, RawRecord
-from harness.record.integrity import Link, StoredDocument, read_text_of
+from harness.record.integrity import Link, read_text_of
 from harness.record.parts import references
 from harness.replay.engine import PartedLog, Replayer, claims_for, rows_named
 from harness.replay.log_page import Bodies, InputReader
-from harness.replay.recheck import decided_at
 from harness.replay.session_facts import AnswerAlone
-from harness.replay.stretches import AnsweredStretch, NumberedLog
+from harness.replay.stretches import AnsweredStretch, NumberedLog, last_decided
 
 _RECORDS: Final = 128  # of a parcel: what an interruption repeats, and what one more copy costs
 _BYTES: Final = 4 * 1024 * 1024  # of its records, and of what they name as well
@@ -129,12 +128,8 @@ def _link_after(rows: Sequence[RawRecord], bodies: Mapping[str, bytes], before: 
         return before
     documents = (read_text_of(raw, bodies) for raw in backwards)
     last = next(documents)
-    decided = decided_at(last) or _last_decided(documents) or before.decided_at
+    decided = last_decided(chain([last], documents)) or before.decided_at
     return Link(last.raw.seq, last.hashes, decided)
-
-
-def _last_decided(documents: Iterable[StoredDocument]) -> datetime | None:
-    return next(filter(None, map(decided_at, documents)), None)
 
 
 class _ParcelLog:

@@ -170,12 +170,13 @@ def _link_after(log: NumberedLog, replayer: Replayer, lead: Sequence[RawRecord])
     if not documents:
         return START
     last = documents[-1]
-    decided = _last_decided(documents) or _decided_before(log, replayer, lead[0].seq)
+    decided = last_decided(reversed(documents)) or _decided_before(log, replayer, lead[0].seq)
     return Link(last.raw.seq, last.hashes, decided)
 
 
-def _last_decided(documents: Sequence[StoredDocument]) -> datetime | None:
-    return next(filter(None, map(decided_at, reversed(documents))), None)
+def last_decided(backwards: Iterable[StoredDocument]) -> datetime | None:
+    """Return the time of the last decision among documents, which come from the last one on."""
+    return next(filter(None, map(decided_at, backwards)), None)
 
 
 def _decided_before(log: NumberedLog, replayer: Replayer, number: int) -> datetime | None:
@@ -183,7 +184,7 @@ def _decided_before(log: NumberedLog, replayer: Replayer, number: int) -> dateti
     width = _SIZE
     while number > 1:
         start = max(number - width, 1)
-        decided = _last_decided(replayer.documents(_rows_between(log, start, number)))
+        decided = last_decided(reversed(replayer.documents(_rows_between(log, start, number))))
         if decided is not None:
             return decided
         number, width = start, width * 2
