@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         DEFAULT_REFINER_PROMPT,
         SelfRefine,
     )
+    from harness.loops.supervisor import DEFAULT_SUPERVISE_TEMPLATE, Assignment, Supervisor
     from harness.loops.verifying_planner import NotApproved, VerifyingPlanner
 
 __all__ = [
@@ -43,8 +44,10 @@ __all__ = [
     "DEFAULT_CRITIQUE_TEMPLATE",
     "DEFAULT_REFINER_PROMPT",
     "DEFAULT_REFINE_TEMPLATE",
+    "DEFAULT_SUPERVISE_TEMPLATE",
     "ActorCritic",
     "Advisor",
+    "Assignment",
     "Critique",
     "FeedbackEntry",
     "NotApproved",
@@ -59,6 +62,7 @@ __all__ = [
     "RevisingPlanner",
     "RevisionRequest",
     "SelfRefine",
+    "Supervisor",
     "VerifyingPlanner",
     "derive_feedback",
     "feedback_line",
@@ -86,6 +90,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
                 "PlannerReply RevisingPlanner RevisionRequest"
             ),
             "harness.loops.self_refine": "DEFAULT_CRITIC_PROMPT DEFAULT_REFINER_PROMPT SelfRefine",
+            "harness.loops.supervisor": "Assignment DEFAULT_SUPERVISE_TEMPLATE Supervisor",
             "harness.loops.verifying_planner": "NotApproved VerifyingPlanner",
         },
     )

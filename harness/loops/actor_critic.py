@@ -4,13 +4,13 @@ It is worth its calls where the two have different blind spots: give them differ
 of this kind can find more than a rule can, and guarantees nothing: it never replaces `verify`.
 """
 
-from typing import Final
+from typing import Final, TypedDict
 
 from harness.canonical import canonical_bytes
 from harness.clock import SystemClock
 from harness.loops.agents.agent import Agent
 from harness.loops.agents.retry import DEFAULT_CALLS, CallPolicy
-from harness.loops.critique import Critique, judge, parse_critique
+from harness.loops.critique import Critique, judge, parse_critique_as
 from harness.loops.echo import ECHO, is_echo
 from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
@@ -57,6 +57,17 @@ Points to fix:
 DEFAULT_APPROVAL_THRESHOLD: Final = 0.9
 
 
+class ActorCriticOptions(TypedDict, total=False):
+    """The options of `ActorCritic`, for the loops that are made of it."""
+
+    max_rounds: int
+    approval_threshold: float
+    critique_template: str | None
+    refine_template: str | None
+    calls: CallPolicy
+    clock: Clock | None
+
+
 class ActorCritic(Loop[Critique]):
     """Has drafts of `actor` judged by `critic`, with a score and a list of issues.
 
@@ -68,6 +79,7 @@ class ActorCritic(Loop[Critique]):
     """
 
     name = "actor-critic"
+    form: type[Critique] = Critique
 
     def __init__(
         self,
@@ -103,10 +115,24 @@ class ActorCritic(Loop[Critique]):
             return refining.fill({"prompt": prompt, "output": output, **_values(critique)})
 
         def read(reply: str, asked: Asked) -> Judgement[Critique] | Malformed:
-            return _judgement(reply, asked, approval_threshold)
+            return self._judge(reply, asked, approval_threshold)
 
         spec = LoopSpec(actor, critic, ask_critic, ask_revision, read, Critique.wire)
         super().__init__(spec, max_rounds, calls=calls, clock=clock or SystemClock())
+
+    def check(self, critique: Critique) -> Malformed | None:
+        """Return what is wrong with a refusal, beyond its form: nothing is."""
+        del critique
+        return None
+
+    def _judge(self, reply: str, asked: Asked, threshold: float) -> Judgement[Critique] | Malformed:
+        critique = parse_critique_as(self.form, reply)
+        if isinstance(critique, Malformed):
+            return critique
+        judgement = judge(critique, threshold)
+        if judgement.ruling != "approved":
+            return self.check(critique) or judgement
+        return Malformed(ECHO) if is_echo(reply, critique, asked.prompt) else judgement
 
 
 def _require_share(threshold: float) -> None:
@@ -116,16 +142,6 @@ def _require_share(threshold: float) -> None:
 
 # The prompt of the critic comes before the critique.
 _NO_CRITIQUE: Final = {"critique": "", "issues_bulleted": ""}
-
-
-def _judgement(reply: str, asked: Asked, threshold: float) -> Judgement[Critique] | Malformed:
-    critique = parse_critique(reply)
-    if isinstance(critique, Malformed):
-        return critique
-    judgement = judge(critique, threshold)
-    if judgement.ruling == "approved" and is_echo(reply, critique, asked.prompt):
-        return Malformed(ECHO)
-    return judgement
 
 
 def _or_default(text: str | None, default: str) -> str:

@@ -7,7 +7,7 @@ Rule 2: any listed issue blocks. A critic that lists one does not approve, at an
 """
 
 import re
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from pydantic import Field, StringConstraints
 
@@ -39,6 +39,9 @@ class Critique(Envelope):
     summary: str = ""
 
 
+CritiqueForm = TypeVar("CritiqueForm", bound=Critique)
+
+
 def parse_critique(text: str) -> Critique | Malformed:
     """Parse a reply that is one JSON object and nothing else, or one fenced block with it.
 
@@ -46,11 +49,16 @@ def parse_critique(text: str) -> Critique | Malformed:
     string, not finite or out of range, issues that are not a list of texts, duplicate or unknown
     keys.
     """
+    return parse_critique_as(Critique, text)
+
+
+def parse_critique_as(form: type[CritiqueForm], text: str) -> CritiqueForm | Malformed:
+    """Do the same with a critique that has more members."""
     if not text.strip():
         return Malformed(EMPTY_REPLY)
     document = unfenced(text).encode(errors="surrogatepass")
     try:
-        return parse(Critique, document, _LONGEST_REPLY)
+        return parse(form, document, _LONGEST_REPLY)
     except InvalidInput as error:
         return Malformed(str(error))
 

@@ -49,7 +49,8 @@ class Asked(NamedTuple):
 class LoopSpec(Generic[CritiqueT]):
     """The two agents, the prompts they are given, and how a reply of the critic is parsed.
 
-    With `later_text_only`, every call but the first is made without tools.
+    With `later_text_only`, every call but the first is made without tools. `reviser` returns the
+    agent that revises after a critique, where it is not the actor.
     """
 
     actor: Agent
@@ -59,6 +60,7 @@ class LoopSpec(Generic[CritiqueT]):
     read: Callable[[str, Asked], revise.Judgement[CritiqueT] | revise.Malformed]
     report: Callable[[CritiqueT], dict[str, Any]]
     later_text_only: bool = False
+    reviser: Callable[[CritiqueT], Agent] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,8 +227,9 @@ class LoopStream(Generic[CritiqueT]):
             agent, number = spec.critic, revision.round + 1
             prompt = spec.ask_critic(self._prompt, newest.draft)
         elif newest is not None and newest.judgement is not None:
-            agent = spec.actor
-            prompt = spec.ask_revision(self._prompt, newest.draft, newest.judgement.critique)
+            critique = newest.judgement.critique
+            agent = spec.actor if spec.reviser is None else spec.reviser(critique)
+            prompt = spec.ask_revision(self._prompt, newest.draft, critique)
         else:
             agent, prompt, text_only = spec.actor, self._prompt, self._text_only
         asked = Asked("" if newest is None else newest.draft, revision.round, prompt)

@@ -38,7 +38,8 @@ PURE = words("""
     harness.runtime.canonical_loop harness.runtime.canonical_loop harness.runtime.permit
     harness.runtime.ports harness.loops.revise harness.loops.plan_loop harness.loops.plan_replies
     harness.loops.plan_types harness.loops.feedback harness.loops.taken_repairs
-    harness.loops.reflexion harness.loops.verifying_planner harness.loops.actor_critic
+    harness.loops.reflexion harness.loops.supervisor harness.loops.verifying_planner
+    harness.loops.actor_critic
     harness.loops.agents.agent harness.loops.critique harness.loops.agents.journal
     harness.loops.agents.journaled harness.loops.model_loop harness.loops.self_refine
     harness.loops.agents.invocation harness.loops.templates harness.loops.code.agent_output

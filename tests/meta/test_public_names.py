@@ -212,7 +212,7 @@ LOOPS = """
     ActorCritic Advisor Critique NotApproved PlanAttempt PlanCritique PlanEvent PlanLoop
     PlanLoopOptions PlanRevision PlannerReply RevisingPlanner RevisionRequest SelfRefine
     VerifyingPlanner parse_critique parse_score revise_plan FeedbackEntry Reflexion derive_feedback
-    feedback_line read_feedback top_feedback
+    feedback_line read_feedback top_feedback Assignment DEFAULT_SUPERVISE_TEMPLATE Supervisor
 """
 AGENTS = """
     NO_USAGE UNLIMITED Agent AgentFailed AgentResult AgentTool Budget CallPolicy CommandAgent
