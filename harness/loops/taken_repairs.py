@@ -55,6 +55,12 @@ class _Changes:
             for repair in repairs
             if isinstance(repair, CorrectArgs) and repair.step < len(refused.steps)
         }
+        self._to_drop = {
+            step
+            for repair in repairs
+            if isinstance(repair, DropStep | SaveTokens)
+            for step in (repair.steps if isinstance(repair, SaveTokens) else (repair.step,))
+        }
         before, after = Counter(self._facts(refused)), Counter(self._facts(following))
         self._gone, self._new = before - after, after - before
         self._claimed = set[tuple[_Fact, int | None]]()
@@ -89,6 +95,8 @@ class _Changes:
         if index >= len(self._refused.steps):
             return False
         step = self._refused.steps[index]
+        if index in self._to_drop and self._claim(self._gone, ("step", _tool_of(step)), index):
+            return True  # what else it needed went with it
         changes, facts = self._gone, list[_Fact]()
         match repair:
             case DropStep():
