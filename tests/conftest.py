@@ -38,10 +38,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Mark each test as slow that needs what is slow to make, and where asked, what may draw."""
     drawn_is_asked = "drawn" in config.option.markexpr
     for item in items:
-        if SLOW_TO_MAKE.intersection(getattr(item, "fixturenames", ())):
+        if _needs(item) & SLOW_TO_MAKE:
             item.add_marker("slow")
         if drawn_is_asked and draws(item.path):
             item.add_marker("drawn")
+
+
+def _needs(item: pytest.Item) -> set[str]:
+    """Return the fixtures of a test, and those that a parameter of `place` names."""
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    return {*getattr(item, "fixturenames", ()), str(parameters.get("place"))}
 
 
 def pytest_collection_finish() -> None:

@@ -35,7 +35,12 @@ def examples(most: int) -> int:
 
 def sampled(values: Iterable[Any], *, one_in: int) -> list[Any]:
     """Return the values of a parameter: one in so many as it is, the others marked `slow`."""
+    return sampled_rows([(value,) for value in values], one_in=one_in)
+
+
+def sampled_rows(rows: Iterable[tuple[Any, ...]], *, one_in: int) -> list[Any]:
+    """Return the values of several parameters: one row in so many, the others marked `slow`."""
     return [
-        value if number % one_in == 0 else pytest.param(value, marks=pytest.mark.slow)
-        for number, value in enumerate(values)
+        pytest.param(*row, marks=[] if number % one_in == 0 else [pytest.mark.slow])
+        for number, row in enumerate(rows)
     ]

@@ -17,7 +17,7 @@ from tests.harness.replay.test_stretches import in_processes, in_stretches
 from tests.support.effort import sampled
 
 
-@pytest.mark.parametrize("kind", sampled(reversed(SESSION_LOGS), one_in=6))
+@pytest.mark.parametrize("kind", sampled(reversed(SESSION_LOGS), one_in=18))
 def test_what_earlier_stretches_say_of_a_session_counts(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -27,7 +27,7 @@ def test_what_earlier_stretches_say_of_a_session_counts(
         for size in (1, 3):
             monkeypatch.setattr(stretches, "_SIZE", size)
             assert in_stretches(log) == answers
-            assert in_processes(log, tmp_path / "log", 2) == answers
+        assert in_processes(log, tmp_path / "log", 2) == answers
         for number in log.numbers():
             rest = in_stretches(log, after=number)
             assert rest == [one for one in answers if one.seq > number], number

@@ -32,6 +32,7 @@ from harness.replay.stretches import (
 from tests.harness.log.decisions import KINDS, NOON, decision, judged, meddle
 from tests.harness.replay.forging import edited, forged
 from tests.harness.runtime.test_beginning import approved
+from tests.support.effort import sampled, sampled_rows
 
 MANY = 14
 DAMAGES: tuple[Callable[[Path, int], None], ...] = (
@@ -83,7 +84,9 @@ def in_stretches(
     return list(answers_in(batches, before, head, lambda _link: None, sessions))
 
 
-@pytest.mark.parametrize(("size", "lead"), [(1, 1), (3, 2), (5, 8), (128, 8)])
+@pytest.mark.parametrize(
+    ("size", "lead"), sampled_rows([(3, 2), (1, 1), (128, 8), (5, 8)], one_in=2)
+)
 @pytest.mark.parametrize("judge", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_stretches_of_any_size_give_the_answers_of_one_go(
     damaged: Path, size: int, lead: int, judge: bool, monkeypatch: pytest.MonkeyPatch
@@ -143,7 +146,7 @@ def _open_deadly(path: Path) -> _Deadly:
     return log
 
 
-@pytest.mark.parametrize("deaths", [1, 2])
+@pytest.mark.parametrize("deaths", sampled([1, 2], one_in=2))
 def test_a_process_that_dies_is_reported_and_loses_nothing(
     deaths: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -159,6 +162,7 @@ def test_a_process_that_dies_is_reported_and_loses_nothing(
     assert all(one.startswith("a process ended with signal 9: another one") for one in told)
 
 
+@pytest.mark.slow
 def test_a_stretch_that_kills_every_process_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ from harness.testing.laws import (
 )
 from harness.testing.strategies import NearMiss, runs
 from harness.wire import build
+from tests.support.effort import sampled_rows
 from tests.support.examples import good_proposal
 
 HOLDS = settings(max_examples=5, derandomize=True, database=None, deadline=None)
@@ -59,10 +60,11 @@ OF_NO_USE = {law.__name__ for law in OF_SOURCED}
 PASSED = Verified(reasons=("planted",))
 
 
-@pytest.mark.parametrize("law", LAWS)
-@pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS)
-def test_the_engine_keeps_the_law(world: Any, law: str) -> None:
-    Laws(*world, settings=HOLDS).check(law)
+@pytest.mark.parametrize(
+    ("world", "law"), sampled_rows([(world, law) for law in LAWS for world in WORLDS], one_in=2)
+)
+def test_the_engine_keeps_the_law(world: str, law: str) -> None:
+    Laws(*WORLDS[world], settings=HOLDS).check(law)
 
 
 def test_every_law_has_a_name_and_a_sentence() -> None:

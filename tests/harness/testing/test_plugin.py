@@ -314,7 +314,7 @@ def test_each_test_session_of_a_process_replays_anew(tmp_path: Path) -> None:
     script = (
         "import shutil, sys, pytest\n"
         "log, other, empty = sys.argv[1:]\n"
-        "asked = ['-q', '-p', 'no:cacheprovider', '--rootdir', empty, empty]\n"
+        "asked = ['-q', '-p', 'plan-critic', '-p', 'no:cacheprovider', '--rootdir', empty, empty]\n"
         "first = pytest.main([*asked, '--critic-replay', log])\n"
         "shutil.copy(other, log)\n"
         "second = pytest.main([*asked, '--critic-replay', log])\n"
@@ -328,7 +328,7 @@ def test_each_test_session_of_a_process_replays_anew(tmp_path: Path) -> None:
         check=False,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 

@@ -177,6 +177,7 @@ def violations(proposal: Proposal) -> Any:
 # What is reached.
 
 
+@pytest.mark.slow
 def test_near_misses_of_all_kinds_are_drawn() -> None:
     found: list[NearMiss] = drawn_from(strategies.labelled_near_misses())
     groups = {(one.check, one.kind) for one in found}
@@ -203,6 +204,7 @@ def test_hostile_plans_meet_every_check_of_a_given_manifest() -> None:
     assert {one.check for each in refused for one in each.violations} == set(get_args(Check))
 
 
+@pytest.mark.slow
 def test_runs_reach_every_status_of_the_hard_evaluators() -> None:
     cards = [score(run).scorecard.scores for run in drawn_from(strategies.runs(), SOME)]
     assert {card.policy.status for card in cards} == {"pass", "fail"}

@@ -18,6 +18,7 @@ from harness.audit.gate.release_decision import (
     overall_status,
     refusal_check,
 )
+from tests.support.effort import examples
 
 NAMES = ("policy", "utility", "safety")
 SHARES = st.integers(0, 8).map(lambda eighths: eighths / 8)
@@ -44,7 +45,7 @@ def status(baseline: list[MeasuredRun], candidate: list[MeasuredRun], **more: An
 
 
 @given(SAMPLES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_candidate_that_equals_the_baseline_never_blocks(sample: list[MeasuredRun]) -> None:
     assert status(sample, sample) != "block"
 
@@ -58,7 +59,7 @@ def cases_of(sample: list[MeasuredRun]) -> list[MeasuredRun]:
 
 
 @given(SAMPLES, st.randoms())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_same_cases_with_the_same_results_pass_in_any_order(
     sample: list[MeasuredRun], random: Random
 ) -> None:
@@ -71,7 +72,7 @@ def test_the_same_cases_with_the_same_results_pass_in_any_order(
 
 
 @given(SAMPLES, st.data(), st.sampled_from(("policy", "safety")))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_a_failure_is_new_where_its_case_did_not_fail_before(
     sample: list[MeasuredRun], data: st.DataObject, name: str
 ) -> None:
@@ -88,7 +89,7 @@ def test_a_failure_is_new_where_its_case_did_not_fail_before(
 
 
 @given(SAMPLES, SAMPLES, st.sampled_from(("policy", "safety")), st.sampled_from("ab"))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_one_more_failure_than_the_baseline_always_blocks(
     baseline: list[MeasuredRun], candidate: list[MeasuredRun], name: str, key: str
 ) -> None:
@@ -99,7 +100,7 @@ def test_one_more_failure_than_the_baseline_always_blocks(
 
 
 @given(SAMPLES, SAMPLES)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_too_few_runs_never_pass(baseline: list[MeasuredRun], candidate: list[MeasuredRun]) -> None:
     assert status(baseline[:3], candidate) != "pass"
     assert status(baseline, candidate[:3]) != "pass"
@@ -107,7 +108,7 @@ def test_too_few_runs_never_pass(baseline: list[MeasuredRun], candidate: list[Me
 
 
 @given(SAMPLES, SAMPLES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_an_unread_record_never_passes(
     baseline: list[MeasuredRun], candidate: list[MeasuredRun]
 ) -> None:
@@ -141,7 +142,7 @@ def test_what_may_be_within_its_bound_or_not_is_inconclusive() -> None:
 
 
 @given(st.lists(AMOUNTS, min_size=1), st.lists(AMOUNTS, min_size=1))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 def test_an_interval_holds_what_was_observed_and_is_the_same_each_time(
     baseline: list[float], candidate: list[float]
 ) -> None:

@@ -17,6 +17,7 @@ from tests.harness.audit.report.hostile_log import TRAPS, log_with
 from tests.harness.audit.report.pages import text_of
 from tests.harness.log.decisions import decision, filled
 from tests.harness.log.search.searched import varied
+from tests.support.effort import sampled_rows
 
 pytest.importorskip("jinja2")
 
@@ -201,8 +202,10 @@ _CONTRASTS = """
 """
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1200, 360])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    sampled_rows([("dark", 360), ("light", 1200), ("dark", 1200), ("light", 360)], one_in=2),
+)
 def test_it_is_legible_in_light_and_dark_wide_and_narrow(
     tab: Tab, page: str, scheme: str, width: int
 ) -> None:

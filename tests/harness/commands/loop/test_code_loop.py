@@ -26,6 +26,7 @@ from tests.harness.loops.code.scratch import (
     repository,
     says,
 )
+from tests.support.effort import sampled
 from tests.support.examples import HOSTILE, is_safe
 from tests.support.paths import ROOT
 
@@ -70,7 +71,7 @@ def test_a_success_names_the_nested_repositories_that_nobody_reviewed(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("form", ["json", "text"])
+@pytest.mark.parametrize("form", sampled(["json", "text"], one_in=2))
 def test_a_session_whose_output_cannot_be_written_goes_on_and_is_not_a_pass(
     repo: Path, form: str
 ) -> None:

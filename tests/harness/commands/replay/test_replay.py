@@ -45,7 +45,7 @@ def kept(tmp_path: Path) -> Path:
     return tmp_path / "state"
 
 
-@pytest.mark.parametrize("form", ["text", "json"])
+@pytest.mark.parametrize("form", sampled(["json", "text"], one_in=2))
 @pytest.mark.parametrize("head", [(), ("--head", f"99:{'1' * 64}")])
 def test_jobs_and_resume_change_no_answer(
     critic: Critic, log: LogPlace, kept: Path, form: str, head: tuple[str, ...]
@@ -70,7 +70,7 @@ def _interrupt(patch: pytest.MonkeyPatch, count: int) -> None:
     patch.setattr(command, "with_progress", interrupted)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("jobs", sampled(["1", "2"], one_in=2))
 @pytest.mark.parametrize("count", sampled(range(MANY), one_in=5))
 def test_an_interrupted_replay_goes_on_where_it_was(
     critic: Critic,

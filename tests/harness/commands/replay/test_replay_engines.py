@@ -79,7 +79,7 @@ LOGS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("kind", sampled(LOGS, one_in=5))
+@pytest.mark.parametrize("kind", sampled(LOGS, one_in=20))
 def test_every_engine_gives_the_same_answers_and_status(
     critic: Critic, tmp_path: Path, kind: str, engine: list[str]
 ) -> None:

@@ -29,6 +29,7 @@ from harness.integrations.langchain import (
 )
 from harness.integrations.seam.guarded import AskedCall
 from harness.testing._seams.scene import JournalLog, policy_of_scene
+from tests.support.effort import examples
 from tests.support.langchain_agents import (
     GO,
     LOOKUP,
@@ -304,7 +305,7 @@ ANY_REWRITES = st.dictionaries(st.sampled_from(["c0", "c1"]), ANY_CALL.map(lambd
     mode=st.sampled_from(["local_write", "destructive"]),
     fails=st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_whatever_ran_was_allowed_with_these_arguments_once_for_each_time(
     *, turns: list[AIMessage], early: Any, late: Any, order: list[str], mode: str, fails: bool
 ) -> None:

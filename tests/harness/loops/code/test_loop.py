@@ -23,6 +23,7 @@ from tests.harness.loops.code.scratch import (
     run_loop,
     says,
 )
+from tests.support.effort import sampled, sampled_rows
 from tests.support.examples import is_safe
 
 ERROR = "DECISION: ERROR\nANALYSIS: it broke\nRECOVERY: fix it\n"
@@ -93,7 +94,10 @@ def test_the_limit_of_iterations_even_if_nothing_changes(repo: Path) -> None:
 
 @pytest.mark.parametrize(
     ("code", "how"),
-    [("sys.exit(3)", "exited with 3"), ("os.kill(os.getpid(), 9)", "was killed by signal 9")],
+    sampled_rows(
+        [("os.kill(os.getpid(), 9)", "was killed by signal 9"), ("sys.exit(3)", "exited with 3")],
+        one_in=2,
+    ),
 )
 def test_an_actor_that_failed_is_never_done(repo: Path, code: str, how: str) -> None:
     ended = go(repo, actor=python(code), critic=says(DONE), max_iterations=2)
@@ -403,7 +407,7 @@ def test_the_time_limit_ends_the_session_as_a_limit(repo: Path) -> None:
     assert EXIT_CODES[ended.end.outcome] == 1
 
 
-@pytest.mark.parametrize("role", ["actor", "critic"])
+@pytest.mark.parametrize("role", sampled(["actor", "critic"], one_in=2))
 def test_an_agent_that_timed_out_is_tried_again_and_both_runs_are_recorded(
     repo: Path, role: str
 ) -> None:
