@@ -26,9 +26,10 @@ from evals.timestamps import parse_time
 from harness.wire import build
 from tests.support.effort import examples
 from tests.support.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
-from tests.support.generate.strategies import PATIENT, runs
+from tests.support.generate.strategies import runs
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(60))
 NOON = parse_time("2026-05-09T12:00:00Z")

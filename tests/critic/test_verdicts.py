@@ -28,9 +28,10 @@ from tests.support.examples import (
     proposal_of,
     refused_proposal,
 )
-from tests.support.generate.strategies import PATIENT, proposals
+from tests.support.generate.strategies import proposals
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(60))
 FIRST = Violation(check="evidence", kind="missing_evidence", reason="first", offending_step=1)

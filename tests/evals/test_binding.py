@@ -14,7 +14,7 @@ from evals.evidence import EvidenceReview, UnbackedArgument
 from evals.manifest import EvidenceItem
 from tests.support import json_values
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(250))
 

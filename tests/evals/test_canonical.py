@@ -19,8 +19,9 @@ from harness.wire import parse, parse_json
 from tests.support import json_values
 from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
-from tests.support.generate.strategies import PATIENT, proposals, runs
+from tests.support.generate.strategies import proposals, runs
 from tests.support.judging import judge_proposal
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(300))
 WHOLE = settings(PATIENT, max_examples=examples(60))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evals.escaping import escape_line, escape_name, pointer
 from tests.support.effort import examples
 from tests.support.examples import HOSTILE
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(300))
 any_text = st.text(st.characters(codec=None), max_size=30)  # lone surrogates among them

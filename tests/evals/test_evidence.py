@@ -25,8 +25,8 @@ from evals.json_schemas import compile_schema
 from evals.needs import Need, needs_of
 from harness.wire import build
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(400))
 TOOL: Json = {"adapter_id": "a", "capability_id": "c", "approval_mode": "read_only"}

@@ -16,8 +16,8 @@ from evals.json_value import MAX_DEPTH, SAFE_INTEGER, detached
 from tests.support import json_values
 from tests.support.effort import examples
 from tests.support.examples import good_run, refused_at
-from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(300))
 

@@ -11,7 +11,7 @@ from evals.capability import Binding
 from evals.pointers import Places, is_pointer, segments, value_at, values_at
 from tests.support import json_values
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(300))
 DOCUMENT = {

@@ -25,8 +25,8 @@ from critic import (
 from evals.envelope import Envelope
 from tests.support.effort import examples
 from tests.support.examples import good_run, refused_at
-from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(300))
 FIRST = re.compile("[A-Za-z0-9_]")

@@ -16,8 +16,8 @@ from evals.json_schemas import JsonSchema, SchemaFault, compile_schema, schema_f
 from evals.schema_budget import Costs, costs_of
 from evals.schema_effect import KNOWN_FORMATS
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
 from tests.support.paths import ROOT
+from tests.support.patience import PATIENT
 
 SCHEMA: TypeAdapter[Any] = TypeAdapter(JsonSchema)
 

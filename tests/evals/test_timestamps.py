@@ -12,7 +12,7 @@ from critic import EvidenceItem, RunContext
 from evals.timestamps import format_time, parse_time
 from tests.support.effort import examples
 from tests.support.examples import refused_at
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(200))
 EXPECTED = "not an RFC 3339 time with a zone, such as 2026-05-09T09:30:00Z"

@@ -21,9 +21,10 @@ from evals.plain_plan import plain_plan
 from harness.wire import InvalidInput, build, parse, verify_bytes
 from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
-from tests.support.generate.strategies import PATIENT, proposals, seeded_proposal
+from tests.support.generate.strategies import proposals, seeded_proposal
 from tests.support.judging import with_changes
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 STEPS: Final[list[Json]] = [
     {

@@ -21,8 +21,8 @@ from harness.wire import (
 from tests.support import json_values
 from tests.support.effort import examples
 from tests.support.examples import PLAN_B, good_proposal, is_safe, proposal_of
-from tests.support.generate.strategies import PATIENT
 from tests.support.judging import judge_proposal
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=examples(400))
 

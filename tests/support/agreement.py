@@ -10,8 +10,8 @@ from hypothesis import Phase, Verbosity, settings
 from evals.envelope import Envelope
 from harness.wire import InvalidInput
 from tests.assurance.shrink import smallest
-from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 _NO_INPUT: Final = (InvalidInput, LookupError, TypeError, ValueError, AttributeError)
 

@@ -11,8 +11,8 @@ from hypothesis import settings
 from critic import Plan, Proposal, Refused, Verified, digest, verify_proposal
 from tests.support.effort import examples
 from tests.support.generate.alphabet import ABSENT
-from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 Verdict = Verified | Refused
 Mark = tuple[str, str, int | None, str | None]

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from critic import Refused, digest
 from evals.plan import Proposal
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 from tests.support.sightings import judged
 
 VALUES: Final = ("zeta-9914", "corp.example/a", "bob smith", "4471", "7", "2026-05-09")

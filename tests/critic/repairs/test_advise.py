@@ -29,8 +29,9 @@ from tests.critic.repairs.advising import (
 )
 from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
-from tests.support.generate.strategies import PATIENT, proposals
+from tests.support.generate.strategies import proposals
 from tests.support.judging import LAW, judge_proposal, with_changes, with_manifest
+from tests.support.patience import PATIENT
 
 WAYS = [miss.name for miss in NEAR_MISSES]
 FOR_A_PERSON = ("unapproved", "approved_elsewhere", "repeated_over_turns")

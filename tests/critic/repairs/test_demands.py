@@ -10,9 +10,9 @@ from critic.repairs import options as means
 from tests.critic.repairs.advising import advice_on, call, item, repaired, said, small
 from tests.evals.test_evidence import arguments, items_of, tools
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 OPEN: Json = {"class": "k", "content_schema": {"properties": {"open": {"const": True}}}}
 ABOUT: Json = {**OPEN, "about": {"x": "/id"}}

@@ -11,7 +11,6 @@ from evals.json_value import SAFE_INTEGER
 from harness.wire import InvalidInput
 from tests.support.altering import altered, kinds_of_places, others_than, path_of, value_at
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
 from tests.support.guarding import (
     ASKS,
     answers_to,
@@ -24,6 +23,7 @@ from tests.support.guarding import (
     streams,
     yes,
 )
+from tests.support.patience import PATIENT
 
 Json = Any
 

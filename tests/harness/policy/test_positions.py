@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from evals.escaping import pointer
 from harness.policy import parse_policy, positions
 from harness.policy.positions import MAX_LEVELS, json_lines, line_of, toml_lines
-from tests.support.generate.strategies import PATIENT
 from tests.support.paths import FIXTURES
+from tests.support.patience import PATIENT
 
 TEXT = """\
 # comment "with' quotes [ {

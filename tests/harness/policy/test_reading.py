@@ -25,7 +25,7 @@ from harness.policy.faults import TABLES
 from harness.wire import InvalidInput, build
 from tests.harness.policy.policies import GOOD, document, good, plain
 from tests.support.examples import HOSTILE, is_safe
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 Parts = tuple[str, ...]
 

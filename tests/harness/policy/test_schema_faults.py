@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evals.json_schemas import compile_schema
 from harness.policy.schema_faults import faults_of_schema
 from tests.support.examples import is_safe
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 FAULTS: dict[str, tuple[Any, tuple[str | int, ...], str]] = {
     "a": ({"type": "strng"}, ("type",), "did you mean string?"),

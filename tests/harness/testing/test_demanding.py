@@ -10,9 +10,9 @@ from harness.testing import strategies
 from harness.testing._laws.renaming_laws import named_back, renamed
 from harness.testing.strategies import NearMiss
 from harness.wire import build
-from tests.support.generate.strategies import PATIENT
 from tests.support.judging import judge, judge_proposal
 from tests.support.model.facts import Json
+from tests.support.patience import PATIENT
 
 LAW = settings(PATIENT, max_examples=25)
 DEMAND: Json = {

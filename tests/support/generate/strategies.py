@@ -1,17 +1,11 @@
 """Proposals and runs as envelopes: as Hypothesis strategies, and by seed for loops that count."""
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, Run
 from tests.support.generate.drawing import drawn_by, seeded
 from tests.support.generate.proposals import make_proposal
 from tests.support.generate.runs import make_run
-
-# Slow machines draw slowly, and a whole proposal is a large draw: neither is an error of a test.
-PATIENT = settings(
-    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
 
 
 @st.composite

@@ -20,7 +20,7 @@ from harness.policy.analysis.derive_tools import (
 from harness.policy.analysis.policy_writing import STARTER, derived_policy, toml_key, toml_value
 from harness.wire import InvalidInput
 from tests.support.examples import HOSTILE
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 SOURCE = '''
 import dataclasses, enum, functools

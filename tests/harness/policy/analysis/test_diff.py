@@ -28,7 +28,7 @@ from tests.harness.policy.policies import (
     with_tool,
 )
 from tests.support.effort import examples
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 Json = dict[str, Any]
 

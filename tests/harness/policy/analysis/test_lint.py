@@ -22,7 +22,7 @@ from tests.harness.policy.policies import (
     with_tool,
 )
 from tests.support.examples import PLAN_B, is_safe
-from tests.support.generate.strategies import PATIENT
+from tests.support.patience import PATIENT
 
 ARGS = good()["tool"][1]["args_schema"]
 PROPERTIES = ARGS["properties"]

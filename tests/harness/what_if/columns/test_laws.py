@@ -16,8 +16,9 @@ from harness.wire import InvalidInput, parse
 from tests.harness.what_if.columns.drawn import World, a_change
 from tests.harness.what_if.columns.plan_files import Agreement, checked
 from tests.support.effort import examples, sampled
-from tests.support.generate.strategies import PATIENT, proposals
+from tests.support.generate.strategies import proposals
 from tests.support.large_cases import every_case
+from tests.support.patience import PATIENT
 
 EXAMPLES = examples(int(os.environ.get("COLUMNAR_EXAMPLES", "15")))
 """Worlds that are drawn; many more in a long run."""
