@@ -3,7 +3,7 @@
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from hypothesis import settings
 from tests.support.drawn import draws
 from tests.support.effort import register_profiles
 from tests.support.postgres import NoServer, PostgresServer, postgres_server
+from tests.support.skips import fail_if_missing
 from tests.support.wheel import built_wheel
 
 # `--hypothesis-profile=full` draws all; see decision 0058.
@@ -53,6 +54,22 @@ def _needs(item: pytest.Item) -> set[str]:
 def pytest_collection_finish() -> None:
     """Look no more at what was collected: it stays until the end."""
     gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let no test be skipped unseen where all that it needs is meant to be there."""
+    report = yield
+    fail_if_missing(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Let no file of tests be skipped unseen, either."""
+    report = yield
+    fail_if_missing(report)
+    return report
 
 
 def pytest_terminal_summary(
