@@ -10,12 +10,10 @@ if TYPE_CHECKING:
     from critic.repairs.advise import advise
     from critic.repairs.apply import apply_repairs
     from critic.repairs.repair_kinds import Advice, Disposition, Repair
-    from critic.reports import CriticReport, ReportStatus, ScoreVerdict
+    from critic.reports import CriticReport, ScoreVerdict
     from critic.score import score
     from critic.verdicts import (
         RULESET_VERSION,
-        Check,
-        RefusalKind,
         Refused,
         Verified,
         VerifyVerdict,
@@ -56,6 +54,7 @@ if TYPE_CHECKING:
         digest,
     )
     from evals.approval import context_digest
+    from evals.kinds import Check, RefusalKind, ReportStatus
 
 __all__ = [
     "MODE_RANK",
@@ -123,11 +122,9 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "critic.repairs.advise": "advise",
             "critic.repairs.apply": "apply_repairs",
             "critic.repairs.repair_kinds": "Advice Disposition Repair",
-            "critic.reports": "CriticReport ReportStatus ScoreVerdict",
+            "critic.reports": "CriticReport ScoreVerdict",
             "critic.score": "score",
-            "critic.verdicts": (
-                "Check RULESET_VERSION RefusalKind Refused Verified VerifyVerdict Violation"
-            ),
+            "critic.verdicts": ("RULESET_VERSION Refused Verified VerifyVerdict Violation"),
             "critic.verify": "verify verify_proposal",
             "evals": (
                 "MODE_RANK Approval ApprovalMode ApprovedValue Binding CompiledContext "
@@ -137,6 +134,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
                 "ToolStep digest"
             ),
             "evals.approval": "context_digest",
+            "evals.kinds": "Check RefusalKind ReportStatus",
         },
     )
 

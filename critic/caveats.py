@@ -10,8 +10,8 @@ from critic.prepared import PreparedPlan
 from critic.provenance import RoleTree, role_tree, without_role
 from critic.surface import BOUND, PRODUCES_ANYTHING, ToolEntry
 from evals.binding import scalars
-from evals.envelope import MODE_RANK
 from evals.escaping import escape_name
+from evals.kinds import MODE_RANK
 
 _NAMED_AT_MOST: Final = 10
 

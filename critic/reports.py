@@ -7,12 +7,11 @@ from pydantic import model_validator
 from critic.verdicts import Refused, Verified, VerifyVerdict, self_contradiction
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import Text
+from evals.kinds import ReportStatus
 from evals.scorecard import Scorecard
 from evals.timestamps import Time
 
 Phase = Literal["verify", "score"]
-ReportStatus = Literal["completed", "refused_by_critic", "partial"]
-"""The three outcomes of a decision."""
 
 
 class ScoreVerdict(Envelope):

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from evals.capability import Binding, Demand, Role, ToolCapability
-from evals.envelope import MODE_RANK, ApprovalMode
 from evals.json_schemas import CompiledSchema, compile_schema
+from evals.kinds import MODE_RANK, ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.side_table import Beside
 from evals.timestamps import unexpired

@@ -4,8 +4,6 @@ Rule 1: a verdict is true or false in an `if`, because a bare pydantic model is 
 Rule 2: a field that follows from others is derived, or checked against what follows from them.
 """
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
@@ -13,36 +11,10 @@ from pydantic_core import PydanticCustomError
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, OnlyTrue
 from evals.json_value import Text
+from evals.kinds import APPROVABLE_KINDS, KINDS_OF, Check, RefusalKind
 
 RULESET_VERSION = "2"
 """Raised by every change that makes `verify` or `consolidate` answer differently for any input."""
-
-RefusalKind = Literal[
-    "missing_evidence",
-    "approval_mode_mismatch",
-    "violates_decision_spec",
-    "loop_guard",
-    "budget_exceeded",
-]
-"""The kinds of refusals: a closed set. Match over them and end in `assert_never`."""
-Check = Literal["coverage", "surface", "approval", "evidence", "loop"]
-"""The five checks of `verify`, in the order in which they run."""
-
-
-_KINDS_OF: Final[Mapping[Check, tuple[RefusalKind, ...]]] = MappingProxyType(
-    {
-        "coverage": ("violates_decision_spec",),
-        "surface": ("violates_decision_spec",),
-        "approval": ("approval_mode_mismatch",),
-        "evidence": ("missing_evidence",),
-        "loop": ("loop_guard", "budget_exceeded"),
-    }
-)
-
-
-_APPROVABLE: Final = frozenset[RefusalKind]({"approval_mode_mismatch", "loop_guard"})
-"""The kinds of the violations that an approval can clear. Most of them it cannot clear either."""
-
 
 MOST_LISTED: Final = 1000
 """The number of violations that a refusal lists, so that any refusal can be recorded and read."""
@@ -63,9 +35,9 @@ class Violation(Envelope):
 
     @model_validator(mode="after")
     def _kind_of_its_check(self) -> Self:
-        if self.kind not in _KINDS_OF[self.check]:
+        if self.kind not in KINDS_OF[self.check]:
             raise self_contradiction(f"check {self.check} never refuses with {self.kind}")
-        if self.approvable and self.kind not in _APPROVABLE:
+        if self.approvable and self.kind not in APPROVABLE_KINDS:
             raise self_contradiction(f"no approval clears {self.kind}")
         return self
 

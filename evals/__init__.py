@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         Spent,
         SpentCall,
     )
-    from evals.envelope import MODE_RANK, ApprovalMode
+    from evals.kinds import MODE_RANK, ApprovalMode
     from evals.manifest import CompiledContext, EvidenceItem, Manifests, Source
     from evals.plan import Plan, Proposal, ReasonStep, Step, ToolStep
     from evals.run import Run, ToolCall
@@ -70,7 +70,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
             "evals.context": (
                 "Approval ApprovedValue RunBudget RunContext SessionFacts Spent SpentCall"
             ),
-            "evals.envelope": "ApprovalMode MODE_RANK",
+            "evals.kinds": "ApprovalMode MODE_RANK",
             "evals.manifest": "CompiledContext EvidenceItem Manifests Source",
             "evals.plan": "Plan Proposal ReasonStep Step ToolStep",
             "evals.run": "Run ToolCall",

@@ -6,20 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from evals.envelope import (
-    ARRAY,
-    MEMBERS,
-    OPTIONAL,
-    RESTRICTION,
-    ApprovalMode,
-    Array,
-    Count,
-    Envelope,
-    Identifier,
-)
+from evals.envelope import ARRAY, MEMBERS, OPTIONAL, RESTRICTION, Array, Count, Envelope, Identifier
 from evals.escaping import escape_name
 from evals.json_schemas import JsonSchema
 from evals.json_value import Text
+from evals.kinds import ApprovalMode
 from evals.pointers import Pointer, is_pointer
 
 Author = Literal["user", "operator", "system", "member", "public"]

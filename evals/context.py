@@ -10,7 +10,6 @@ from evals.envelope import (
     ARRAY,
     OPTIONAL,
     RESTRICTION,
-    ApprovalMode,
     Array,
     Count,
     Envelope,
@@ -18,6 +17,7 @@ from evals.envelope import (
     OnlyTrue,
 )
 from evals.json_value import PresentJson, Text
+from evals.kinds import ApprovalMode
 from evals.timestamps import Time
 
 # The defaults of the published critic that this one grew from.

@@ -12,7 +12,7 @@ Rule 4: a Python constructor takes None for "absent" where absence grants nothin
 """
 
 from collections.abc import Mapping
-from types import MappingProxyType, NoneType
+from types import NoneType
 from typing import (
     Annotated,
     Any,
@@ -42,17 +42,9 @@ from evals.json_value import SAFE_INTEGER
 from evals.short_repr import ReprArgs, shortened
 from evals.strictness import keep_strict
 
-ApprovalMode = Literal["read_only", "local_write", "network", "delegated", "destructive"]
-"""The tiers of what a tool may do, from the least to the most. Compare them by `MODE_RANK`."""
-
 T = TypeVar("T")
 Array: TypeAlias = list[T] | tuple[T, ...]
 """What a constructor takes for an array. The envelope holds a tuple."""
-
-MODE_RANK: Final[Mapping[str, int]] = MappingProxyType(
-    {"read_only": 0, "local_write": 1, "network": 2, "delegated": 3, "destructive": 4}
-)
-"""Approval modes in order. Compare modes by rank only: as strings, `destructive` sorts lowest."""
 
 
 class Envelope(BaseModel):

@@ -6,7 +6,7 @@ from typing import Final
 
 from evals.approval import Approvals
 from evals.canonical_json import canonical_json
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from evals.plan import Plan, ReasonStep, ToolStep
 from evals.retries import MOST_RETRIES
 from evals.run import Run, ToolCall

@@ -5,7 +5,6 @@ from typing import assert_never
 
 from evals.capability import ToolCapability
 from evals.confinement import FEWEST_DIGITS, SHORTEST_TEXT, ConfinedContent, confined_texts
-from evals.envelope import MODE_RANK
 from evals.escaping import escape_name
 from evals.evidence import (
     EvidenceFault,
@@ -20,6 +19,7 @@ from evals.evidence import (
     said_of,
 )
 from evals.json_value import JsonValue
+from evals.kinds import MODE_RANK
 from evals.plan import ToolStep
 from evals.retries import RepeatedCalls
 from evals.run import Run, ToolCall

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 Json = dict[str, Any]
-
 Form = Literal["one", "list", "names"]
 JudgedPart = Literal["same", "member", "element", "nothing"]
 

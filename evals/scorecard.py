@@ -9,8 +9,9 @@ from pydantic_core import PydanticCustomError
 from evals import cost, latency, policy, safety, utility
 from evals.envelope import OPTIONAL, Envelope, Identifier
 from evals.json_value import Text
+from evals.kinds import EvaluatorId
 from evals.run import Run
-from evals.verdict import EvaluatorId, EvaluatorVerdict, Finding, make_verdict
+from evals.verdict import EvaluatorVerdict, Finding, make_verdict
 
 Evaluator = Callable[[Run], EvaluatorVerdict]
 

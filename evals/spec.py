@@ -2,16 +2,9 @@
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from evals.envelope import (
-    ARRAY,
-    MEMBERS,
-    RESTRICTION,
-    ApprovalMode,
-    Array,
-    Envelope,
-    Identifier,
-)
+from evals.envelope import ARRAY, MEMBERS, RESTRICTION, Array, Envelope, Identifier
 from evals.json_schemas import JsonSchema
+from evals.kinds import ApprovalMode
 
 Provenance = Literal["closed", "open"]
 """`closed`: the request names what may be acted on. `open`: for open-ended tasks, which ask more

@@ -10,10 +10,10 @@ from pydantic_core import PydanticCustomError
 from evals.envelope import ARRAY, OPTIONAL, Array, Envelope, EvidenceRef, Identifier
 from evals.field import CustomType
 from evals.json_value import Text
+from evals.kinds import EvaluatorId
 
 Severity = Literal["info", "warn", "error"]
 Status = Literal["pass", "warn", "fail"]
-EvaluatorId = Literal["policy", "utility", "latency", "safety", "cost"]
 
 
 def _check_share(value: Any) -> float:

@@ -33,8 +33,9 @@ from critic import (
 from critic.reports import Phase, outcome
 from evals.envelope import OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import JsonObject
+from evals.kinds import EvaluatorId
 from evals.timestamps import Time
-from evals.verdict import EvaluatorId, Status
+from evals.verdict import Status
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.whole_files import replace_file

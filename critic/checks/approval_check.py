@@ -7,7 +7,7 @@ from typing import Final
 from critic.checks.doubt_check import with_doubts
 from critic.checks.violation import Found, Wording
 from critic.prepared import PreparedPlan
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 

@@ -8,7 +8,7 @@ from typing import Final
 from critic.checks.violation import Found, Wording
 from critic.doubts import Doubt, Doubts
 from critic.prepared import PreparedPlan
-from critic.verdicts import Check, RefusalKind
+from evals.kinds import Check, RefusalKind
 
 _Run = Callable[[PreparedPlan], Iterator[Found]]
 

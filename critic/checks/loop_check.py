@@ -11,7 +11,7 @@ from critic.checks.violation import Found, Wording
 from critic.prepared import CallKey, PreparedPlan
 from evals.canonical_json import canonical_json
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 

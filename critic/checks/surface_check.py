@@ -14,9 +14,9 @@ from critic.surface import (
     ToolEntry,
 )
 from evals.confinement import Confined, ConfinedContent
-from evals.envelope import MODE_RANK
 from evals.escaping import escape_name, pointer
 from evals.json_schemas import CompiledSchema, SchemaFault, schema_faults
+from evals.kinds import MODE_RANK
 
 _NETWORK: Final = MODE_RANK["network"]
 _LEAVES: Final = sum(1 << rank for rank in MODE_RANK.values() if rank >= _NETWORK)

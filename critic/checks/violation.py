@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from critic.verdicts import Check, RefusalKind, Violation
+from critic.verdicts import Violation
+from evals.kinds import Check, RefusalKind
 
 _LONGEST_PATH: Final = 1000
 """Characters. The keys of args can have any length, and a path is in each of 1,000 violations."""

@@ -30,8 +30,8 @@ from critic.provenance.value_forms import addresses_in, elements, iso_days, spel
 from critic.provenance.worth import ALLOW, ASK, REFUSE
 from critic.surface import ToolEntry
 from evals.capability import Role, ToolCapability, ToolName
-from evals.envelope import MODE_RANK
 from evals.escaping import pointer
+from evals.kinds import MODE_RANK
 
 _READ_ONLY: Final = MODE_RANK["read_only"]
 _NETWORK: Final = MODE_RANK["network"]

@@ -45,11 +45,11 @@ from critic.repairs.violation_places import (
     parse_place,
 )
 from critic.surface import kept_surface
-from critic.verdicts import Check
 from critic.verify import found_in, verify
 from evals.context import RunContext
 from evals.escaping import pointer
 from evals.json_value import SAFE_INTEGER
+from evals.kinds import Check
 from evals.manifest import CompiledContext
 from evals.plan import Plan, Proposal
 from evals.spec import DecisionSpec

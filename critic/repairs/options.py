@@ -8,9 +8,9 @@ from critic.repairs.repair_kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
 from evals.binding import BoundValues, ContentIndex, Subject, is_empty, scalars, unbacked
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS, RunContext
-from evals.envelope import MODE_RANK
 from evals.evidence import EvidenceReview, meets
 from evals.json_schemas import CompiledSchema
+from evals.kinds import MODE_RANK
 from evals.manifest import EvidenceItem
 from evals.needs import Bound, Need
 from evals.spec import DecisionSpec

@@ -10,16 +10,9 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from evals.envelope import (
-    ARRAY,
-    OPTIONAL,
-    ApprovalMode,
-    Count,
-    Envelope,
-    EvidenceRef,
-    Identifier,
-)
+from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, EvidenceRef, Identifier
 from evals.json_value import Text
+from evals.kinds import ApprovalMode
 
 # Enough to choose from, and small enough that advice on a plan of thousands of steps stays linear.
 MOST_CANDIDATES: Final = 5

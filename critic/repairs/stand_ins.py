@@ -13,7 +13,7 @@ from critic.repairs.apply import RepairedPlan, added_tools
 from critic.repairs.repair_kinds import AskApproval, CorrectArgs, ProduceOutput, Repair
 from critic.surface import NO_TOOL
 from critic.verify import found_in
-from evals.envelope import MODE_RANK, ApprovalMode
+from evals.kinds import MODE_RANK, ApprovalMode
 from evals.plan import Proposal, ToolStep
 
 

@@ -4,14 +4,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
-from critic.reports import ReportStatus
 from critic.session.call_batch import Action
-from critic.verdicts import RefusalKind
 from evals import cost, latency, safety, utility
 from evals.context import SessionId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.escaping import escape_line
 from evals.json_value import Text
+from evals.kinds import RefusalKind, ReportStatus
 from evals.run import Run
 from evals.scorecard import Scores, run_evaluator
 from evals.timestamps import Time

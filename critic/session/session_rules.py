@@ -8,7 +8,7 @@ from typing import Final
 from critic.session.session_values import RoleTree, roles_of
 from evals.capability import ToolCapability, ToolName
 from evals.context import RunBudget
-from evals.envelope import ApprovalMode
+from evals.kinds import ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.needs import needs_of
 from evals.spec import DecisionSpec

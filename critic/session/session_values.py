@@ -28,8 +28,8 @@ from critic.provenance.value_forms import (
 from critic.provenance.worth import ASK
 from evals.canonical_json import canonical_json
 from evals.capability import Role, ToolCapability
-from evals.envelope import MODE_RANK
 from evals.escaping import pointer
+from evals.kinds import MODE_RANK
 from evals.plan import Proposal
 
 __all__ = [

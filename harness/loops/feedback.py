@@ -13,10 +13,11 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from critic import advise
 from critic.repairs.repair_kinds import Advice
-from critic.verdicts import RefusalKind, Refused
+from critic.verdicts import Refused
 from evals.capability import ToolName
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
+from evals.kinds import RefusalKind
 from evals.plan import Plan, Proposal, ToolStep
 from harness.loops.taken_repairs import repairs_taken
 from harness.record import DecisionRecord, LogRecord

@@ -12,10 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_line
 from evals.json_value import SAFE_INTEGER
+from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
 from evals.timestamps import parse_time
-
-SCORED: Final = ("policy", "utility", "latency", "safety", "cost")
-"""The evaluators, in the order of a scorecard."""
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND: Final = timedelta(microseconds=1)
@@ -25,8 +23,8 @@ _TAKEN: Final[tuple[tuple[str, str, Callable[[list[int]], int]], ...]] = (
     ("cost_micros", "cost_micros", sum),
 )
 """What a run took: the column, the member of a call, and what the calls took together."""
-_SCORE_OF: Final = {one: f"score_{one}" for one in SCORED}
-_STATUS_OF: Final = {one: f"status_{one}" for one in SCORED}
+_SCORE_OF: Final = {one: f"score_{one}" for one in EVALUATOR_IDS}
+_STATUS_OF: Final = {one: f"status_{one}" for one in EVALUATOR_IDS}
 _LONGEST: Final = 2000
 """Characters of a text that are kept: more than any line of this program has."""
 
@@ -149,9 +147,9 @@ def _of_report(report: Any, plan: Any) -> dict[str, Any]:
     verdict = _at(report, "verify")
     violations = _elements(_at(verdict, "violations"))
     kind, scores = _at(verdict, "kind"), _at(_at(_at(report, "score"), "scorecard"), "scores")
-    of = {one: _at(scores, one) for one in SCORED}
+    of = {one: _at(scores, one) for one in EVALUATOR_IDS}
     if _at(report, "refused_at") == "score":
-        kind = next((one for one in ("policy", "safety") if _at(of[one], "status") == "fail"), None)
+        kind = next((one for one in HARD_EVALUATORS if _at(of[one], "status") == "fail"), None)
     return {
         "trace": _name(_at(report, "trace_id")),
         "kind": _name(kind),

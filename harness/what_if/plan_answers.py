@@ -3,7 +3,7 @@
 from typing import Final, Literal, NamedTuple, get_args
 
 from critic import Refused, Verified
-from critic.verdicts import RefusalKind
+from evals.kinds import RefusalKind
 
 ShiftDirection = Literal["unchanged", "looser", "tighter", "other"]
 """What the change does to the answer on a plan: "other" is a refusal of another kind."""

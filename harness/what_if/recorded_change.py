@@ -24,7 +24,7 @@ from critic import (
     context_digest,
 )
 from critic.session import SessionRules
-from evals.envelope import ApprovalMode
+from evals.kinds import ApprovalMode
 from harness.canonical import digest
 from harness.guard.guard_rules import rules_of
 from harness.policy import SESSION_BUDGET, Policy

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from critic import ApprovalMode, Proposal, Refused, Verified
 from evals.confinement import ConfinedContent
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from tests.support.examples import proposal_of
 from tests.support.judging import LAW, judge_proposal
 from tests.support.model.facts import Json

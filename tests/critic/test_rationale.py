@@ -17,7 +17,7 @@ from critic import (
     consolidate,
 )
 from critic.consolidate import LONGEST_RATIONALE
-from evals.verdict import EvaluatorId
+from evals.kinds import EvaluatorId
 
 NOON = datetime(2026, 5, 9, 12, tzinfo=UTC)
 EVALUATORS: tuple[EvaluatorId, ...] = get_args(EvaluatorId)

@@ -7,8 +7,9 @@ from pydantic import TypeAdapter, ValidationError
 
 import critic
 from critic import Finding, Plan, ReasonStep, ToolCall, ToolStep
-from evals.envelope import ARRAY, ApprovalMode, Envelope
+from evals.envelope import ARRAY, Envelope
 from evals.json_value import JsonObject, JsonValue, PresentJson, Text
+from evals.kinds import ApprovalMode
 from evals.run import Run
 from evals.timestamps import Time
 from evals.verdict import Share

@@ -11,7 +11,8 @@ from typing import Any, get_args
 import pytest
 
 from critic import Check, Proposal, RefusalKind, Run
-from evals.verdict import EvaluatorId, Status
+from evals.kinds import EvaluatorId
+from evals.verdict import Status
 from harness.cases import (
     Case,
     case_files,

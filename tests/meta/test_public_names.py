@@ -15,8 +15,9 @@ from critic import MODE_RANK, RULESET_VERSION, Check, Disposition, RefusalKind, 
 from critic.checks import CHECKS
 from critic.reports import Phase
 from evals import EVALUATOR_VERSIONS, EVALUATORS, ApprovalMode, Scores
+from evals.kinds import EvaluatorId
 from evals.run import CallStatus
-from evals.verdict import EvaluatorId, Severity, Status
+from evals.verdict import Severity, Status
 from tests.support.paths import ROOT
 
 EVALUATION = "EVALUATORS EVALUATOR_VERSIONS score_run"

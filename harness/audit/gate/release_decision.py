@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, Literal, NamedTuple, Protocol, TypeVar
 
+from evals.kinds import HARD_EVALUATORS
 from harness.audit.gate.bootstrap import BootstrapInterval, mean_drop, mean_rise
 
 GateStatus = Literal["pass", "block", "inconclusive"]
 """The answers of the gate, and those of each of its checks."""
 
-_HARD: Final = ("policy", "safety")
 _RISING: Final = {"latency": "wall_ms", "cost": "cost_micros"}
 
 
@@ -79,7 +79,7 @@ class GateBounds:
         min_runs: fewer runs, on either side, decide nothing but a block.
     """
 
-    floors: tuple[str, ...] = _HARD
+    floors: tuple[str, ...] = HARD_EVALUATORS
     utility_drop: float = 0.02
     verified_drop: float = 0.02
     rises: Mapping[str, float] = field(default_factory=lambda: {"latency": 0.1, "cost": 0.1})
@@ -117,7 +117,7 @@ def gate_checks(
     checks = [_enough(baseline, candidate, bounds.min_runs)]
     if unread:
         checks.append(GateCheck("records", "inconclusive", f"{unread} could not be read"))
-    checks += [_failures(name, baseline, candidate) for name in _HARD]
+    checks += [_failures(name, baseline, candidate) for name in HARD_EVALUATORS]
     checks += [_floor(name, baseline, candidate) for name in bounds.floors]
     checks.append(_utility(baseline, candidate, bounds.utility_drop))
     checks += [_rise(name, baseline, candidate, most) for name, most in bounds.rises.items()]

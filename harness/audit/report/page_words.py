@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 OUTCOME_WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -31,17 +31,40 @@ CHECK_WORDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 """What checking records found, after a number of records."""
 
-REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+
+class KindLook(NamedTuple):
+    """How a kind of refusal is shown: what it is called, and its colour by day and by night."""
+
+    words: str
+    light: str
+    dark: str
+
+
+KIND_LOOKS: Final[Mapping[str, KindLook]] = MappingProxyType(
     {
-        "missing_evidence": "Evidence is missing",
-        "approval_mode_mismatch": "Beyond its mode or approval",
-        "violates_decision_spec": "Outside what the decision allows",
-        "loop_guard": "Repeats itself",
-        "budget_exceeded": "Over the budget",
-        "score": "Policy or safety failed after the run",
+        "missing_evidence": KindLook("Evidence is missing", "#0072b2", "#56b4e9"),
+        "approval_mode_mismatch": KindLook("Beyond its mode or approval", "#b87700", "#e6a532"),
+        "violates_decision_spec": KindLook(
+            "Outside what the decision allows", "#009e73", "#2bc79a"
+        ),
+        "loop_guard": KindLook("Repeats itself", "#b14a85", "#e08cbc"),
+        "budget_exceeded": KindLook("Over the budget", "#5a4fcf", "#a59bff"),
+        "score": KindLook("Policy or safety failed after the run", "#d04a00", "#ff8a4c"),
     }
 )
 """The kinds of refusals; `score` is a run that failed, all others are plans that never ran."""
+
+REFUSAL_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {kind: look.words for kind, look in KIND_LOOKS.items()}
+)
+
+
+def kind_style() -> str:
+    """Return the rules of a style sheet that give each kind its colours."""
+    rules = [f".kind-{kind} {{ fill: {look.light}; }}\n" for kind, look in KIND_LOOKS.items()]
+    night = [f"  .kind-{kind} {{ fill: {look.dark}; }}\n" for kind, look in KIND_LOOKS.items()]
+    return f"{''.join(rules)}@media (prefers-color-scheme: dark) {{\n{''.join(night)}}}\n"
+
 
 EXPLAINED: Final[Mapping[str, str]] = MappingProxyType(
     {

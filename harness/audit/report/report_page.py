@@ -16,7 +16,13 @@ from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
 from harness.audit.report.collecting import Collected
-from harness.audit.report.page_words import CHECK_WORDS, EXPLAINED, OUTCOME_WORDS, REFUSAL_WORDS
+from harness.audit.report.page_words import (
+    CHECK_WORDS,
+    EXPLAINED,
+    OUTCOME_WORDS,
+    REFUSAL_WORDS,
+    kind_style,
+)
 from harness.audit.report.visible_text import data_text, visible
 from harness.errors import UsageError
 
@@ -162,7 +168,7 @@ def rendered(found: Collected, name: str) -> Iterator[str]:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     # Ours, or JSON without any character of markup: the only texts that are not escaped.
-    own = {part: _file(f"page.{part}") for part in ("css", "js")} | _data(found)
+    own = {"css": _style(), "js": _file("page.js")} | _data(found)
     safe = {part: Markup(text) for part, text in own.items()}  # noqa: S704
     blocks = ((id_, Markup(text)) for id_, text in found.details.blocks())  # noqa: S704
     template = environment.from_string(_file("page.html"))
@@ -173,8 +179,12 @@ def _file(name: str) -> str:
     return (files("harness.audit.report") / "files" / name).read_text(encoding="utf-8")
 
 
+def _style() -> str:
+    return _file("page.css") + kind_style()
+
+
 def _policy() -> str:
-    style, script = (_hash_source(_file(f"page.{part}")) for part in ("css", "js"))
+    style, script = _hash_source(_style()), _hash_source(_file("page.js"))
     return (
         f"default-src 'none'; style-src {style}; script-src {script}; img-src data:; "
         "base-uri 'none'; form-action 'none'; "

@@ -4,9 +4,10 @@ import argparse
 from math import isfinite
 from typing import Final
 
+from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
 from harness.commands.arguments import Commands, add_command, positive
 
-_FLOORS: Final = ("policy", "safety", "utility", "latency", "cost")
+_FLOORS: Final = tuple(dict.fromkeys((*HARD_EVALUATORS, *EVALUATOR_IDS)))
 _EXITS: Final = (
     "Exit status: 0 pass; 1 block; 2 a log or the command cannot be read; 3 inconclusive: too few "
     "runs, no measures, records that cannot be read, missing cases, or a bound that may be kept or "

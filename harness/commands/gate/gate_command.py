@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from critic import Run
 from evals.escaping import escape_line
+from evals.kinds import HARD_EVALUATORS
 from harness.audit.gate.bootstrap import quantile
 from harness.audit.gate.release_decision import (
     GateBounds,
@@ -79,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the checks and the answer. Exit status as documented by `critic gate --help`."""
     before, after = _sample(args.baseline), _sample(args.candidate)
     bounds = GateBounds(
-        floors=tuple(dict.fromkeys(("policy", "safety", *args.floor))),
+        floors=tuple(dict.fromkeys((*HARD_EVALUATORS, *args.floor))),
         utility_drop=args.utility_drop,
         verified_drop=args.verified_drop,
         rises={"latency": args.latency_rise, "cost": args.cost_rise},

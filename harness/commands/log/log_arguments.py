@@ -3,28 +3,12 @@
 import argparse
 from typing import Final
 
+from evals.kinds import CHECK_NAMES, HARD_EVALUATORS, MODES, REFUSAL_KINDS, REPORT_STATUSES
 from harness.commands.arguments import Commands, add, add_ci_format, add_command
 from harness.commands.log.log_proof_arguments import add_log_proofs
 
-STATUS_NAMES: Final = (
-    "completed",
-    "refused_by_critic",
-    "partial",
-    "begun",
-    "open",
-    "critic_error",
-)
-KIND_NAMES: Final = (
-    "missing_evidence",
-    "approval_mode_mismatch",
-    "violates_decision_spec",
-    "loop_guard",
-    "budget_exceeded",
-    "policy",
-    "safety",
-)
-CHECK_NAMES: Final = ("coverage", "surface", "approval", "evidence", "loop")
-MODE_NAMES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
+STATUS_NAMES: Final = (*REPORT_STATUSES, "begun", "open", "critic_error")
+KIND_NAMES: Final = (*REFUSAL_KINDS, *HARD_EVALUATORS)
 
 _EXITS: Final = (
     "Exit status: 0 all ok; 1 records are missing, or the tables were changed (hashes and chain "
@@ -97,7 +81,7 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
     some.add_argument("--kind", choices=KIND_NAMES, help="of a violation, or the evaluator")
     some.add_argument("--check", choices=CHECK_NAMES, help="a check that refused")
     some.add_argument("--tool", metavar="NAME", help="in the plan: ADAPTER/CAPABILITY, or the last")
-    some.add_argument("--mode", choices=MODE_NAMES, help="the safety mode")
+    some.add_argument("--mode", choices=MODES, help="the safety mode")
     some.add_argument("--trace", metavar="ID", help="a session has one trace")
     some.add_argument("--session", metavar="ID")
     some.add_argument("--since", metavar="TIME", help="RFC 3339 time or date, UTC")

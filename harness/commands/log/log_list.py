@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from evals.escaping import escape_line
+from evals.kinds import EVALUATOR_IDS
 from harness.canonical import ascii_json
 from harness.commands.cells import write_cells
 from harness.commands.log.log_filters import (
@@ -19,10 +20,10 @@ from harness.commands.log.log_filters import (
 from harness.log.search.listing import Listed, Listing
 from harness.log.sql import SqlDecisionLog
 from harness.record import Gap
-from harness.record.index_row import SCORED, IndexRow
+from harness.record.index_row import IndexRow
 
 _LISTS: Final = ("kinds", "checks", "tools")
-_SCORES: Final = frozenset(f"{what}_{one}" for one in SCORED for what in ("score", "status"))
+_SCORES: Final = frozenset(f"{what}_{one}" for one in EVALUATOR_IDS for what in ("score", "status"))
 _PLAIN: Final = tuple(
     name for name in IndexRow._fields if name not in {"seq", "status", "at_us", *_SCORES}
 )
@@ -74,7 +75,7 @@ def listed_wire(one: Listed | Gap) -> dict[str, Any]:
     wire |= {name: _member(name, value) for name in _PLAIN if (value := getattr(row, name))}
     scores = {
         name: {"status": getattr(row, f"status_{name}"), "score": getattr(row, f"score_{name}")}
-        for name in SCORED
+        for name in EVALUATOR_IDS
         if getattr(row, f"score_{name}") is not None
     }
     wire |= {"scores": scores} if scores else {}

@@ -6,10 +6,10 @@ Each question is one statement over the columns, so memory does not grow with th
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from evals.kinds import EVALUATOR_IDS
 from harness.log.search.listing import Listing
 from harness.log.search.query import Filters
 from harness.log.tables import INDEX
-from harness.record.index_row import SCORED
 
 _DAY: Final = 86_400_000_000
 """Microseconds of a day."""
@@ -45,7 +45,7 @@ _SCORES: Final = (
         f"count(score_{one}), avg(score_{one}), min(score_{one}), "
         f"sum(CASE WHEN status_{one} = 'warn' THEN 1 ELSE 0 END), "
         f"sum(CASE WHEN status_{one} = 'fail' THEN 1 ELSE 0 END)"
-        for one in SCORED
+        for one in EVALUATOR_IDS
     )
     + " FROM {rows}"
 )
@@ -171,8 +171,8 @@ def log_statistics(listing: Listing, filters: Filters) -> Statistics:
 
 
 def _scores(row: tuple[Any, ...]) -> dict[str, Score]:
-    scores = {}
-    for at, name in enumerate(SCORED):
+    scores: dict[str, Score] = {}
+    for at, name in enumerate(EVALUATOR_IDS):
         count, mean, least, warned, failed = row[5 * at : 5 * at + 5]
         scores[name] = Score(count, _float(mean), _float(least), warned or 0, failed or 0)
     return scores

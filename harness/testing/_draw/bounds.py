@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, ToolCapability
 from evals.binding import scalars
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from evals.needs import Bound
 from evals.pointers import values_at
 from harness.canonical import canonical_json

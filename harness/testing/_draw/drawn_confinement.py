@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from critic import ToolCapability
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from harness.canonical import canonical_json
 from harness.testing._draw.bounds import Bounds
 from harness.testing._draw.primitives import Json

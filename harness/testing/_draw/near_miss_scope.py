@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from critic import ToolCapability
-from evals.envelope import MODE_RANK
 from evals.json_schemas import compile_schema, schema_faults
+from evals.kinds import MODE_RANK
 from harness.testing._draw.drawn_confinement import leaks, texts_to_keep_in
 from harness.testing._draw.drawn_evidence import faults_of
 from harness.testing._draw.drawn_plans import Drafter

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from evals.envelope import MODE_RANK
+from evals.kinds import MODES
 from evals.timestamps import format_time, parse_time
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
 
@@ -19,7 +19,6 @@ NOW: Final = "2026-01-01T00:00:00Z"
 LATER: Final = "2026-01-02T00:00:00Z"
 _EARLIER: Final = "2025-12-31T00:00:00Z"
 
-MODES: Final = tuple(MODE_RANK)
 PAIRS: Final = (("a", "b"), ("a", "b.c"), ("a.b", "c"), ("b", "a"))
 REFS: Final = ("e", "f", "g")
 CLASSES: Final = ("k", "m")

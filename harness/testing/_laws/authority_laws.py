@@ -10,21 +10,21 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from critic import MODE_RANK, Refused, context_digest, digest
+from critic import Refused, context_digest, digest
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.json_value import SAFE_INTEGER
+from evals.kinds import MODES
 from harness.canonical import canonical_json
 from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing._laws.law_context import LawContext, marks, marks_of, with_manifest, with_part
 from harness.testing._laws.provenance_laws import TARGETS, operator_text_expires, require_no_wider
 
-_MODES: Final = tuple(MODE_RANK)
 _DEFAULTS: Final = {"max_steps": DEFAULT_MAX_STEPS, "bucket_tokens": DEFAULT_BUCKET_TOKENS}
 
 
 def _two_modes(context: LawContext) -> list[str]:
     """Draw two modes, the lower first."""
-    return sorted((context.pick(_MODES), context.pick(_MODES)), key=_MODES.index)
+    return sorted((context.pick(MODES), context.pick(MODES)), key=MODES.index)
 
 
 def safety_mode_is_monotone(context: LawContext) -> None:

@@ -17,9 +17,17 @@ from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunBudget
 from critic.checks import CHECKS
 from critic.checks.coverage_check import unproduced_outputs
 from critic.checks.loop_check import planned_tokens
+from critic.checks.violation import Found
 from critic.prepared import PreparedPlan, prepare_plan
-from critic.verdicts import RefusalKind
-from evals.envelope import MODE_RANK
+from evals.kinds import (
+    APPROVABLE_KINDS,
+    CHECK_NAMES,
+    KINDS_OF,
+    MODE_RANK,
+    REFUSAL_KINDS,
+    Check,
+    RefusalKind,
+)
 from harness.record import sha256
 from harness.record.index_row import EPOCH, MICROSECOND
 from harness.what_if.changed_turns import Unjudgeable
@@ -32,39 +40,42 @@ _MOST_FACTS: Final = 50_000  # of one setting: they are forgotten together
 _MOST_TIMES: Final = 16  # of one context: as above
 _DESTRUCTIVE_RANK: Final = MODE_RANK["destructive"]
 
-UNCOVERED: Final = 1
-"""The bit of a plan that does not cover the outputs of its spec, or is of another trace."""
-_STEP_BITS: Final[Mapping[tuple[str, bool], int]] = MappingProxyType(
-    {
-        ("surface", False): 1 << 1,
-        ("surface", True): 1 << 2,
-        ("approval", False): 1 << 3,
-        ("approval", True): 1 << 4,
-        ("evidence", False): 1 << 5,
-        ("evidence", True): 1 << 6,
-        ("loop", True): 1 << 8,
-    }
+_FOUND: Final[tuple[tuple[Check, RefusalKind, bool], ...]] = tuple(
+    (check, kind, approvable)
+    for check in CHECK_NAMES
+    for kind in KINDS_OF[check]
+    for approvable in (False, True)
+    if not approvable or kind in APPROVABLE_KINDS
 )
-"""The bits of what the checks find about a step, and whether an approval would clear it."""
-EVIDENCE: Final = 1 << 5
-LOOP: Final = 1 << 7
-OVER_BUDGET: Final = 1 << 9
-SITUATION_BITS: Final = 10
+_BITS: Final = {found: 1 << at for at, found in enumerate(_FOUND)}
+"""The bit of what a check finds, of which kind, and whether an approval would clear it."""
+SITUATION_BITS: Final = len(_FOUND)
+FIRST_KINDS: Final = tuple(dict.fromkeys(kind for _, kind, _ in _FOUND))
+"""The kinds in the order of the checks."""
+
+
+def _bits_of(kind: RefusalKind, *, approvable: bool) -> int:
+    return sum(bit for found, bit in _BITS.items() if found[1:] == (kind, approvable))
+
+
 BITS_OF: Final[Mapping[RefusalKind, tuple[int, int]]] = MappingProxyType(
     {
-        "missing_evidence": (EVIDENCE, 1 << 6),
-        "approval_mode_mismatch": (1 << 3, 1 << 4),
-        "violates_decision_spec": (UNCOVERED | 1 << 1, 1 << 2),
-        "loop_guard": (LOOP, 1 << 8),
-        "budget_exceeded": (OVER_BUDGET, 0),
+        kind: (_bits_of(kind, approvable=False), _bits_of(kind, approvable=True))
+        for kind in REFUSAL_KINDS
     }
 )
 """The bits of each kind: those that no approval clears, and those that one would clear."""
-FIRST_KINDS: Final[tuple[RefusalKind, ...]] = (
-    *("violates_decision_spec", "approval_mode_mismatch", "missing_evidence"),
-    *("loop_guard", "budget_exceeded"),
-)
-"""The kinds in the order of the checks."""
+
+
+def _whole_plan_bits(check: Check) -> list[int]:
+    """Return the bits of what a check finds about a plan as a whole, by kind."""
+    return [_BITS[check, kind, False] for kind in KINDS_OF[check]]
+
+
+# A kind more than these is not judged by the kernel yet, and fails here.
+(UNCOVERED,) = _whole_plan_bits("coverage")
+(EVIDENCE,) = _whole_plan_bits("evidence")
+LOOP, OVER_BUDGET = _whole_plan_bits("loop")
 
 DESTRUCTIVE: Final = 1 << SITUATION_BITS
 """The bit of a step that is destructive: this alone is not a violation."""
@@ -124,7 +135,7 @@ class Setting:
             bits |= DESTRUCTIVE
         for check in CHECKS:
             for found in check(case):
-                bits |= 0 if found.step is None else _bit(found.check, found.approvable)
+                bits |= 0 if found.step is None else _bit(found)
         return StepFacts(bits, planned_tokens(case))
 
     def _covered(self, case: PreparedPlan) -> int:
@@ -137,10 +148,10 @@ class Setting:
         return sum(bit for name, bit in self._classes.items() if name in pinned)
 
 
-def _bit(check: str, approvable: bool) -> int:
-    if check == "loop" and not approvable:
+def _bit(found: Found) -> int:
+    if found.check == "loop" and not found.approvable:
         return 0  # of the order of steps, of which here is only one
-    return _STEP_BITS[check, approvable]
+    return _BITS[found.check, found.kind, found.approvable]
 
 
 class TimedSettings:

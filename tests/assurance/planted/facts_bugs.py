@@ -50,17 +50,12 @@ FACTS_BUGS: Final[tuple[Bug, ...]] = (
         "and 0 <= value <= 1:",
         "and not (value < 0 or value > 1):",
     ),
-    Bug(
+    slip(
         "mode-of-another-house",
-        "a mode that nobody ranked is let in and ranks lowest",
-        (
-            Edit(
-                _ENVELOPE,
-                'ApprovalMode = Literal["read_only", ',
-                'ApprovalMode = Literal["admin", "read_only", ',
-            ),
-            Edit(_ENVELOPE, '{"read_only": 0, ', '{"admin": 0, "read_only": 0, '),
-        ),
+        "evals/kinds.py",
+        "a mode that nobody knows is let in and ranks lowest",
+        'ApprovalMode = Literal["read_only", ',
+        'ApprovalMode = Literal["admin", "read_only", ',
         hole="unknown_mode",
     ),
     slip(

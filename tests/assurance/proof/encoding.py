@@ -49,7 +49,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from tests.assurance.proof.solver import Term, every, some, z3
 from tests.assurance.proof.worlds import (
     ARG,

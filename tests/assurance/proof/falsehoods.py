@@ -6,7 +6,7 @@ All are about plans of few steps, since an example is small.
 
 from typing import Final
 
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from tests.assurance.proof import encoding as enc
 from tests.assurance.proof import worlds as ws
 from tests.assurance.proof.encoding import accepted, facts

@@ -10,7 +10,7 @@ from typing import Final
 
 from critic.verdicts import MOST_LISTED
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from tests.support.paths import FIXTURES, ROOT
 
 PROOFS: Final = FIXTURES / "proofs.json"

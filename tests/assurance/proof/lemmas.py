@@ -6,7 +6,7 @@ every plan of any length.
 
 from typing import Final
 
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from tests.assurance.proof import encoding as enc
 from tests.assurance.proof import worlds as ws
 from tests.assurance.proof.encoding import facts

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final
 
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
-from evals.envelope import MODE_RANK
+from evals.kinds import MODE_RANK
 from tests.assurance.proof.solver import Term, every, some, z3
 
 INT: Final = z3.IntSort()

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from critic import Plan, Proposal, RunContext
 from critic.session import RESERVED_IDS
-from evals.envelope import ApprovalMode
+from evals.kinds import ApprovalMode
 from evals.plan import Step, ToolStep
 from harness.canonical import canonical_json
 from harness.policy import Policy

@@ -28,8 +28,12 @@ SEEDS = 60
 def _without_bit(name: str, approvable: bool) -> Plant:
     def plant(patch: pytest.MonkeyPatch) -> None:
         real = column_facts._bit
-        bit = column_facts._STEP_BITS[name, approvable]
-        patch.setattr(column_facts, "_bit", lambda *found: real(*found) & ~bit)
+        bits = sum(
+            bit
+            for (check, _, cleared), bit in column_facts._BITS.items()
+            if (check, cleared) == (name, approvable)
+        )
+        patch.setattr(column_facts, "_bit", lambda found: real(found) & ~bits)
 
     return plant
 
