@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Final, TypeAlias
 
 from harness.commands.log.log_filters import EXIT_NOT_SOUND
-from harness.commands.replay.replay_command import with_progress
+from harness.commands.progress import with_progress
 from harness.commands.replay.replay_since import parse_head
 from harness.commands.replay.replay_text import answer_reporter, count_of_records, reported
 from harness.log.sql import SqlDecisionLog

@@ -39,7 +39,7 @@ from harness.commands.log.note_files import (
     shown_path,
     signed_checkpoint,
 )
-from harness.commands.replay.replay_command import with_progress
+from harness.commands.progress import with_progress
 from harness.commands.replay.replay_text import count_of_records
 from harness.errors import UsageError, escape_text
 from harness.log.log_places import is_url

@@ -11,7 +11,7 @@ from shlex import join
 from typing import Any, Final
 
 from evals.escaping import escape_line
-from harness.commands.progress import JsonEvents, Progress
+from harness.commands.loop.loop_lines import JsonEvents, Progress
 from harness.errors import UsageError
 from harness.loops.code.agent_commands import AGENT_SETTINGS, agent_settings, require_program
 from harness.loops.code.check_gate import check_patterns

@@ -3,13 +3,13 @@
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
 from harness.audit.proofs.comparison import Departure
+from harness.commands.progress import with_progress
 from harness.commands.replay.replay_engines import engine_of, in_this_process
 from harness.commands.replay.replay_since import parse_head, record_since, require_later
 from harness.commands.replay.replay_state import ReplayState, check_state, keep_state, kept_state
@@ -128,19 +128,3 @@ def _link_since(log: SqlDecisionLog, replayer: Replayer, since: Head) -> Link:
             "is another log: replay it without --since"
         )
     return link
-
-
-def with_progress(
-    answers: Iterator[_T], total: int, counts: Mapping[str, int] = MappingProxyType({})
-) -> Iterator[_T]:
-    """Return answers or records, with a progress bar on a terminal and none in a pipe.
-
-    `counts` are those of answers that were given before.
-    """
-    if not sys.stderr.isatty():
-        return answers
-    from tqdm import tqdm  # noqa: PLC0415 - slow to load, and only shown on a terminal
-
-    tqdm.monitor_interval = 0  # no thread of its own: a process with threads is unsafe to copy
-    begun = sum(counts.values())
-    return iter(tqdm(answers, total=total, initial=begun, unit=" records", leave=False))

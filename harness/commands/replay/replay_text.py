@@ -1,6 +1,5 @@
 """Print the answers of replay, for `critic replay` and `critic log verify`, in every format."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Protocol, get_args
@@ -14,6 +13,7 @@ from harness.commands.formats.format_entries import (
     entry_reporter,
 )
 from harness.commands.formats.judgement import DocumentMessage
+from harness.commands.progress import print_above
 from harness.log.passwords import without_passwords
 from harness.record import Head
 from harness.replay.log_check import LogCheck
@@ -71,31 +71,31 @@ class _TextAnswers:
 
     def answer(self, answer: ReplayResult) -> None:
         if not answer or answer.notes:
-            _print(answer.text())
+            print_above(answer.text())
 
     def check(self, check: LogCheck) -> None:
         if text := check.text():
-            _print(text)
+            print_above(text)
 
     def close(self, summary: str, head: Head | None) -> None:
-        _print(summary)
+        print_above(summary)
         if head is not None:
-            _print(f"head {head.seq}:{head.hash}")
+            print_above(f"head {head.seq}:{head.hash}")
 
 
 class _JsonAnswers:
     """Prints every answer as one JSON object a line."""
 
     def answer(self, answer: ReplayResult) -> None:
-        _print(ascii_json(answer.wire()))
+        print_above(ascii_json(answer.wire()))
 
     def check(self, check: LogCheck) -> None:
         if check.damage or check.notes:
-            _print(ascii_json({"log": check.wire()}))
+            print_above(ascii_json({"log": check.wire()}))
 
     def close(self, _summary: str, head: Head | None) -> None:
         if head is not None:
-            _print(ascii_json({"head": f"{head.seq}:{head.hash}"}))
+            print_above(ascii_json({"head": f"{head.seq}:{head.hash}"}))
 
 
 class _EntryAnswers:
@@ -120,11 +120,3 @@ class _EntryAnswers:
 
     def close(self, _summary: str, _head: Head | None) -> None:
         self._reporter.close()
-
-
-def _print(text: str) -> None:
-    """Print a line, above the progress bar if there is one."""
-    if "tqdm" in sys.modules:
-        sys.modules["tqdm"].tqdm.write(text, file=sys.stdout)
-    else:
-        sys.stdout.write(f"{text}\n")

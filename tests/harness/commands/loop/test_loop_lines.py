@@ -1,6 +1,7 @@
 """Progress: live on a terminal, plain lines in a pipe; agents are heard on a terminal only."""
 
 import asyncio
+import errno
 import io
 import json
 import re
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.commands.progress import JsonEvents, Progress
+from harness.commands.loop.loop_lines import JsonEvents, Progress
 from harness.loops.code.code_events import (
     AgentEnded,
     AgentOutput,
@@ -35,6 +36,20 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
+
+
+class Gone(Terminal):
+    """A terminal that goes away after some writes."""
+
+    def __init__(self, left: int, number: int) -> None:
+        super().__init__()
+        self._left, self._number = left, number
+
+    def write(self, text: str) -> int:
+        self._left -= 1
+        if self._left < 0:
+            raise OSError(self._number, "gone")
+        return super().write(text)
 
 
 def made(event: Any, **fields: Any) -> CodeLoopEvent:
@@ -99,10 +114,16 @@ def test_verbose_prints_what_agents_print_line_by_line_with_their_names() -> Non
 
 def test_a_terminal_sees_the_time_pass_and_what_agents_print() -> None:
     text = shown(Terminal(), *WHOLE)
-    assert re.search(r"\r\x1b\[K\[2/3\] actor +[0-9]+\.[0-9] s", text)
-    left = [line.rpartition("\x1b[K")[2] for line in text.split("\n")]
+    assert re.search(r"\r\[2/3\] actor +[0-9]+\.[0-9] s", text)
+    left = [line.rpartition("\r")[2] for line in text.split("\n")]
     assert " actor| hello" in left
     assert left[-1] == ""
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.EPIPE])
+@pytest.mark.parametrize("left", range(12))
+def test_a_session_goes_on_without_its_terminal(left: int, number: int) -> None:
+    shown(Gone(left, number), *WHOLE)
 
 
 @pytest.mark.parametrize("decision", [Done(summary="s", confidence=0.5), Continue(feedback="f")])
@@ -127,14 +148,14 @@ def test_other_ends_have_a_line_too() -> None:
 def test_what_agents_print_is_cut_and_escaped(stream: Any, text: str) -> None:
     events = [*agent("actor", text), made(DecisionMade, decision=Continue(feedback=f"f{text}"))]
     output = shown(stream(), *events, verbose=True)
-    lines = [line.rpartition("\x1b[K")[2] for line in output.splitlines()]
+    lines = [line.rpartition("\r")[2] for line in output.splitlines()]
     assert all(map(is_safe, lines))
     assert all(len(line) < 6 * 520 for line in lines)
 
 
 def test_a_step_that_was_interrupted_leaves_no_half_line() -> None:
     start = made(AgentStarted, role="actor", attempt=1)
-    assert shown(Terminal(), start).endswith("\r\x1b[K")
+    assert shown(Terminal(), start).endswith("\r")
     assert shown(io.StringIO(), start) == f"session {SESSION}\n"
 
 
