@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from evals.capability import Binding, Demand, Role, ToolCapability
+from evals.capability import Binding, Demand, Role, ToolCapability, least_tokens
 from evals.json_schemas import CompiledSchema, compile_schema
 from evals.kinds import MODE_RANK, ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
@@ -46,7 +46,7 @@ class ToolEntry:
     bound_args: Mapping[str, tuple[str, ...] | Binding]
     args_schema: Any
     produces: frozenset[str]
-    min_tokens: int
+    least_tokens: int
     traits: int
     leaves_args_unchecked: bool = field(default=False, init=False)
     """Whether there is no `args_schema`, or one that accepted any args when it was last asked."""
@@ -186,7 +186,7 @@ def _tool(entry: ToolCapability) -> ToolEntry:
         bound_args={} if entry.bound_args is None else entry.bound_args,
         args_schema=entry.args_schema,
         produces=frozenset(entry.produces or ()),
-        min_tokens=entry.min_tokens or 0,
+        least_tokens=least_tokens(entry),
         traits=1 << rank
         | (NO_ARGS_SCHEMA if entry.args_schema is None else HAS_ARGS_SCHEMA)
         | needs_evidence

@@ -205,3 +205,8 @@ class ToolCapability(Envelope):
                     {"name": escape_name(name)},
                 )
         return self
+
+
+def least_tokens(tool: ToolCapability | None) -> int:
+    """Return the tokens that a call counts at least, whatever the plan estimates."""
+    return (tool.min_tokens or 0) if tool else 0

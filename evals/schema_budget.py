@@ -7,7 +7,6 @@ of them is refused with the name of that limit.
 """
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -86,7 +85,8 @@ def _exceeded(costs: Costs, schema: Json) -> str | None:
         return f"{MAX_REFERENCE_CHAIN} references in a chain"
     if costs.alternatives > MAX_ALTERNATIVES:
         return f"{MAX_ALTERNATIVES} alternatives for one value"
-    if costs.in_place > MAX_IN_PLACE and not _UNEVALUATED.isdisjoint(_keys(schema)):
+    parts = every_object(schema)
+    if costs.in_place > MAX_IN_PLACE and any(not _UNEVALUATED.isdisjoint(it) for it in parts):
         return f"{MAX_IN_PLACE} schemas within one another, with unevaluated..."
     return None
 
@@ -138,10 +138,6 @@ def _at_pointer(value: Any, pointer: str) -> Any:
         else:
             value = value.get(name) if type(value) is dict else None
     return value
-
-
-def _keys(root: Json) -> Iterator[str]:
-    return chain.from_iterable(every_object(root))
 
 
 def costs_of(root: Any) -> Costs:

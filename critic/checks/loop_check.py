@@ -22,9 +22,8 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
     Steps count together with `ctx.spent`, against `max_steps`. Ids are unique, `depends_on` names
     earlier steps only, and no destructive call is made twice with the same args: not within the
     plan, and not after an earlier plan of the trace (`ctx.spent.calls`) made it, unless a valid
-    approval of this plan covers the step. Each step takes its own estimate of tokens or its
-    capability's `min_tokens`, whichever is more; their sum and what was spent stay within
-    `bucket_tokens`.
+    approval of this plan covers the step. Each step takes its own estimate of tokens or the least
+    of its capability, whichever is more; their sum and what was spent stay within `bucket_tokens`.
 
     Yields `loop_guard` without a step, at `/steps`, for too many steps, or with the step, at
     `/steps/N/id`, `/steps/N/depends_on/M` or `/steps/N`; and `budget_exceeded` without a step, at
@@ -45,10 +44,10 @@ def check_loop(case: PreparedPlan) -> Iterator[Found]:
 
 
 def planned_tokens(case: PreparedPlan) -> int:
-    """Return the tokens of all steps: the estimate, or the capability's `min_tokens` if more."""
+    """Return the tokens of all steps: the estimate, or the least of its capability if more."""
     total = 0
     for _, tool, fields in case.steps:
-        estimated, least = fields["estimated_tokens"], tool.min_tokens
+        estimated, least = fields["estimated_tokens"], tool.least_tokens
         total += least if estimated is None or estimated < least else estimated
     return total
 

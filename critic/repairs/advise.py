@@ -233,7 +233,7 @@ class _RepairRound:
     def _saving(self, tokens: int) -> SaveTokens:
         """Return the repair that saves the tokens by dropping the fewest steps."""
         costs = {
-            index: max(fields["estimated_tokens"] or 0, tool.min_tokens)
+            index: max(fields["estimated_tokens"] or 0, tool.least_tokens)
             for index, tool, fields in self._case.steps
         }
         over, steps = sum(costs.values()) - self._options.tokens_left, list[int]()

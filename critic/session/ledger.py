@@ -11,7 +11,7 @@ from critic.session.changed import changed
 from critic.session.grown import Grown
 from critic.session.session_rules import SessionRules, SessionTool
 from critic.session.session_values import call_hosts, files_made, hosts_of, spellings, values_made
-from evals.capability import ToolName
+from evals.capability import ToolName, least_tokens
 from evals.context import ApprovedValue, RunContext, SessionFacts, Spent, SpentCall
 from evals.json_value import SAFE_INTEGER
 from evals.timestamps import unexpired
@@ -229,8 +229,7 @@ def expected_tokens(rules: SessionRules, call: Call) -> int:
     An agent that estimates less than the least of the tool cannot spend less by it.
     """
     tool = rules.tools.get(call.tool)
-    least = 0 if tool is None else tool.capability.min_tokens or 0
-    return max(call.estimated_tokens or 0, least)
+    return max(call.estimated_tokens or 0, least_tokens(tool.capability if tool else None))
 
 
 def _destructive(tool: SessionTool | None, call: Call, turn: int, step: int) -> Iterable[MadeCall]:

@@ -23,6 +23,7 @@ from critic import (
     Violation,
     verify,
 )
+from evals.capability import least_tokens
 from evals.escaping import escape_line
 from evals.json_schemas import compile_schema
 from evals.timestamps import format_time, unexpired
@@ -145,7 +146,7 @@ class Search:
         self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
         self._expiring = list(_expiring(accepting, refusing))
         self._repriced = any(
-            (tool.min_tokens or 0) != (self._others[pair].min_tokens or 0)
+            least_tokens(tool) != least_tokens(self._others[pair])
             for pair, tool in self._tools.items()
             if pair in self._others
         )
@@ -295,7 +296,7 @@ class Search:
     def _padded(self, plan: Json) -> Json | None:
         """Return the plan with a step that takes all tokens which the accepting policy leaves."""
         least = [
-            (self._tools[pair].min_tokens or 0) if (pair := pair_of(step)) in self._tools else 0
+            least_tokens(self._tools[pair]) if (pair := pair_of(step)) in self._tools else 0
             for step in plan["steps"]
         ]
         left = self._budget.bucket_tokens - sum(least)
@@ -341,7 +342,7 @@ def _is_about(
     violation: Violation, calls: set[int], tool: PolicyTool, other: PolicyTool | None
 ) -> bool:
     """Return whether a violation is of one of these calls, or of the tokens that they take."""
-    dearer = other is not None and (other.min_tokens or 0) > (tool.min_tokens or 0)
+    dearer = least_tokens(other) > least_tokens(tool)
     by_tokens = violation.kind == "budget_exceeded" and dearer
     return violation.offending_step in calls or by_tokens
 

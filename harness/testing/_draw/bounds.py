@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, ToolCapability
 from evals.binding import scalars
+from evals.capability import least_tokens
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.kinds import MODE_RANK
 from evals.needs import Bound
@@ -151,8 +152,7 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
     tools = [
         tool
         for tool in compiled.manifests.tool_manifest
-        if (tool.min_tokens or 0) <= tokens
-        and all(name in fresh for name in required_classes(tool))
+        if least_tokens(tool) <= tokens and all(name in fresh for name in required_classes(tool))
     ]
     return Bounds(
         ctx=ctx,

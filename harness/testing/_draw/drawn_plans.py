@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from critic import EvidenceItem, Plan, ToolCapability, digest
 from evals.binding import is_empty
+from evals.capability import least_tokens
 from evals.json_schemas import compile_schema
 from evals.needs import Bound, Need, needs_of
 from harness.canonical import canonical_json
@@ -149,7 +150,7 @@ class Drafter:
     def tokens(self, steps: Sequence[Json]) -> int:
         """Return the tokens that the steps count as."""
         estimates = [(step.get("estimated_tokens", 0), self.tool_of(step)) for step in steps]
-        return sum(max(own, (tool and tool.min_tokens) or 0) for own, tool in estimates)
+        return sum(max(own, least_tokens(tool)) for own, tool in estimates)
 
     def step(self, tool: ToolCapability) -> Json | None:
         """Return a step that calls the tool and meets its demands; None if none was found."""

@@ -342,7 +342,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "saving-without-the-least",
         _ADVISE,
         "steps to drop are chosen by their estimates, without the least their tools take",
-        'max(fields["estimated_tokens"] or 0, tool.min_tokens)',
+        'max(fields["estimated_tokens"] or 0, tool.least_tokens)',
         'fields["estimated_tokens"] or 0',
     ),
 )
