@@ -5,6 +5,7 @@ from typing import Final
 from tests.assurance.planted.bug import Bug
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
 from tests.assurance.planted.demand_bugs import DEMAND_BUGS
+from tests.assurance.planted.direction_bugs import DIRECTION_BUGS
 from tests.assurance.planted.evals_bugs import EVALS_BUGS
 from tests.assurance.planted.facts_bugs import FACTS_BUGS
 from tests.assurance.planted.harness_bugs import HARNESS_BUGS
@@ -25,6 +26,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *FACTS_BUGS,
     *EVALS_BUGS,
     *HARNESS_BUGS,
+    *DIRECTION_BUGS,
     *MEMBER_BUGS,
     *NEAR_BUGS,
     *TOOLS_BUGS,
