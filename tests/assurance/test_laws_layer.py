@@ -7,13 +7,15 @@ import pytest
 from critic import Run
 from harness.testing._laws.evaluator_laws import JudgedRun
 from harness.testing._laws.verify_laws import OF_SOURCED
-from harness.testing.laws import LAWS
+from harness.testing.laws import GUARD_LAWS, LAWS
 from tests.assurance.layers import laws
 from tests.assurance.layers.laws import (
     EVALUATED,
+    GuardTask,
     Task,
     World,
     broken,
+    guard_tasks,
     tasks,
     worlds,
     worlds_of_cases,
@@ -30,6 +32,14 @@ def test_every_law_is_tried_in_every_world_that_it_is_about() -> None:
         laws_here = [name for name in LAWS if is_sourced or name not in sourced]
         assert here == [*laws_here, *EVALUATED]
     assert {task.name for task in found} == {*LAWS, *EVALUATED}
+
+
+def test_every_law_of_guards_is_tried() -> None:
+    found = list(guard_tasks(1))
+    assert {task.name for task in found} == {*GUARD_LAWS}
+    task = GuardTask("that halts", GUARD_LAWS[0], 1)
+    assert task.told == f"{GUARD_LAWS[0]} of a guard that halts"
+    assert "says nothing here" in broken(task)
 
 
 def test_the_worlds_of_the_cases_are_many_and_each_another() -> None:

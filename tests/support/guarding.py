@@ -104,6 +104,31 @@ def desk(**guard: Any) -> Json:
     return {**policy, "guard": {**policy["guard"], **guard}}
 
 
+def asking_desk(**guard: Any) -> Json:
+    """Return a desk where people are asked, results expire, and so does what is known before."""
+    wire = desk(max_questions=9, **guard)
+    wire["spec"] = {**wire["spec"], "approval_required_from": "destructive"}
+    wire["tool"] = [{**wire["tool"][0], "expires_after_s": 60}, *wire["tool"][1:]]
+    source = {"author": "system", "standing": "named"}
+    known = {"id": "terms", "classification": "terms", "content": "iban-4712", "source": source}
+    return {**wire, "evidence": [{**known, "expires_at": "2026-05-09T12:00:07Z"}]}
+
+
+def asking_refunds(**guard: Any) -> Json:
+    """Return a shop where a person is asked about what leaves it, and look-ups expire."""
+    wire: Json = json.loads((FIXTURES / "sessions" / "refunds.json").read_bytes())["policy"]
+    settings = {**wire["guard"], "max_questions": 9, **guard}
+    return {
+        **wire,
+        "guard": settings,
+        "spec": {**wire["spec"], "approval_required_from": "network"},
+    }
+
+
+SELDOM: Final = ("before an expiry", "at an expiry", "after an expiry")
+"""What few streams of the shop meet."""
+
+
 def open_(session: str = "s", request: str = "Do the transfer of plan.md", **more: Any) -> Json:
     scope = ["transfer", "shred", "make_note"]
     return {"event": "open", "session": session, "request": request, "scope": scope, **more}

@@ -28,12 +28,12 @@ EARLIER_DIGEST: Final = "$EARLIER"
 NOON: Final = datetime(2026, 5, 9, 12, tzinfo=UTC)
 """When streams begin."""
 
-_WORDS: Final = ("iban-4711", "iban-4712", 30)
+_WORDS: Final = ("iban-4711", "iban-4712", "memo-1", 30)
 _IDS: Final = ("c", "d", "C", "c/1", "e")
 _ENDS: Final = ("completed", "completed", "completed", "failed", "timed_out", "unknown")
 _TICK: Final = timedelta(microseconds=1)
 _MINUTE: Final = timedelta(seconds=60)
-_APPROVED_FOR: Final = (*(ABSENT, _MINUTE) * 4, timedelta(0), -_TICK)
+_APPROVED_FOR: Final = (*(ABSENT, _MINUTE, _TICK) * 2, timedelta(0), -_TICK)
 _KINDS: Final = ("calls", "result", "answer", "said", "close", "open", "close")
 
 
@@ -116,14 +116,14 @@ class StreamDrafter:
         """Return an event of this session, of which the time may move."""
         given = {name: value for name, value in members.items() if value is not ABSENT}
         event = {"event": kind, "session": self._session, **given}
-        if self._moves and (kind == "open" or self._draw(st.integers(0, 2)) == 2):
+        if self._moves and (kind == "open" or chance(self._draw)):
             self._now = pick(self._draw, self._moments())
             event["as_of"] = format_time(self._now)
         return event
 
     def _moments(self) -> list[datetime]:
         """Return the moments that may come: now, and before, at and after each expiry."""
-        near = [one + by for one in self._expiries for by in (-_TICK, timedelta(0), _TICK)]
+        near = [one + by for one in self._expiries[-2:] for by in (timedelta(0), -_TICK, _TICK)]
         return [self._now, *dict.fromkeys(near), self._now + timedelta(seconds=7)]
 
     def _opening(self) -> Json:
@@ -180,13 +180,14 @@ class StreamDrafter:
         draw = self._draw
         name = pick(draw, [*self._waiting * 4, *_IDS])
         tool = self._tools.get(self._asked.get(name, ""))
-        if tool is not None and tool.expires_after_s is not None:
-            self._expiries.append(self._now + timedelta(seconds=tool.expires_after_s))
         output = pick(draw, (self._content(tool), self._text(), {"from": self._word()}, ABSENT))
         measures = {"tokens": pick(draw, (ABSENT, 3, 900))}
         error = pick(draw, (ABSENT, ABSENT, f"see {self._word()}"))
         status = pick(draw, _ENDS)
-        return self._wire("result", id=name, status=status, output=output, error=error, **measures)
+        event = self._wire("result", id=name, status=status, output=output, error=error, **measures)
+        if tool is not None and tool.expires_after_s is not None:
+            self._expiries.append(self._now + timedelta(seconds=tool.expires_after_s))
+        return event
 
     def _content(self, tool: PolicyTool | None) -> Json:
         """Draw an output that holds what the tools demand of its class."""

@@ -40,14 +40,15 @@ def two_streams_are_answered_as_each_alone(trial: StreamTrial) -> None:
         trial.require(same, f"session {name!r} is answered otherwise among others", mixed, alone)
         kept = recorded(alone) == recorded(among)
         trial.require(kept, f"session {name!r} is recorded otherwise among others", mixed, alone)
-        halted += _halted(alone)
+        halted += _halted(trial, alone)
         trial.met["asked and answered"] += _asks_and_answers(alone)
     trial.met["both halted"] += halted == len(names)
     trial.met["near ids"] += names != NEAR_SESSIONS[0]
 
 
-def _halted(played: PlayedStream) -> bool:
-    return any("halted" in a["error"]["message"] for a in played.answers if a and is_error(a))
+def _halted(trial: StreamTrial, played: PlayedStream) -> bool:
+    halts = trial.policy.guard.on_refusal == "halt"
+    return halts and any(a.get("action") == "refuse" for a in played.answers if a)
 
 
 def _asks_and_answers(played: PlayedStream) -> bool:

@@ -20,11 +20,12 @@ from harness.wire import build
 
 @dataclass
 class _Asked:
-    """A batch that a person is asked about, and the time of the question."""
+    """A batch that a person is asked about, as it was when they were: when, and on what results."""
 
     calls: list[Json]
     plan_digest: str
     at: datetime
+    expiries: list[datetime | None]
 
 
 @dataclass
@@ -62,7 +63,9 @@ class SessionModel:
         self.expiries += [until] * count
 
     def _ruled(self, event: Json, answer: Json, now: datetime) -> None:
-        asked = _Asked(event["calls"], answer["plan_digest"], now) if "calls" in event else None
+        asked = None
+        if "calls" in event:
+            asked = _Asked(event["calls"], answer["plan_digest"], now, [*self.expiries])
         batch = asked or self.question
         if answer["action"] == "allow" and batch is not None:
             self.steps += len(batch.calls)
@@ -127,8 +130,9 @@ def _faults(
     if proposal.ctx.as_of != at:
         yield f"it is judged as of {proposal.ctx.as_of}, not {at}"
     made = [item for item in proposal.compiled.manifests.evidence_manifest if _is_result(item)]
-    if [item.expires_at for item in made] != model.expiries:
-        yield f"results expire at {[item.expires_at for item in made]}, not {model.expiries}"
+    expiries = model.expiries if asked is None else asked.expiries
+    if [item.expires_at for item in made] != expiries:
+        yield f"results expire at {[item.expires_at for item in made]}, not {expiries}"
     if proposal.ctx.spent is None or proposal.ctx.spent.steps != model.steps:
         yield f"{proposal.ctx.spent} was spent, not {model.steps} steps"
     yield from _of_approvals(model, event, proposal)

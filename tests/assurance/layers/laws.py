@@ -2,7 +2,8 @@
 
 A world is a manifest, a spec and a context. The refund, the parcels of the downstream example and
 a world drawn anew for each example keep every law of `verify`, and their runs every law of
-evaluators. A full run tries far more examples, and some on the manifest of each case file too.
+evaluators. A guard keeps its laws on drawn streams of events, answering or halting. A full run
+tries far more examples, and some on the manifest of each case file too.
 """
 
 import sys
@@ -25,11 +26,12 @@ from critic import (
 from evals import EVALUATORS
 from harness.cases import Case, case_files, read_case
 from harness.testing._laws.evaluator_laws import EVALUATOR_LAWS, OwnEvaluator
-from harness.testing.laws import Laws, check_evaluator
+from harness.testing.laws import GUARD_LAWS, Laws, check_evaluator, check_guard
 from harness.testing.strategies import runs
 from harness.wire import InvalidInput, parse
 from tests.assurance.forked import forked
 from tests.assurance.row import Row, all_held
+from tests.support.guarding import SELDOM, Json, asking_desk, asking_refunds, policy_of
 from tests.support.paths import ROOT
 
 _FIXTURES: Final = ROOT / "fixtures"
@@ -37,15 +39,16 @@ _SECONDS: Final = 1_200
 
 
 class Effort(NamedTuple):
-    """Examples for each law: of `verify`, of evaluators, and of `verify` in the worlds of cases."""
+    """Examples for each law: of `verify`, of evaluators, of `verify` in cases, and of guards."""
 
     of_verify: int
     of_evaluators: int
     of_cases: int
+    of_guards: int
 
 
-_QUICK: Final = Effort(of_verify=50, of_evaluators=20, of_cases=0)
-_FULL: Final = Effort(of_verify=500, of_evaluators=500, of_cases=10)
+_QUICK: Final = Effort(of_verify=50, of_evaluators=20, of_cases=0, of_guards=60)
+_FULL: Final = Effort(of_verify=500, of_evaluators=500, of_cases=10, of_guards=500)
 
 
 class World(NamedTuple):
@@ -69,6 +72,28 @@ class Task(NamedTuple):
     def told(self) -> str:
         """Return the task on one line."""
         return f"{self.name} of {self.world.name}"
+
+
+class GuardTask(NamedTuple):
+    """One law of guards, under one policy."""
+
+    policy: str
+    name: str
+    examples: int
+
+    @property
+    def told(self) -> str:
+        """Return the task on one line."""
+        return f"{self.name} of a guard {self.policy}"
+
+
+_SHOP: Final = "of a shop"
+GUARDED: Final[dict[str, Json]] = {
+    "that answers": asking_desk(),
+    "that halts": asking_desk(on_refusal="halt"),
+    _SHOP: asking_refunds(),
+}
+"""The policies of the guards."""
 
 
 def _crashing(_run: Run) -> EvaluatorVerdict:
@@ -145,41 +170,62 @@ def tasks(found: list[World], of_verify: int, of_evaluators: int = 0) -> Iterato
             yield Task(world, name, of_evaluators, of_evaluator=True)
 
 
-def broken(task: Task) -> str:
+def guard_tasks(count: int) -> Iterator[GuardTask]:
+    """Yield every law of guards, with a number of examples."""
+    for policy in GUARDED:
+        for name in GUARD_LAWS:
+            yield GuardTask(policy, name, count)
+
+
+def broken(task: Task | GuardTask) -> str:
     """Return the first line of the reason why it does not hold, or an empty text."""
-    world, name, count, of_evaluator = task
     try:
-        if of_evaluator:
-            check_evaluator(EVALUATED[name], runs=runs(*world[1:]), settings=examples(count))
-        else:
-            _laws(world, count).check(name)
+        _check(task)
     except Exception as error:
         return f"{type(error).__name__}: {error}".partition("\n")[0]
     return ""
 
 
+def _check(task: Task | GuardTask) -> None:
+    if isinstance(task, GuardTask):
+        policy = policy_of(GUARDED[task.policy])
+        quick = settings(examples(task.examples), phases=[Phase.generate])
+        seldom = SELDOM if task.policy == _SHOP else ()
+        check_guard(policy, task.name, cannot=seldom, settings=quick)
+        return
+    world, name, count, of_evaluator = task
+    if of_evaluator:
+        check_evaluator(EVALUATED[name], runs=runs(*world[1:]), settings=examples(count))
+    else:
+        _laws(world, count).check(name)
+
+
 def run(*, quick: bool) -> list[Row]:
-    """Return a row for the laws of `verify`, and one for those of evaluators."""
+    """Return a row for the laws of `verify`, one for those of evaluators, and one of guards."""
     effort = _QUICK if quick else _FULL
     of_cases = worlds_of_cases() if effort.of_cases else []
-    work = [
+    work: list[Task | GuardTask] = [
         *tasks(worlds(), effort.of_verify, effort.of_evaluators),
         *tasks(of_cases, effort.of_cases),
+        *guard_tasks(effort.of_guards),
     ]
     watched = _with_progress(forked(broken, work, timeout=_SECONDS), len(work))
     tried = list(watched)
-    of_verify = [one for one in tried if not one[0].of_evaluator]
-    of_evaluators = [one for one in tried if one[0].of_evaluator]
+    of_guards = [one for one in tried if isinstance(one[0], GuardTask)]
+    others = [one for one in tried if isinstance(one[0], Task)]
+    of_verify = [one for one in others if not one[0].of_evaluator]
+    of_evaluators = [one for one in others if one[0].of_evaluator]
     note = f"{effort.of_verify:,} examples each on refund, parcels and drawn worlds"
     note += f", {effort.of_cases} on those of {len(of_cases)} cases" if of_cases else ""
     each = f"{len(EVALUATOR_LAWS)} laws, {effort.of_evaluators:,} examples each"
     return [
         _row("laws of verify", "laws", note, of_verify),
         _row("laws of evaluators", "evaluators", each, of_evaluators),
+        _row("laws of guards", "laws", f"{effort.of_guards:,} streams each", of_guards),
     ]
 
 
-def _row(layer: str, unit: str, note: str, tried: list[tuple[Task, str]]) -> Row:
+def _row(layer: str, unit: str, note: str, tried: list[tuple[Any, str]]) -> Row:
     named = [f"{task.told} ({problem})" for task, problem in tried if problem]
     said = f"{note}; broken: {', '.join(named[:3])}" if named else note
     return all_held(layer, len(tried), unit, len(named), said)

@@ -81,12 +81,13 @@ def _model(chunks: int) -> str:
 
 
 def _laws_of_the_kit(examples: int) -> str:
-    """Check the laws of the layer `laws` on the refund; those of `verify` on other worlds too."""
+    """Check the laws of the layer `laws` on the refund, a drawn world, and guards."""
     layer = _anew("laws")
     refund, _, drawn = layer.worlds()
     tried = [
         *layer.tasks([refund], examples, examples),
         *layer.tasks([drawn], examples),
+        *layer.guard_tasks(4 * examples),
     ]
     return next((task.told for task in tried if layer.broken(task)), "")
 

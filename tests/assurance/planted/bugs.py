@@ -13,6 +13,7 @@ from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
+from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.words_bugs import WORDS_BUGS
 from tests.assurance.planted.worth_bugs import WORTH_BUGS
@@ -29,6 +30,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *DIRECTION_BUGS,
     *MEMBER_BUGS,
     *NEAR_BUGS,
+    *STREAM_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,
 )

@@ -34,7 +34,7 @@ from harness.testing.laws import (
 )
 from tests.harness.serve.asking import over_http
 from tests.support.effort import examples
-from tests.support.guarding import desk, policy_of, streams
+from tests.support.guarding import SELDOM, asking_desk, asking_refunds, policy_of
 
 
 def tries(most: int, *, shrinks: bool = True) -> settings:
@@ -47,21 +47,10 @@ def tries(most: int, *, shrinks: bool = True) -> settings:
     )
 
 
-def asking_desk(**guard: Any) -> Json:
-    """Return a desk where people are asked, results expire, and so does what is known before."""
-    wire = desk(max_questions=9, **guard)
-    wire["spec"] = {**wire["spec"], "approval_required_from": "delegated"}
-    wire["tool"] = [{**wire["tool"][0], "expires_after_s": 60}, *wire["tool"][1:]]
-    source = {"author": "system", "standing": "named"}
-    known = {"id": "terms", "classification": "terms", "content": "iban-4712", "source": source}
-    return {**wire, "evidence": [{**known, "expires_at": "2026-05-09T12:00:07Z"}]}
-
-
 ASKING: Final = policy_of(asking_desk())
 HALTING: Final = policy_of(asking_desk(on_refusal="halt"))
 SHADOW: Final = policy_of(asking_desk(shadow=True))
-REFUNDS: Final = policy_of(next(streams("refunds"))["policy"])
-NEVER_ASKS: Final = ("ask", "asked and answered", "answer again", "at an expiry", "after an expiry")
+REFUNDS: Final = policy_of(asking_refunds())
 
 
 @pytest.mark.parametrize("law", GUARD_LAWS)
@@ -72,15 +61,10 @@ def test_a_guard_keeps_the_laws(law: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", GUARD_LAWS)
-@pytest.mark.parametrize(
-    ("policy", "cannot"),
-    [(HALTING, ()), (SHADOW, ()), (REFUNDS, NEVER_ASKS)],
-    ids=["halting", "shadow", "refunds"],
-)
-def test_a_guard_keeps_the_laws_under_any_policy(
-    policy: Policy, cannot: tuple[str, ...], law: str
-) -> None:
-    check_guard(policy, law, cannot=cannot, settings=tries(60))
+@pytest.mark.parametrize("policy", [HALTING, SHADOW, REFUNDS], ids=["halting", "shadow", "refunds"])
+def test_a_guard_keeps_the_laws_under_any_policy(policy: Policy, law: str) -> None:
+    seldom = SELDOM if policy is REFUNDS else ()
+    check_guard(policy, law, cannot=seldom, settings=tries(100))
 
 
 def test_two_sessions_that_halt_are_answered_as_each_alone() -> None:

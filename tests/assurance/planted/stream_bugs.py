@@ -1,0 +1,106 @@
+"""Bugs that need a second session, call, id or moment: the laws of guards are to notice them."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_GUARD: Final = "harness/guard/guard.py"
+_OPEN: Final = "harness/guard/open_sessions.py"
+_COURSE: Final = "harness/guard/course.py"
+_SESSION: Final = "critic/session/session.py"
+_LEDGER: Final = "critic/session/ledger.py"
+
+STREAM_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "time-of-another-session",
+        _GUARD,
+        "the time that one session named stands for all of them",
+        "known = entry.course.as_of if event.as_of is None else event.as_of",
+        "known = next(iter(self._entries.values())).course.as_of if event.as_of is None "
+        "else event.as_of",
+    ),
+    slip(
+        "session-id-cut",
+        _SESSION,
+        "the facts of a session name it by the beginning of its id only",
+        "session=self.ledger.facts(self.id, turn),",
+        "session=self.ledger.facts(self.id[:200], turn),",
+    ),
+    slip(
+        "trace-in-lower-case",
+        _SESSION,
+        "sessions whose ids differ in case have one trace",
+        "            return self.id\n        return _MADE",
+        "            return self.id.lower()\n        return _MADE",
+    ),
+    slip(
+        "result-taken-twice",
+        _SESSION,
+        "a call that ended may end again",
+        "open_calls=_without(self.open_calls, call_id),",
+        "open_calls=self.open_calls,",
+    ),
+    slip(
+        "permit-outlives-result",
+        _OPEN,
+        "a permit is good after its call has a result",
+        "        if isinstance(event, ResultEvent):\n            self._withdraw(event.id)\n",
+        "",
+    ),
+    slip(
+        "permit-outlives-same-id",
+        _OPEN,
+        "of a turn whose ids come again, only the first loses its earlier permit",
+        "for call in event.calls:",
+        "for call in event.calls[:1]:",
+    ),
+    slip(
+        "permit-outlives-halt",
+        _OPEN,
+        "a session that halted leaves its permits standing",
+        "        if answered.course.has_halted:\n            self._withdraw_all()\n",
+        "",
+    ),
+    slip(
+        "question-stays-open",
+        _COURSE,
+        "a question stays open after a later turn that asks nothing",
+        "            question=question,\n            asked=self.asked + asks,",
+        "            question=question or self.question,\n            asked=self.asked + asks,",
+    ),
+    slip(
+        "answer-at-its-expiry",
+        _COURSE,
+        "an answer counts at the very moment at which it expires",
+        "event.expires_at <= latest",
+        "event.expires_at < latest",
+    ),
+    slip(
+        "answer-of-another-moment",
+        _COURSE,
+        "whether an answer has expired is judged by its own time only",
+        "latest = as_of if asked_as_of is None else max(as_of, asked_as_of)",
+        "latest = as_of",
+    ),
+    slip(
+        "named-time-forgotten",
+        _GUARD,
+        "the time that an event named does not stand for the next one",
+        "as_of = self._clock.now() if known is None else known",
+        "as_of = self._clock.now() if event.as_of is None else event.as_of",
+    ),
+    slip(
+        "fresh-a-second-longer",
+        "critic/session/call_results.py",
+        "results are fresh for a second longer than the policy says",
+        "timedelta(seconds=min(seconds, left))",
+        "timedelta(seconds=min(seconds + 1, left))",
+    ),
+    slip(
+        "turn-counted-as-a-step",
+        _LEDGER,
+        "a turn of several calls spends one step",
+        "steps=_count(self.steps + len(batch.calls))",
+        "steps=_count(self.steps + 1)",
+    ),
+)
