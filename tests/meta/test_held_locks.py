@@ -85,8 +85,7 @@ def test_no_scene_is_of_a_lock_that_went() -> None:
 def test_no_lock_has_a_name_by_which_it_is_not_found() -> None:
     others = [found for found in named_locks() if not takes_lock(found[1])]
     # Acquired once, and never released: tests/harness/guard/test_permits.py
-    used = ["harness/guard/permits.py", "harness/runtime/permit.py"]
-    assert [*others] == [(file, "self._used") for file in used]
+    assert others == [("harness/single_use.py", "self._used")]
 
 
 # The guard.
