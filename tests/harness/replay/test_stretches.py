@@ -179,7 +179,7 @@ def _open_none(path: Path) -> SqlDecisionLog:
     raise LogUnavailable(f"{path.name}: the server has gone away")
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("jobs", sampled([3, 1], one_in=2))
 def test_a_log_that_a_process_cannot_open_is_the_error_of_the_replay(
     tmp_path: Path, jobs: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -208,7 +208,7 @@ class _Miscounted(SqlDecisionLog):
 
 
 @pytest.mark.parametrize("kind", [_Broken, _Miscounted])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", sampled([2, 1], one_in=2))
 def test_an_error_of_the_log_comes_after_the_answers_before_it(
     kind: type[SqlDecisionLog], jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
