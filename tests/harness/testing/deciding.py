@@ -275,11 +275,7 @@ def of_claims(folder: Path) -> Iterator[Equality]:
     log.append(decision(1).model_copy(update={"begun": begins}))
 
     def is_claimed(**changed: Any) -> bool:
-        try:
-            log.begin(begun(2, **{**used, **changed}))
-        except AlreadyClaimed:
-            return True
-        return False
+        return bool(log.claims(begun(2, **{**used, **changed}).snapshot.claims))
 
     yield Equality("a used approval", used["approval_id"], lambda n: is_claimed(approval_id=n))
     other = "ab" * 32
@@ -295,12 +291,10 @@ def of_claims(folder: Path) -> Iterator[Equality]:
     log.append(judged(proposal(4), run_of(proposal(4), 4), begun=ends))
 
     def has_ended(near: Any) -> bool:
-        try:
-            log.append(judged(proposal(4), run_of(proposal(4), 4), begun=near))
-        except AlreadyClaimed:
-            return True
-        return False
+        again = judged(proposal(4), run_of(proposal(4), 4), begun=near)
+        return bool(log.claims(again.snapshot.claims))
 
+    _require_claimed(log, begun(2, **used))
     yield Equality("the end of an execution", ends, has_ended, "digest")
     state = "session 0aB1"
     log.append(judged(proposal(3), claims=(state,)))
@@ -311,14 +305,24 @@ def of_claims(folder: Path) -> Iterator[Equality]:
     yield Equality("the claim on a state", state, goes_on)
 
 
+def _require_claimed(log: SqlDecisionLog, again: Begun) -> None:
+    """Require that a log refuses what claims again. What it looks up is what it refuses by."""
+    try:
+        log.begin(again)
+    except AlreadyClaimed:
+        return
+    raise AssertionError("a second execution began with one approval")
+
+
 def of_filters(folder: Path) -> Iterator[Equality]:
     """A search of a log finds what has the very name."""
     with SqlDecisionLog.open(folder / "filters.db") as log:
         log.append(judged(proposal(1), run_of(proposal(1))))
 
+    listing = Listing(SqlDecisionLog.open_for_reading(folder / "filters.db"))
+
     def finds(**wanted: Any) -> bool:
-        with SqlDecisionLog.open_for_reading(folder / "filters.db") as log:
-            return any(True for _ in Listing(log).rows(Filters(**wanted)))
+        return any(True for _ in listing.rows(Filters(**wanted)))
 
     def of(field: str, exact: str) -> Equality:
         return Equality(
