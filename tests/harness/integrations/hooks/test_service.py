@@ -52,6 +52,35 @@ def asked_of(desk: HookDesk, agent: Agent, folder: Path, event: Any, *more: str)
     return Said(*answer_of(HEAD + desk.answer(request.partition(b"\r\n\r\n")[2])))
 
 
+def in_session(event: Any, session: str) -> Any:
+    """Return an event of another session of the same agent."""
+    named = {name: session for name in ("session_id", "conversation_id") if name in event}
+    return {**event, **named}
+
+
+@every_agent
+@pytest.mark.parametrize("names", [("5f2c", "5F2C"), ("a", "a ")])
+def test_two_sessions_at_one_desk_are_answered_as_each_alone(
+    agent: Agent, names: tuple[str, str], tmp_path: Path
+) -> None:
+    events = course(agent)
+    streams = [
+        [in_session(event, names[0]) for event in events],
+        [in_session(event, names[1]) for event in [*events[3:], *events[:3]]],
+    ]
+    alone = [
+        [asked_of(HookDesk(), agent, tmp_path / f"alone{at}", event) for event in stream]
+        for at, stream in enumerate(streams)
+    ]
+    served, mixed = HookDesk(), tmp_path / "mixed"
+    together = [
+        [asked_of(served, agent, mixed, event) for event in pair]
+        for pair in zip(*streams, strict=True)
+    ]
+    assert [*map(list, zip(*together, strict=True))] == alone
+    assert alone[0] != alone[1]
+
+
 @every_agent
 def test_a_service_and_processes_that_take_turns_answer_as_one_that_works_alone(
     agent: Agent, critic: Critic, tmp_path: Path
