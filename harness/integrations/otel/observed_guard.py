@@ -112,7 +112,8 @@ class ObservedGuard(Guard):
             plan_digest=ruling.plan_digest,
             kind=ruling.verdict.kind if isinstance(ruling.verdict, Refused) else None,
             ruleset=RULESET_VERSION,
-            seq=self.last_record(ruling.session),
+            # A ruling that failed has no record; the last one is of an earlier turn.
+            seq=None if ruling.verdict is None else self.last_record(ruling.session),
             session=escape_line(ruling.session),
             turn=ruling.turn,
         )
