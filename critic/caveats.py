@@ -28,9 +28,9 @@ def _caveats(case: PreparedPlan) -> Iterator[str]:
         yield f"tokens not estimated by the plan: {_steps(missing)}"
     declared, required = case.plan.declared_outputs, case.spec.required_outputs
     if case.traits & PRODUCES_ANYTHING or len(set(declared)) != len(set(required)):
-        yield from _untraced(case)
+        yield from _untraced_output_caveats(case)
     if case.spec.confined_evidence:
-        yield from _unconfined(case)
+        yield from _missing_content_caveats(case)
     if case.approvals is not None and (loose := case.approvals.loosely_covered):
         yield f"approvals not bound to this context, no context_digest: {_steps(loose)}"
     if not case.traits & BOUND:
@@ -47,7 +47,7 @@ def _of_roles(case: PreparedPlan) -> Iterator[str]:
         if any(case.surface.roles):
             yield "argument roles not judged, the spec has no provenance"
     elif unjudged := list(dict.fromkeys(_without_role(case))):
-        yield f"arguments not judged, no role: {_listing(unjudged)}"
+        yield f"arguments not judged, no role: {_join_names(unjudged)}"
 
 
 def _without_role(case: PreparedPlan) -> Iterator[str]:
@@ -64,23 +64,23 @@ def _without_role(case: PreparedPlan) -> Iterator[str]:
             yield f"{tool.name} {escape_name(name)}"
 
 
-def _untraced(case: PreparedPlan) -> Iterator[str]:
+def _untraced_output_caveats(case: PreparedPlan) -> Iterator[str]:
     required = dict.fromkeys(case.spec.required_outputs)
     declared = dict.fromkeys(case.plan.declared_outputs)
     # Of a plan that passes, the required outputs are among the declared ones.
     not_listed = unlisted_outputs(case, set(declared))
     if unlisted := [name for name in required if name in not_listed]:
-        yield f"outputs not traced to a step that lists them: {_listing(unlisted)}"
+        yield f"outputs not traced to a step that lists them: {_join_names(unlisted)}"
     extra = () if case.traits & PRODUCES_ANYTHING else declared
     if unproducible := [name for name in extra if name in not_listed]:
-        yield f"declared outputs that no step can produce: {_listing(unproducible)}"
+        yield f"declared outputs that no step can produce: {_join_names(unproducible)}"
 
 
-def _unconfined(case: PreparedPlan) -> Iterator[str]:
+def _missing_content_caveats(case: PreparedPlan) -> Iterator[str]:
     content = confined_content_of(case)
     unknown = [] if content is None else content.without_text()
     if unknown:
-        yield f"confined evidence without content to look for: {_listing(sorted(unknown))}"
+        yield f"confined evidence without content to look for: {_join_names(sorted(unknown))}"
 
 
 def _lacks_value(tool: ToolEntry, fields: Mapping[str, Any]) -> bool:
@@ -112,16 +112,16 @@ def _holds_object(value: object) -> bool:
 
 
 def _steps(positions: list[int]) -> str:
-    return _numbered(tuple(positions[:_NAMED_AT_MOST]), len(positions))
+    return _number_steps(tuple(positions[:_NAMED_AT_MOST]), len(positions))
 
 
 @lru_cache(maxsize=1024)
-def _numbered(named: tuple[int, ...], count: int) -> str:
+def _number_steps(named: tuple[int, ...], count: int) -> str:
     word = "step" if count == 1 else "steps"
     return _with_rest(f"{word} {', '.join(map(str, named))}", count)
 
 
-def _listing(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return _with_rest(", ".join(names[:_NAMED_AT_MOST]), len(names))
 
 

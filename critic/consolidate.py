@@ -43,21 +43,21 @@ def consolidate(
 def _rationale(verify: Verified | Refused, score: ScoreVerdict | None) -> str:
     match verify:
         case Refused():
-            return _capped(f"verify failed: {verify.kind} — ", list(verify.reasons), "; ")
+            return _join_parts(f"verify failed: {verify.kind} — ", list(verify.reasons), "; ")
         case Verified():
-            return _executed(score)
+            return _explain_run(score)
         case _:
             assert_never(verify)
 
 
-def _executed(score: ScoreVerdict | None) -> str:
+def _explain_run(score: ScoreVerdict | None) -> str:
     if score is None:
         return "verify passed; no score (no execution)"
     scores = score.scorecard.scores
     if not score.ok:
         failed = [hard for hard in (scores.policy, scores.safety) if hard.status == "fail"]
         share = LONGEST_RATIONALE // len(failed) - len("; ")
-        return "; ".join(_failure(verdict, share) for verdict in failed)
+        return "; ".join(_describe_failure(verdict, share) for verdict in failed)
     soft = [
         f"{name} {verdict.status} {verdict.score:.2f}"
         for name, verdict in scores
@@ -66,12 +66,12 @@ def _executed(score: ScoreVerdict | None) -> str:
     return "verify and score passed" + (f"; {', '.join(soft)}" if soft else "")
 
 
-def _failure(verdict: EvaluatorVerdict, longest: int) -> str:
+def _describe_failure(verdict: EvaluatorVerdict, longest: int) -> str:
     messages = [finding.message for finding in verdict.findings]
-    return _capped(f"{verdict.evaluator_id} fail: ", messages, ", ", longest)
+    return _join_parts(f"{verdict.evaluator_id} fail: ", messages, ", ", longest)
 
 
-def _capped(lead: str, parts: list[str], between: str, longest: int = LONGEST_RATIONALE) -> str:
+def _join_parts(lead: str, parts: list[str], between: str, longest: int = LONGEST_RATIONALE) -> str:
     """Return `lead`, the whole parts that fit, and the number of those that do not."""
     parts = list(map(escape_line, parts))
     whole = lead + between.join(parts)

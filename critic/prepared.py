@@ -44,7 +44,7 @@ class PreparedPlan:
     made: Container[CallKey] | None = None
     confined: Confined | None = None
 
-    def approved(self, index: int) -> bool:
+    def is_approved(self, index: int) -> bool:
         """Return whether a valid approval covers the step. Ask of steps that need one only."""
         return self.approvals is not None and self.approvals.cover(index)
 
@@ -53,7 +53,7 @@ def prepare_plan(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
 ) -> PreparedPlan:
     """Prepare an envelope."""
-    case = _prepared(ctx, compiled, spec, plan, [step.__dict__ for step in plan.steps])
+    case = _prepare_steps(ctx, compiled, spec, plan, [step.__dict__ for step in plan.steps])
     if ctx.approvals:
         case.approvals = Approvals(ctx, compiled, spec, plan)
     return case
@@ -63,10 +63,10 @@ def prepare_plain(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: PlainPlan
 ) -> PreparedPlan:
     """Prepare a plan that is not an envelope, for a context in which nothing is approved."""
-    return _prepared(ctx, compiled, spec, plan, plan.steps)
+    return _prepare_steps(ctx, compiled, spec, plan, plan.steps)
 
 
-def _prepared(
+def _prepare_steps(
     ctx: RunContext,
     compiled: CompiledContext,
     spec: DecisionSpec,

@@ -19,7 +19,7 @@ from evals.json_schemas import CompiledSchema, compile_schema
 from evals.kinds import MODE_RANK, ApprovalMode
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.side_table import Beside
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 # Traits are bits that say which checks a step makes necessary, so that a plan pays for no others.
 # The lowest five are the approval mode, 1 << rank, so that any mode above a limit shows at once.
@@ -117,7 +117,7 @@ class Surface(NamedTuple):
             return self.classes.get
 
         def class_of(ref: str) -> str | None:
-            return self.classes.get(ref) if unexpired(self.expiries.get(ref), as_of) else None
+            return self.classes.get(ref) if is_unexpired(self.expiries.get(ref), as_of) else None
 
         return class_of
 
@@ -137,12 +137,12 @@ def kept_surface(compiled: CompiledContext) -> Surface:
 
 def surface_of(compiled: CompiledContext) -> Surface:
     """Return a new index of a context, which the caller may look at and change."""
-    return _built(compiled)
+    return _build_surface(compiled)
 
 
-def _built(compiled: CompiledContext) -> Surface:
+def _build_surface(compiled: CompiledContext) -> Surface:
     manifests = compiled.manifests
-    tools = _Tools({key: _tool(entry) for key, entry in manifests.tools.items()})
+    tools = _Tools({key: _make_entry(entry) for key, entry in manifests.tools.items()})
     items = manifests.evidence_manifest
     classes = {item.id: item.classification for item in items}
     expiries = {item.id: item.expires_at for item in items if item.expires_at is not None}
@@ -169,7 +169,7 @@ def _built(compiled: CompiledContext) -> Surface:
     )
 
 
-def _tool(entry: ToolCapability) -> ToolEntry:
+def _make_entry(entry: ToolCapability) -> ToolEntry:
     rank = MODE_RANK[entry.approval_mode]
     # Bindings count even where there are none yet: more can be added in place.
     binds = entry.bound_args is not None

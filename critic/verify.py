@@ -66,8 +66,8 @@ def verdict_on(case: PreparedPlan) -> Verified | Refused:
     first = next(found, None)
     if first is not None:
         return _refusal(first, found)
-    steps = _counted(len(case.steps), "step")
-    outputs = _counted(len(set(case.spec.required_outputs)), "required output")
+    steps = _count_noun(len(case.steps), "step")
+    outputs = _count_noun(len(set(case.spec.required_outputs)), "required output")
     # Never shared: a caller that changes its verdict must not change those of others. Validated
     # as the constructor does, without its step for None: it would be half of the cost.
     fields = {"reasons": (f"{steps}, {outputs} covered",), "caveats": caveats_of(case)}
@@ -103,7 +103,7 @@ def _and_more(count: int) -> Wording:
     return f"and {count:,} more {'violation' if count == 1 else 'violations'}", ""
 
 
-def _counted(count: int, noun: str) -> str:
+def _count_noun(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 

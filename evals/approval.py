@@ -15,7 +15,7 @@ from evals.context import Approval, RunContext
 from evals.manifest import CompiledContext
 from evals.plan import Plan
 from evals.spec import DecisionSpec
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 _PREFIX: Final = "sha256:"
 
@@ -75,16 +75,16 @@ class Approvals:
         valid = [
             approval
             for approval in self._ctx.approvals or ()
-            if approval.plan_digest in names and unexpired(approval.expires_at, self._ctx.as_of)
+            if approval.plan_digest in names and is_unexpired(approval.expires_at, self._ctx.as_of)
         ]
         contexts: tuple[str, ...] = ()
         if any(one.context_digest is not None for one in valid):
             contexts = _spellings(self._context())
         bound = [one for one in valid if one.context_digest in contexts]
         loose = [one for one in valid if one.context_digest is None]
-        return self._covered(bound), self._covered(loose)
+        return self._covered_steps(bound), self._covered_steps(loose)
 
-    def _covered(self, approvals: list[Approval]) -> frozenset[int]:
+    def _covered_steps(self, approvals: list[Approval]) -> frozenset[int]:
         if any(approval.steps is None for approval in approvals):
             return frozenset(range(len(self._plan.steps)))
         return frozenset(step for approval in approvals for step in approval.steps or ())

@@ -18,7 +18,7 @@ from evals.canonical_json import canonical_json
 from evals.json_schemas import CompiledSchema
 from evals.phrases import Phrases
 from evals.pointers import Places, value_at
-from evals.tokens import EDGE, has_token, marked, tokens
+from evals.tokens import EDGE, has_token, mark_tokens, tokens
 
 # Stands between two texts. Another lone surrogate, which no valid JSON string can hold.
 _GAP: Final = "\ud801"
@@ -32,7 +32,7 @@ def _leaf_key(value: Any) -> Hashable:
     return value if type(value) is str else (type(value) is bool, value)
 
 
-def _key(value: Any) -> Hashable:
+def _value_key(value: Any) -> Hashable:
     """Return a key that is equal exactly for equal JSON values."""
     return canonical_json(value) if type(value) in (dict, list) else _leaf_key(value)
 
@@ -67,7 +67,7 @@ class Subject(NamedTuple):
     def of(cls, value: Any) -> "Subject":
         """Return the form in which a JsonValue is looked for."""
         is_array = type(value) is list
-        return cls(is_array, frozenset(map(_key, value if is_array else [value])))
+        return cls(is_array, frozenset(map(_value_key, value if is_array else [value])))
 
 
 class BoundValues:
@@ -100,7 +100,7 @@ class ContentIndex:
         is_text = type(content) is str
         self._content = content
         self._texts = frozenset([content] if is_text else ())
-        self._phrases = Phrases(marked(content) if is_text else "")
+        self._phrases = Phrases(mark_tokens(content) if is_text else "")
         self._tokens = frozenset(tokens(content) if is_text else ())
         self._literals = frozenset(_LITERAL.findall(self._phrases.marked))
         # Absent content is None, as null is; neither has a leaf that could back anything.
@@ -138,7 +138,9 @@ class ContentIndex:
             return spelled in self._literals or spelled in self._texts
         if spelled in self._tokens:
             return True
-        return marked(spelled) in self._phrases if has_token(spelled) else spelled in self._texts
+        return (
+            mark_tokens(spelled) in self._phrases if has_token(spelled) else spelled in self._texts
+        )
 
     def leaves_at(self, pointer: str) -> frozenset[Hashable]:
         """Return the keys of the scalars at a pointer, in which `*` is any member or element."""
@@ -173,7 +175,7 @@ class ContentIndex:
     def _held_at(self, pointer: str) -> tuple[bool, frozenset[Hashable]]:
         found = [] if self._texts else value_at(self._content, pointer)
         is_array = bool(found) and type(found[0]) is list
-        return is_array, frozenset(map(_key, found[0] if is_array else found))
+        return is_array, frozenset(map(_value_key, found[0] if is_array else found))
 
     def satisfies(self, schema: CompiledSchema) -> bool:
         """Return whether there is content, and the schema accepts it."""
@@ -183,13 +185,13 @@ class ContentIndex:
         return self._satisfied[schema]
 
 
-def unbacked(
+def unbacked_values(
     values: Sequence[Any], backings: Sequence[ContentIndex], at: Sequence[str] | None = None
 ) -> Sequence[Any]:
     """Return those scalars that none of the indexes backs, at one of the pointers if given."""
     if at is not None:
         held = [index.leaves_at(pointer) for index in backings for pointer in at]
-        return _left(values, held)
+        return _values_not_held(values, held)
     # For many values and many indexes, joining the indexes first is faster.
     if len(backings) > 1 and len(values) * len(backings) > sum(index.size for index in backings):
         backings = [ContentIndex.of_all(backings)]
@@ -198,7 +200,7 @@ def unbacked(
     return values
 
 
-def _left(values: Sequence[Any], held: Sequence[frozenset[Hashable]]) -> Sequence[Any]:
+def _values_not_held(values: Sequence[Any], held: Sequence[frozenset[Hashable]]) -> Sequence[Any]:
     if len(held) > 1 and len(values) * len(held) > sum(map(len, held)):
         held = [frozenset().union(*held)]
     for keys in held:

@@ -18,7 +18,7 @@ class _Unlike(Exception):
     """There is a float in a value that orjson and RFC 8785 spell differently."""
 
 
-def _respelled(value: Any) -> Any:
+def _respell_floats(value: Any) -> Any:
     """Return the value with floats that orjson spells as RFC 8785 does: `1.0` is `1`.
 
     What needs no change is returned as it is.
@@ -39,7 +39,7 @@ def _respelled(value: Any) -> Any:
         return value
     changed: Any = None
     for place, item in pairs:
-        if type(item) in _CHANGING and (respelled := _respelled(item)) is not item:
+        if type(item) in _CHANGING and (respelled := _respell_floats(item)) is not item:
             changed = value.copy() if changed is None else changed
             changed[place] = respelled
     return value if changed is None else changed
@@ -87,7 +87,7 @@ def canonical_json(value: Any) -> bytes:
         rfc8785.CanonicalizationError: the value has no canonical form.
     """
     try:
-        written = orjson.dumps(_respelled(value), option=orjson.OPT_SORT_KEYS)
+        written = orjson.dumps(_respell_floats(value), option=orjson.OPT_SORT_KEYS)
     except (_Unlike, orjson.JSONEncodeError):
         return rfc8785.dumps(value)
     return written if written.isascii() or _has_ascii_keys(value) else rfc8785.dumps(value)

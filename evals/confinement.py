@@ -41,7 +41,7 @@ def confined_texts(content: Any) -> Iterator[str]:
             if len(leaf) >= SHORTEST_TEXT:
                 yield leaf
         elif type(leaf) is int or type(leaf) is float:
-            spelled = _spelled(leaf)
+            spelled = _spell_number(leaf)
             if sum(map(str.isdigit, spelled)) >= FEWEST_DIGITS:
                 yield spelled
 
@@ -101,8 +101,8 @@ class ConfinedContent:
         """
         if not self._first:
             return [None for _ in values]
-        searched = [_BETWEEN.join(_texts(value)) for value in values]
-        texts = self._first if len(self._first) <= _FEW else self._possible(searched)
+        searched = [_BETWEEN.join(_spelled_texts(value)) for value in values]
+        texts = self._first if len(self._first) <= _FEW else self._possible_texts(searched)
         refs = {
             text: self._ids[at]
             for text in texts
@@ -110,9 +110,9 @@ class ConfinedContent:
         }
         if len(refs) <= _FEW:
             return [next((refs[text] for text in refs if text in one), None) for one in searched]
-        return [*map(_Automaton(refs).first, searched)]
+        return [*map(_Automaton(refs).first_item, searched)]
 
-    def _possible(self, searched: Iterable[str]) -> list[str]:
+    def _possible_texts(self, searched: Iterable[str]) -> list[str]:
         """Return the texts whose first and last characters occur: seldom more than really do."""
         for text in self._unlisted:
             lasts = self._by_ends.setdefault(text[:_WINDOW], {})
@@ -133,7 +133,7 @@ class ConfinedContent:
         return sorted(found, key=lambda text: (self._first[text], text))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _spelled_texts(value: Any) -> Iterator[str]:
     """Yield all that a JsonValue spells: its strings, keys and numbers."""
     open_values = [value]
     while open_values:
@@ -147,10 +147,10 @@ def _texts(value: Any) -> Iterator[str]:
         elif kind is str:
             yield current
         elif kind is int or kind is float:
-            yield _spelled(current)
+            yield _spell_number(current)
 
 
-def _spelled(number: int | float) -> str:
+def _spell_number(number: int | float) -> str:
     return str(number) if type(number) is int else canonical_json(number).decode()
 
 
@@ -188,15 +188,15 @@ class _Automaton:
         for node in waiting:  # it grows: nodes come in the order of their depth
             self._item[node] = min(self._item[node], self._item[self._fallback[node]])
             for char, following in self._next[node].items():
-                self._fallback[following] = self._step(self._fallback[node], char)
+                self._fallback[following] = self._next_node(self._fallback[node], char)
                 waiting.append(following)
 
-    def _step(self, node: int, char: str) -> int:
+    def _next_node(self, node: int, char: str) -> int:
         while node and char not in self._next[node]:
             node = self._fallback[node]
         return self._next[node].get(char, 0)
 
-    def first(self, searched: str) -> str | None:
+    def first_item(self, searched: str) -> str | None:
         """Return the first item with a text that occurs in `searched`, or None."""
         following, fallback, item = self._next, self._fallback, self._item
         node, ended = 0, {len(self._ids)}

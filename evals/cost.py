@@ -18,12 +18,12 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     budget does not demand a measure, so what was not measured against it is information;
     measured tokens over it are over, since `verify` applies it where none is declared.
     """
-    measures = [_tokens(run), _money(run)]
+    measures = [_measure_tokens(run), _money(run)]
     findings = [measure.finding for measure in measures if measure.finding]
     return make_verdict("cost", run.trace_id, min(measure.score for measure in measures), findings)
 
 
-def _tokens(run: Run) -> Measured:
+def _measure_tokens(run: Run) -> Measured:
     ctx = run.proposal.ctx
     budget = (ctx.run_budget or RunBudget()).bucket_tokens
     before = (ctx.spent.tokens if ctx.spent else None) or 0

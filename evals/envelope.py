@@ -39,7 +39,7 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
 from evals.bounded import WireArray, WireMembers
 from evals.json_value import SAFE_INTEGER
-from evals.short_repr import ReprArgs, shortened
+from evals.short_repr import ReprArgs, shorten_value
 from evals.strictness import keep_strict
 
 T = TypeVar("T")
@@ -184,26 +184,26 @@ class Envelope(BaseModel):
     def __getstate__(self) -> dict[Any, Any]:
         """Return the fields only: values that are cached on an envelope stay with it."""
         state = super().__getstate__()
-        return {**state, "__dict__": self._fields()}
+        return {**state, "__dict__": self._own_fields()}
 
     def __copy__(self) -> Self:
         copied = super().__copy__()
         copied.__dict__.clear()
-        copied.__dict__.update(self._fields())
+        copied.__dict__.update(self._own_fields())
         return copied
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         # Cached values are dropped before they are copied: some of them cannot be.
         return BaseModel.__deepcopy__(self.__copy__(), memo)
 
-    def _fields(self) -> dict[str, Any]:
+    def _own_fields(self) -> dict[str, Any]:
         names = type(self).model_fields
         return {name: value for name, value in self.__dict__.items() if name in names}
 
     def __repr_args__(self) -> ReprArgs:
         """Return the fields that the wire shows, each whole or, where it is long, by its size."""
         args = super().__repr_args__()
-        return [(name, shortened(value)) for name, value in args if value is not None]
+        return [(name, shorten_value(value)) for name, value in args if value is not None]
 
     def wire(self) -> dict[str, Any]:
         """Return the envelope as JSON values: absent fields omitted, defaults written."""

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from evals.binding import BoundValues, ContentIndex, Subject, is_empty, unbacked
+from evals.binding import BoundValues, ContentIndex, Subject, is_empty, unbacked_values
 from evals.capability import ToolCapability
 from evals.escaping import escape_name
 from evals.manifest import EvidenceItem
 from evals.needs import NO_NEEDS, Bound, Need, Needs, needs_of
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 _NAMED_AT_MOST: Final = 5
 
@@ -81,7 +81,7 @@ def resolve_pins(
         item = manifest.get(ref)
         if item is None:
             faults.append(PinFault(position, ref, "which is not in the evidence manifest"))
-        elif unexpired(item.expires_at, as_of):
+        elif is_unexpired(item.expires_at, as_of):
             by_class.setdefault(item.classification, []).append(item)
         else:
             why = "which has expired" if as_of else "whose expiry cannot be judged without as_of"
@@ -164,11 +164,11 @@ class EvidenceReview:
         if not (claims or refs or needs.bound):
             return self._faults_without_refs(needs)
         by_class, pin_faults = self.pins(refs)
-        found = self._unmet(needs.demands, claims or (), by_class, args)
+        found = self._unmet_demands(needs.demands, claims or (), by_class, args)
         found += pin_faults
         if needs.bound:
-            given = _given(needs, args)
-            found += self._unbacked(needs, given, by_class, args)
+            given = _given_values(needs, args)
+            found += self._unbacked_arguments(needs, given, by_class, args)
             for group in needs.groups:
                 names = tuple(name for name in group if name in given and given[name].values)
                 if names and not self._backed_together(needs, names, given, by_class):
@@ -179,10 +179,11 @@ class EvidenceReview:
         """Return what each step lacks that says nothing of evidence: the same for all of a tool."""
         faults = self._without_refs.get(id(needs))
         if faults is None:
-            faults = self._without_refs[id(needs)] = tuple(self._unmet(needs.demands, (), {}, {}))
+            faults = tuple(self._unmet_demands(needs.demands, (), {}, {}))
+            self._without_refs[id(needs)] = faults
         return faults
 
-    def _unmet(
+    def _unmet_demands(
         self,
         demands: Iterable[Need],
         claims: Iterable[str],
@@ -221,7 +222,7 @@ class EvidenceReview:
         if not any(meets(index, need, about) for index in map(self.index_of, items)):
             yield UnmetDemand(need, ())
 
-    def _unbacked(
+    def _unbacked_arguments(
         self,
         needs: Needs,
         given: Mapping[str, BoundValues],
@@ -232,7 +233,7 @@ class EvidenceReview:
             bound = needs.bound[name]
             if name not in given:
                 yield MissingArgument(name, name in args)
-            elif unbacked(given[name].values, self.backings(bound, by_class), bound.at):
+            elif unbacked_values(given[name].values, self.backings(bound, by_class), bound.at):
                 yield UnbackedArgument(name, bound.at)
 
     def backings(
@@ -257,7 +258,7 @@ class EvidenceReview:
         )
 
 
-def listed(names: Sequence[str], last: str = "and") -> str:
+def list_names(names: Sequence[str], last: str = "and") -> str:
     """Return names for a message, escaped, the first few of them."""
     shown = [escape_name(name) for name in names[:_NAMED_AT_MOST]]
     if more := len(names) - len(shown):
@@ -279,7 +280,7 @@ def said_of(need: Need) -> str:
     return " and ".join(said)
 
 
-def _given(needs: Needs, args: Mapping[str, Any]) -> dict[str, BoundValues]:
+def _given_values(needs: Needs, args: Mapping[str, Any]) -> dict[str, BoundValues]:
     """Return the values of those bound arguments that are not left out."""
     given: dict[str, BoundValues] = {}
     for name, value in args.items():

@@ -110,13 +110,13 @@ def _error_reader(
     """
     costs = costs_of(schema)
     if costs.recursive:
-        return _unexplained
+        return _name_no_place
 
     def read(value: Any) -> list[SchemaFault]:
         size, longest = _extent(value)
         questions = costs.alternatives * size
         if questions > _MOST_QUESTIONS or questions * longest > _MOST_SPELLED:
-            return _unexplained(value)
+            return _name_no_place(value)
         keywords: dict[tuple[str | int, ...], set[str]] = {}
         for error in islice(validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):
             keyword = str(error.schema_path[-1]) if error.schema_path else "false"
@@ -148,12 +148,12 @@ def _extent(value: Any) -> tuple[int, int]:
     return size, longest
 
 
-def _unexplained(_value: Any) -> list[SchemaFault]:
+def _name_no_place(_value: Any) -> list[SchemaFault]:
     """Say only that the value as a whole is invalid: to say more could take forever."""
     return [SchemaFault((), ("$ref",))]
 
 
-def _compiled(schema: bytes) -> tuple[CompiledSchema, int]:
+def _compile_schema(schema: bytes) -> tuple[CompiledSchema, int]:
     """Return the compiled form, and about how many bytes of memory it takes."""
     many = schema.count(b"{") > _MOST_OBJECTS
     if many and _UNEVALUATED.search(schema) and _REFERENCE.search(schema):
@@ -164,7 +164,7 @@ def _compiled(schema: bytes) -> tuple[CompiledSchema, int]:
     return CompiledSchema(schema), memory
 
 
-_KEPT: Final = RecentResults(_compiled, most=_MOST_MEMORY)
+_KEPT: Final = RecentResults(_compile_schema, most=_MOST_MEMORY)
 
 
 def compile_schema(schema: Any) -> CompiledSchema:

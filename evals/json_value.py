@@ -69,7 +69,7 @@ def _container_fault(value: dict[Any, Any] | list[Any], level: int) -> str | Non
     return None
 
 
-def detached(value: Any, level: int = 1) -> Any:
+def detach_json(value: Any, level: int = 1) -> Any:
     """Return a copy of a JSON value that shares no object or array with it.
 
     What nests too deep to be a JSON value is returned as it is.
@@ -78,8 +78,8 @@ def detached(value: Any, level: int = 1) -> Any:
     if level > MAX_DEPTH or (kind is not dict and kind is not list):
         return value
     if kind is list:
-        return [detached(item, level + 1) for item in value]
-    return {key: detached(item, level + 1) for key, item in value.items()}
+        return [detach_json(item, level + 1) for item in value]
+    return {key: detach_json(item, level + 1) for key, item in value.items()}
 
 
 def _check(value: Any) -> Any:

@@ -21,7 +21,7 @@ from evals.envelope import (
     Identifier,
 )
 from evals.json_value import PresentJson, Text
-from evals.short_repr import ReprArgs, Told, counted
+from evals.short_repr import ReprArgs, Told, count_in_words
 from evals.timestamps import Time
 
 _T = TypeVar("_T")
@@ -120,12 +120,12 @@ class Manifests(Envelope):
     @property
     def tools(self) -> Mapping[tuple[str, str], ToolCapability]:
         """Capabilities by (adapter_id, capability_id): a pair, because joined strings collide."""
-        return _kept(self, "_tools", lambda: _by_call(self.tool_manifest))
+        return _keep_derived(self, "_tools", lambda: _by_call(self.tool_manifest))
 
     @property
     def evidence(self) -> Mapping[str, EvidenceItem]:
         """Evidence items by id."""
-        return _kept(self, "_evidence", lambda: _by_id(self.evidence_manifest))
+        return _keep_derived(self, "_evidence", lambda: _by_id(self.evidence_manifest))
 
     def __repr_args__(self) -> ReprArgs:
         """Return the fields, or how many tools and evidence items there are if they are many."""
@@ -133,7 +133,7 @@ class Manifests(Envelope):
         return [(None, held_by(self))] if Told in [type(value) for _, value in args] else args
 
     @model_validator(mode="after")
-    def _unique(self) -> Self:
+    def _require_unique(self) -> Self:
         if len(self.tools) != len(self.tool_manifest):
             raise _duplicate("tool_manifest", "adapter_id and capability_id")
         if len(self.evidence) != len(self.evidence_manifest):
@@ -158,8 +158,8 @@ class CompiledContext(Envelope):
 
 def held_by(manifests: Manifests) -> Told:
     """Return how many tools and evidence items there are, in words."""
-    tools = counted(len(manifests.tool_manifest), "tool")
-    return Told(f"{tools}, {counted(len(manifests.evidence_manifest), 'evidence item')}")
+    tools = count_in_words(len(manifests.tool_manifest), "tool")
+    return Told(f"{tools}, {count_in_words(len(manifests.evidence_manifest), 'evidence item')}")
 
 
 def _by_call(tools: tuple[ToolCapability, ...]) -> Mapping[tuple[str, str], ToolCapability]:
@@ -170,7 +170,7 @@ def _by_id(items: tuple[EvidenceItem, ...]) -> Mapping[str, EvidenceItem]:
     return MappingProxyType({item.id: item for item in items})
 
 
-def _kept(envelope: Envelope, slot: str, derive: Callable[[], _T]) -> _T:
+def _keep_derived(envelope: Envelope, slot: str, derive: Callable[[], _T]) -> _T:
     """Return what `derive` gives, and keep it in a slot of the envelope.
 
     A slot is not a field: it is not compared, copied, pickled or dumped, and setting it disturbs

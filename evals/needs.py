@@ -87,19 +87,19 @@ def needs_of(tool: ToolCapability) -> Needs:
     if (
         kept is None
         or kept.bound_args != (tool.bound_args or {})
-        or (kept.demands and kept.written != _written(kept.demands))
+        or (kept.demands and kept.written != _write_demands(kept.demands))
     ):
-        kept = _made(tool)
+        kept = _make_needs(tool)
         object.__setattr__(tool, "_needs", kept)
     return kept.needs
 
 
-def _written(demands: Iterable[Demand]) -> bytes:
+def _write_demands(demands: Iterable[Demand]) -> bytes:
     """Return the parts of the demands that can be edited in place, as bytes."""
     return orjson.dumps([(demand.content_schema, demand.about) for demand in demands])
 
 
-def _made(tool: ToolCapability) -> _Kept:
+def _make_needs(tool: ToolCapability) -> _Kept:
     required = tool.requires_evidence or ()
     demands = tuple(entry for entry in required if isinstance(entry, Demand))
     bound_args = dict(tool.bound_args or {})
@@ -110,4 +110,4 @@ def _made(tool: ToolCapability) -> _Kept:
         required=tuple(name for name, each in bound.items() if each.empty == "refused"),
         groups=tuple(dict.fromkeys(tool.bound_together or ())),
     )
-    return _Kept(needs, demands, _written(demands), bound_args)
+    return _Kept(needs, demands, _write_demands(demands), bound_args)

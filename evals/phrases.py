@@ -68,10 +68,10 @@ class _Suffixes:
             self._next[node][symbol] = added
             node = self._link[node]
         if node != -1:
-            self._link[added] = self._apart(node, symbol)
+            self._link[added] = self._split_node(node, symbol)
         return added
 
-    def _apart(self, node: int, symbol: str) -> int:
+    def _split_node(self, node: int, symbol: str) -> int:
         """Return the node of the phrase of `node` with the symbol, split from longer ones."""
         found = self._next[node][symbol]
         length = self._longest[node] + 1

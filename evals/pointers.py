@@ -111,22 +111,22 @@ class Places:
         place = self
         for segment in segments(pointer):
             if segment not in place._below:
-                place._below[segment] = Places(place._found(segment))
+                place._below[segment] = Places(place._find_values(segment))
             place = place._below[segment]
         return place
 
-    def _found(self, segment: str) -> list[Any]:
+    def _find_values(self, segment: str) -> list[Any]:
         if segment == "*" or len(self.values) < 2:
             steps = (_step(value, segment, wildcard=True) for value in self.values)
             return list(chain.from_iterable(steps))
         if self._named is None:
-            self._named = _members(self.values)
+            self._named = _index_members(self.values)
         index = _index(segment)
         elements = [] if index is None else self._named.get(index, [])
         return [*self._named.get(segment, ()), *elements]
 
 
-def _members(values: Sequence[Any]) -> dict[str | int, list[Any]]:
+def _index_members(values: Sequence[Any]) -> dict[str | int, list[Any]]:
     """Return the members of all objects by name, and the elements of all arrays by index."""
     found: dict[str | int, list[Any]] = {}
     for value in values:

@@ -17,7 +17,7 @@ _HIGHEST: Final = max(MODE_RANK.values())
 
 def evaluate(run: Run) -> EvaluatorVerdict:
     """Score: 1 - violating calls / calls; 0 when the run belongs to another trace or run."""
-    foreign = [Finding(severity="error", message=message) for message in _foreign(run)]
+    foreign = [Finding(severity="error", message=message) for message in _foreign_ids(run)]
     conduct = _PlanConformance(run)
     faults = [(at, fault) for at, call in enumerate(run.calls) if (fault := conduct.fault(call))]
     findings = [
@@ -28,7 +28,7 @@ def evaluate(run: Run) -> EvaluatorVerdict:
     return make_verdict("policy", run.trace_id, 0.0 if foreign else share, [*foreign, *findings])
 
 
-def _foreign(run: Run) -> Iterator[str]:
+def _foreign_ids(run: Run) -> Iterator[str]:
     """Ids that do not match: this is another run's plan, or another plan's run."""
     ctx, plan = run.proposal.ctx, run.proposal.plan
     if run.trace_id != ctx.trace_id:
@@ -60,14 +60,14 @@ class _PlanConformance:
     def fault(self, call: ToolCall) -> str | None:
         """Return why this call is outside the plan, or None. Ask once per call, in order."""
         at = call.step
-        fault = self._planned(call, at) or self._bounded(call) or self._in_order(call, at)
+        fault = self._plan_fault(call, at) or self._mode_fault(call) or self._in_order(call, at)
         self._latest[at] = call
         self._made[at] = self._made.get(at, 0) + 1
         if call.status == "completed":
             self._completed.add(at)
         return fault
 
-    def _planned(self, call: ToolCall, at: int) -> str | None:
+    def _plan_fault(self, call: ToolCall, at: int) -> str | None:
         steps = self._plan.steps
         step = steps[at] if at < len(steps) else None
         if type(step) is not ToolStep:
@@ -81,7 +81,7 @@ class _PlanConformance:
             return "has other args than its step"
         return None
 
-    def _bounded(self, call: ToolCall) -> str | None:
+    def _mode_fault(self, call: ToolCall) -> str | None:
         tool = self._tools.get((call.adapter_id, call.capability_id))
         if tool is None:
             return "is not in the surface"
@@ -96,7 +96,7 @@ class _PlanConformance:
         return None
 
     def _in_order(self, call: ToolCall, at: int) -> str | None:
-        needed = self._unmet(at)
+        needed = self._unmet_dependency(at)
         if needed is not None:
             return f"came before {needed}, which it depends on"
         earlier = self._latest.get(at)
@@ -109,7 +109,7 @@ class _PlanConformance:
             return f"is retry {attempt - 1} of its step, over the limit of {MOST_RETRIES}"
         return None
 
-    def _unmet(self, index: int) -> str | None:
+    def _unmet_dependency(self, index: int) -> str | None:
         """Return the first id that the step depends on and that has not completed, or None.
 
         What has completed stays so: no retry asks again about the ids before it.

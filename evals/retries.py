@@ -37,7 +37,7 @@ class RepeatedCalls:
             faults = list(judge())
             self._first[at] = call, (position, bool(faults))
             return faults
-        sent, judged = _sent(call), self._judged_of(at)
+        sent, judged = _sent_call(call), self._judged_of(at)
         if sent in judged:
             first, faulty = judged[sent]
             return [f"lacks evidence as call {first} does"] if faulty else []
@@ -51,9 +51,9 @@ class RepeatedCalls:
         """Return what was judged of a step that has been called, by what was sent."""
         if step not in self._judged:
             first, outcome = self._first[step]
-            self._judged[step] = {_sent(first): outcome}
+            self._judged[step] = {_sent_call(first): outcome}
         return self._judged[step]
 
 
-def _sent(call: ToolCall) -> _Sent:
+def _sent_call(call: ToolCall) -> _Sent:
     return call.adapter_id, call.capability_id, canonical_json(call.args)

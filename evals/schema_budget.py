@@ -70,7 +70,7 @@ def pattern_memory(schema: Any, size: int) -> int:
         )
     if type(schema) is not dict:
         return 0
-    exceeded, memory = _exceeded(costs_of(schema), schema), 0
+    exceeded, memory = _exceeded_limit(costs_of(schema), schema), 0
     if exceeded is None:
         memory = _pattern_bytes(schema)
         if memory > MAX_PATTERN_BYTES:
@@ -80,7 +80,7 @@ def pattern_memory(schema: Any, size: int) -> int:
     return memory
 
 
-def _exceeded(costs: Costs, schema: Json) -> str | None:
+def _exceeded_limit(costs: Costs, schema: Json) -> str | None:
     if costs.chain > MAX_REFERENCE_CHAIN:
         return f"{MAX_REFERENCE_CHAIN} references in a chain"
     if costs.alternatives > MAX_ALTERNATIVES:
@@ -105,7 +105,7 @@ class Targets:
             if type(part.get("$id")) is str:
                 self._resources.setdefault(_last_segment(part["$id"]), []).append(part)
 
-    def of(self, schema: Json) -> Iterator[Json]:
+    def targets_of(self, schema: Json) -> Iterator[Json]:
         """Yield every schema that the references of this one may mean."""
         for keyword in REFERENCES:
             reference = schema.get(keyword)
@@ -159,13 +159,13 @@ def costs_of(root: Any) -> Costs:
                 waiting.append((schema, True))
                 same = subschemas(schema, _SAME)
                 parts = subschemas(schema, _PARTS)
-                below = (*targets.of(schema), *same, *parts)
+                below = (*targets.targets_of(schema), *same, *parts)
                 waiting += [(part, False) for part in below if id(part) not in costs]
     return Costs(*map(max, zip(*costs.values(), strict=True))) if costs else _NOTHING
 
 
 def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
-    referred = [costs[id(target)] for target in targets.of(schema)]
+    referred = [costs[id(target)] for target in targets.targets_of(schema)]
     same = [costs[id(part)] for part in subschemas(schema, _SAME)]
     parts = [costs[id(part)] for part in subschemas(schema, _PARTS)]
     chains = [1 + each.chain for each in referred] + [each.chain for each in (*same, *parts)]

@@ -60,7 +60,7 @@ def accepts_every_object(schema: Any) -> bool:
         if _can_refuse(part, judges_args=judges_args):
             return False
         followed = {keyword: part[keyword] for keyword in _FOLLOWED if keyword in part}
-        waiting += [(target, judges_args) for target in targets.of(followed)]
+        waiting += [(target, judges_args) for target in targets.targets_of(followed)]
         waiting += [(below, judges_args) for _, below in parts_of(part, _SAME)]
         inner = _MEMBERS if judges_args else _PARTS
         waiting += [(below, False) for _, below in parts_of(part, inner)]

@@ -23,19 +23,19 @@ class Told(str):
     __repr__ = str.__str__
 
 
-def counted(count: int, noun: str, plural: str = "") -> Told:
+def count_in_words(count: int, noun: str, plural: str = "") -> Told:
     """Return a number of things in words."""
     return Told(f"{count:,} {noun if count == 1 else plural or noun + 's'}")
 
 
-def shortened(value: Any) -> Any:
+def shorten_value(value: Any) -> Any:
     """Return the value of a field, or words for it where it is too long to be shown whole."""
     kind = type(value)
     if not issubclass(kind, str | tuple | list | dict) or _is_small(value):
         return value
     if issubclass(kind, str):
         return Told(f"{value[:_START]!r}... ({len(value):,} characters)")
-    return Told(f"<{counted(len(value), 'entry', 'entries')}>")
+    return Told(f"<{count_in_words(len(value), 'entry', 'entries')}>")
 
 
 def _is_small(value: Any) -> bool:

@@ -62,7 +62,7 @@ def format_time(moment: datetime) -> str:
     return (text.rstrip("0") if "." in text else text) + "Z"
 
 
-def unexpired(expires_at: datetime | None, as_of: datetime | None) -> bool:
+def is_unexpired(expires_at: datetime | None, as_of: datetime | None) -> bool:
     """Return whether something still holds at `as_of`. What expires does not hold without it."""
     return expires_at is None or (as_of is not None and as_of < expires_at)
 

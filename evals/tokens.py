@@ -92,7 +92,7 @@ def has_token(text: str) -> bool:
     return _pattern(_TOKEN).search(text) is not None
 
 
-def marked(text: str) -> str:
+def mark_tokens(text: str) -> str:
     """Return the text with an edge before and after each token and each run of loose joiners."""
     return _pattern(_PIECE).sub(rf"{EDGE}\g<0>{EDGE}", text)
 

@@ -39,10 +39,10 @@ class UnreadContext(CompiledContext):
         return self.__copy__()
 
     def __repr__(self) -> str:
-        return f"CompiledContext({said})" if (said := _held(self)) else repr(self)
+        return f"CompiledContext({said})" if (said := _held_text(self)) else repr(self)
 
     def __str__(self) -> str:
-        return _held(self) or str(self)
+        return _held_text(self) or str(self)
 
 
 def unread_context(body: bytes, held: str) -> UnreadContext:
@@ -53,7 +53,7 @@ def unread_context(body: bytes, held: str) -> UnreadContext:
     return context
 
 
-def _held(context: UnreadContext) -> str:
+def _held_text(context: UnreadContext) -> str:
     """Return what is printed of a long context that is not read. A short one is read."""
     if len(unread_body(context) or b"") > _SHORT:
         return str(object.__getattribute__(context, "_held"))

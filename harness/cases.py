@@ -108,7 +108,7 @@ class Expectation(Envelope):
     error: Annotated[CaseError | None, OPTIONAL] = None
 
     @model_validator(mode="after")
-    def _one(self) -> Self:
+    def _require_one(self) -> Self:
         if (self.verdict is None) == (self.error is None):
             raise _case_error("exactly one of verdict and error is expected")
         return self
@@ -198,7 +198,7 @@ def _verify(document: bytes) -> Envelope:
     return verify_proposal(proposal)
 
 
-def _score(document: bytes) -> Envelope:
+def _score_document(document: bytes) -> Envelope:
     return score(parse(Run, document))
 
 
@@ -215,7 +215,7 @@ def _consolidate(document: bytes) -> Envelope:
 
 _COMMANDS: Final[dict[Command, Callable[[bytes], Envelope]]] = {
     "verify": _verify,
-    "score": _score,
+    "score": _score_document,
     "consolidate": _consolidate,
 }
 
@@ -267,7 +267,7 @@ def difference(expected: Expectation | None, outcome: Expectation) -> str:
     before = {} if expected is None else expected.wire()
     if canonical_json(before) == canonical_json(outcome.wire()):
         return ""
-    old, new = _spelled(before).splitlines(), _spelled(outcome.wire()).splitlines()
+    old, new = _spell_json(before).splitlines(), _spell_json(outcome.wire()).splitlines()
     lines = difflib.unified_diff(old, new, fromfile="expected", tofile="found", lineterm="")
     return "\n".join(lines)
 
@@ -300,7 +300,7 @@ def render_case(case: Case) -> bytes:
     return f"{_hidden_escaped(folded_json(wire))}\n".encode()
 
 
-def _spelled(value: Any) -> str:
+def _spell_json(value: Any) -> str:
     """Return JSON with a line for each value, so that a difference shows the values that differ."""
     return _hidden_escaped(json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False))
 

@@ -95,13 +95,13 @@ def _run(argv: Sequence[str] | None) -> int:
         sys.stdout.flush()
         raise
     name = getattr(args, "module", f"{args.command.replace('-', '_')}_command")
-    module = _loaded(f"{COMMANDS[args.command].folder}.{name}", stays=argv is None)
+    module = _load_command(f"{COMMANDS[args.command].folder}.{name}", stays=argv is None)
     status: int = module.run(args)
     sys.stdout.flush()
     return status
 
 
-def _loaded(command: str, *, stays: bool) -> Any:
+def _load_command(command: str, *, stays: bool) -> Any:
     """Return the module of a command.
 
     What a process of its own loads `stays` until it ends. To search that for garbage, again and

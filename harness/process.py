@@ -85,7 +85,7 @@ async def run_command(
     except TimeoutError:
         timed_out = True
     finally:
-        await _end(process, outputs)
+        await _end_group(process, outputs)
     return CommandResult(
         stdout=outputs[0].text(),
         stderr=outputs[1].text(),
@@ -162,7 +162,9 @@ def _advice(program: str, error: Exception) -> str:
             return f"{name} cannot be run: {escape_line(str(error))}"
 
 
-async def _end(process: asyncio.subprocess.Process, outputs: tuple["_Output", "_Output"]) -> None:
+async def _end_group(
+    process: asyncio.subprocess.Process, outputs: tuple["_Output", "_Output"]
+) -> None:
     """End what is left of the group: with SIGTERM first, then with SIGKILL."""
     try:
         _send(process.pid, signal.SIGTERM)
@@ -228,8 +230,8 @@ class _Output(asyncio.Protocol):
         if not self.left_out:
             return (self._head + self._tail).decode("utf-8", "replace")
         gap = f"\n[... {self.left_out} bytes left out ...]\n"
-        return f"{_decoded(self._head)}{gap}{_decoded(self._tail)}"
+        return f"{_decode_output(self._head)}{gap}{_decode_output(self._tail)}"
 
 
-def _decoded(data: bytearray) -> str:
+def _decode_output(data: bytearray) -> str:
     return data.decode("utf-8", "replace")

@@ -149,7 +149,7 @@ def schemas() -> dict[str, Schema]:
 
 def schemas_of_services() -> dict[str, Schema]:
     """Return the schemas of every envelope that is not of the loops, which stay unloaded."""
-    return copy.deepcopy(_derived())  # the caller's own, to change as it likes
+    return copy.deepcopy(_derive_schemas())  # the caller's own, to change as it likes
 
 
 def render_schemas(schema: Schema) -> bytes:
@@ -158,22 +158,22 @@ def render_schemas(schema: Schema) -> bytes:
 
 
 @cache
-def _derived() -> dict[str, Schema]:
+def _derive_schemas() -> dict[str, Schema]:
     return {name: _schema(name, envelope) for name, envelope in _ENVELOPES}
 
 
 def _schema(name: str, envelope: Any) -> Schema:
-    body = _plain(TypeAdapter(envelope).json_schema())
+    body = _plain_schema(TypeAdapter(envelope).json_schema())
     parts = body.pop("$defs", {})
     named = {"$schema": DIALECT, "title": name, **body}
     return {**named, "$defs": parts} if parts else named
 
 
-def _plain(schema: Any) -> Any:
+def _plain_schema(schema: Any) -> Any:
     """Return the schema in standard keywords only, as strict as the wire and not stricter."""
     if not isinstance(schema, dict):
         return schema
-    plain = {keyword: _part(keyword, value) for keyword, value in _kept(schema)}
+    plain = {keyword: _part(keyword, value) for keyword, value in _kept_keywords(schema)}
     if "discriminator" in schema:
         plain["required"] = [schema["discriminator"]["propertyName"]]
     if "patternProperties" in schema:
@@ -185,7 +185,7 @@ def _plain(schema: Any) -> Any:
     return plain
 
 
-def _kept(schema: Schema) -> Iterator[tuple[str, Any]]:
+def _kept_keywords(schema: Schema) -> Iterator[tuple[str, Any]]:
     for keyword, value in schema.items():
         absent = keyword == "default" and value is None
         if keyword not in ("title", "discriminator") and not absent:
@@ -195,16 +195,16 @@ def _kept(schema: Schema) -> Iterator[tuple[str, Any]]:
 def _part(keyword: str, value: Any) -> Any:
     match KEYWORDS[keyword].form if keyword in KEYWORDS else None:
         case "one":
-            return _plain(value)
+            return _plain_schema(value)
         case "list":
-            return [_plain(item) for item in value]
+            return [_plain_schema(item) for item in value]
         case "names":
             return {name: _property(name, item) for name, item in value.items()}
     return value
 
 
 def _property(name: str, schema: Schema) -> Schema:
-    plain: Schema = _plain(schema)
+    plain: Schema = _plain_schema(schema)
     if name in ("args_schema", "content_schema"):
         return dict(_JSON_SCHEMA)
     if name == "output_schemas":

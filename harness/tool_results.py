@@ -60,18 +60,18 @@ def _convert(value: Any, level: int) -> Any:
     if isinstance(value, Enum):
         return _convert(value.value, level + 1)
     if isinstance(value, str | PurePath | Integral | float):
-        return _plain(value)
+        return _plain_value(value)
     entries = _entries(value)
     return _array_or_scalar(value, level) if entries is None else _object(entries, level)
 
 
-def _plain(value: Any) -> str | int | float:
+def _plain_value(value: Any) -> str | int | float:
     """Return text or a number as a value of exactly the JSON type."""
     if isinstance(value, str):
         return _text(str.__str__(value))
     if isinstance(value, PurePath):
         return _text(str(value))
-    return _whole(int(value)) if isinstance(value, Integral) else _number(float(value))
+    return _whole_number(int(value)) if isinstance(value, Integral) else _number(float(value))
 
 
 def _text(text: str) -> str:
@@ -82,7 +82,7 @@ def _text(text: str) -> str:
     return text
 
 
-def _whole(number: int) -> int | str:
+def _whole_number(number: int) -> int | str:
     return number if -SAFE_INTEGER <= number <= SAFE_INTEGER else str(number)
 
 

@@ -127,7 +127,7 @@ def build(model: type[EnvelopeT], value: Any) -> EnvelopeT:
         found = faults_told(error, model, value)
         path, message = found.problems[0]
         problems = found.problems[:MOST_PROBLEMS]
-        raise InvalidInput(path, message + found.more(), problems) from None
+        raise InvalidInput(path, message + found.count_more(), problems) from None
 
 
 def detached_copy(envelope: EnvelopeT) -> EnvelopeT:

@@ -68,7 +68,7 @@ class Faults(NamedTuple):
     problems: list[Problem]
     stopped: bool
 
-    def more(self) -> str:
+    def count_more(self) -> str:
         """Return how many there are beside the first, as the end of a message."""
         if self.stopped or len(self.problems) > MOST_PROBLEMS:
             return f" (and more: reading stops at the first {MOST_FAULTS} faults)"
@@ -152,13 +152,13 @@ def _null_options(model: type[Envelope], errors: list[ErrorDetails], value: Any)
     if not nulls:
         return set()
     try:
-        model.__pydantic_validator__.validate_python(_without(value, nulls))
+        model.__pydantic_validator__.validate_python(_drop_members(value, nulls))
     except ValidationError as remaining:
         return nulls - {error["loc"] for error in remaining.errors(include_url=False)}
     return nulls
 
 
-def _without(value: Any, locations: Iterable[Location]) -> Any:
+def _drop_members(value: Any, locations: Iterable[Location]) -> Any:
     """Return the JSON value without the object members at the locations, sharing the rest.
 
     Linear in the locations and in the objects and arrays that they pass through.
@@ -172,9 +172,9 @@ def _without(value: Any, locations: Iterable[Location]) -> Any:
     if not below:
         return value
     if isinstance(value, list):
-        return [_without(item, below.get(at, ())) for at, item in enumerate(value)]
+        return [_drop_members(item, below.get(at, ())) for at, item in enumerate(value)]
     return {
-        name: _without(item, below.get(name, ()))
+        name: _drop_members(item, below.get(name, ()))
         for name, item in value.items()
         if () not in below.get(name, ())
     }

@@ -38,8 +38,8 @@ def check_approval(case: PreparedPlan) -> Iterator[Found]:
         if tool.rank > ceiling_rank:
             words = partial(_too_high, index, tool.mode, "spec approval_mode", ceiling)
             yield Found("approval", "approval_mode_mismatch", index, words)
-        if tool.rank >= tier_rank and not case.approved(index):
-            words = partial(_unapproved, index, tool.mode)
+        if tool.rank >= tier_rank and not case.is_approved(index):
+            words = partial(_word_approval, index, tool.mode)
             yield Found("approval", "approval_mode_mismatch", index, words, approvable=True)
 
 
@@ -47,6 +47,6 @@ def _too_high(index: int, mode: str, limit: str, highest: str | None) -> Wording
     return f"step {index} mode {mode} > {limit} {highest}", f"/steps/{index}"
 
 
-def _unapproved(index: int, mode: str) -> Wording:
+def _word_approval(index: int, mode: str) -> Wording:
     reason = f"step {index} mode {mode} needs approval: no valid approval of this plan covers it"
     return reason, f"/steps/{index}"

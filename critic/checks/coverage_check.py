@@ -24,12 +24,12 @@ def check_coverage(case: PreparedPlan) -> Iterator[Found]:
     if undeclared or unproduced:
         for output in dict.fromkeys(case.spec.required_outputs):
             if output in undeclared:
-                yield _violation(partial(_undeclared, output))
+                yield _coverage_violation(partial(_word_output, output))
             if output in unproduced:
-                yield _violation(partial(_no_producer, case, output))
+                yield _coverage_violation(partial(_no_producer, case, output))
     trace = case.plan.trace_id
     if trace is not None and trace != case.ctx.trace_id:
-        yield _violation(partial(_of_another_trace, trace, case.ctx.trace_id))
+        yield _coverage_violation(partial(_of_another_trace, trace, case.ctx.trace_id))
 
 
 def unproduced_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
@@ -45,11 +45,11 @@ def unlisted_outputs(case: PreparedPlan, outputs: set[str]) -> set[str]:
     return outputs.difference(*{tool.produces for _, tool, _ in case.steps})
 
 
-def _violation(words: Callable[[], Wording]) -> Found:
+def _coverage_violation(words: Callable[[], Wording]) -> Found:
     return Found("coverage", "violates_decision_spec", None, words)
 
 
-def _undeclared(output: str) -> Wording:
+def _word_output(output: str) -> Wording:
     return f"plan does not produce required output {output}", "/declared_outputs"
 
 

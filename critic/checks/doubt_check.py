@@ -25,27 +25,27 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
 
     def decorate(run: _Run) -> _Run:
         @wraps(run)
-        def doubting(case: PreparedPlan) -> Iterator[Found]:
+        def run_with_doubts(case: PreparedPlan) -> Iterator[Found]:
             if case.spec.provenance is None:
                 return run(case)
             from critic.provenance import doubts_of  # noqa: PLC0415 - slow to load, often unused
 
             doubts = (
-                Found(check, kind, one.step, partial(_words, one), one.approvable)
+                Found(check, kind, one.step, partial(_word_doubt, one), one.approvable)
                 for one in doubts_in(doubts_of(case))
             )
             # Sorting is stable, and both are in this order.
-            return iter(sorted((*run(case), *doubts), key=_place))
+            return iter(sorted((*run(case), *doubts), key=_sort_key))
 
-        return doubting
+        return run_with_doubts
 
     return decorate
 
 
-def _words(doubt: Doubt) -> Wording:
+def _word_doubt(doubt: Doubt) -> Wording:
     return doubt.reason, doubt.path
 
 
-def _place(found: Found) -> tuple[bool, int]:
+def _sort_key(found: Found) -> tuple[bool, int]:
     """Return a key that puts steps in ascending order, and what is of the whole plan last."""
     return found.step is None, found.step or 0

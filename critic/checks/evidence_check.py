@@ -18,7 +18,7 @@ from evals.evidence import (
     UnbackedArgument,
     UnbackedGroup,
     UnmetDemand,
-    listed,
+    list_names,
     said_of,
 )
 
@@ -78,10 +78,10 @@ def _class_not_pinned(name: str) -> Wording:
 
 
 def _words(index: int, fault: EvidenceFault) -> Wording:
-    return f"step {index} {_reason(fault)}", f"/steps/{index}{pointer(*_place(fault))}"
+    return f"step {index} {_reason(fault)}", f"/steps/{index}{pointer(*_fault_path(fault))}"
 
 
-def _place(fault: EvidenceFault) -> tuple[str | int, ...]:
+def _fault_path(fault: EvidenceFault) -> tuple[str | int, ...]:
     """Return where within the step a fault is."""
     match fault:
         case MissingClass() | UnmetDemand():
@@ -101,7 +101,7 @@ def _reason(fault: EvidenceFault) -> str:
         case MissingClass():
             reason = f"requires evidence class {fault.classification}, none pinned"
         case UnmetDemand():
-            reason = _unmet(fault.need.classification, fault)
+            reason = _word_demand(fault.need.classification, fault)
         case PinFault():
             reason = f"pins evidence {fault.ref}, {fault.why}"
         case MissingArgument():
@@ -111,7 +111,7 @@ def _reason(fault: EvidenceFault) -> str:
             name = escape_name(fault.name)
             reason = f"argument {name} is not backed by pinned evidence{_places(fault.at)}"
         case UnbackedGroup():
-            names, one = listed(fault.names), len(fault.names) == 1
+            names, one = list_names(fault.names), len(fault.names) == 1
             named = f"argument {names} is" if one else f"arguments {names} are"
             reason = f"{named} not backed by one and the same pinned item"
         case _:
@@ -119,9 +119,9 @@ def _reason(fault: EvidenceFault) -> str:
     return reason
 
 
-def _unmet(name: str, fault: UnmetDemand) -> str:
+def _word_demand(name: str, fault: UnmetDemand) -> str:
     if fault.without:
-        without = listed(fault.without)
+        without = list_names(fault.without)
         return f"requires evidence class {name} about argument {without}, which has no value"
     return f"has no pinned evidence of class {name} whose content {said_of(fault.need)}"
 
@@ -129,4 +129,4 @@ def _unmet(name: str, fault: UnmetDemand) -> str:
 def _places(at: tuple[str, ...] | None) -> str:
     if at is None:
         return ""
-    return f" at {listed([place or 'its root' for place in at], 'or') or 'any place'}"
+    return f" at {list_names([place or 'its root' for place in at], 'or') or 'any place'}"

@@ -93,7 +93,7 @@ def _repeats(case: PreparedPlan) -> Iterator[Found]:
         if call in made:
             words = partial(_repeated_call, index, tool.name, "step with the same args")
             yield Found("loop", "loop_guard", index, words)
-        elif spent and _key_of(*call) in case.made and not case.approved(index):
+        elif spent and _key_of(*call) in case.made and not case.is_approved(index):
             needs = "plan with the same args: needs approval"
             words = partial(_repeated_call, index, tool.name, needs)
             yield Found("loop", "loop_guard", index, words, approvable=True)

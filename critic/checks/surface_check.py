@@ -41,7 +41,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
     validators: dict[ToolEntry, CompiledSchema | None] = {}
     for index, tool, fields in case.steps:
         if tool.traits & NOT_IN_MANIFEST:
-            yield _violation(index, partial(_not_in_surface, index, fields))
+            yield _surface_violation(index, partial(_not_in_surface, index, fields))
         elif tool.traits & HAS_ARGS_SCHEMA:
             if tool not in validators:
                 validators[tool] = tool.validator()
@@ -49,7 +49,7 @@ def check_surface(case: PreparedPlan) -> Iterator[Found]:
             if validator is not None and not validator.is_valid(fields["args"]):
                 yield from _schema_violations(index, fields["args"], validator)
         if index in leaks:
-            yield _violation(index, partial(_leak, index, *leaks[index]))
+            yield _surface_violation(index, partial(_leak, index, *leaks[index]))
 
 
 def confined_content_of(case: PreparedPlan) -> Confined | None:
@@ -90,10 +90,10 @@ def _schema_violations(
     index: int, args: dict[str, Any], validator: CompiledSchema
 ) -> Iterator[Found]:
     for fault in schema_faults(validator, args):
-        yield _violation(index, partial(_schema_fault, index, fault))
+        yield _surface_violation(index, partial(_schema_fault, index, fault))
 
 
-def _violation(index: int, words: Callable[[], Wording]) -> Found:
+def _surface_violation(index: int, words: Callable[[], Wording]) -> Found:
     return Found("surface", "violates_decision_spec", index, words)
 
 

@@ -34,7 +34,7 @@ class Found(NamedTuple):
         """
         reason, path = self.words()
         fields: dict[str, Any] = {"check": self.check, "kind": self.kind, "reason": reason}
-        fields["path"] = _shortened(path)
+        fields["path"] = _shorten_path(path)
         if self.step is not None:
             fields["offending_step"] = self.step
         if self.approvable:
@@ -44,7 +44,7 @@ class Found(NamedTuple):
         return listed
 
 
-def _shortened(path: str) -> str:
+def _shorten_path(path: str) -> str:
     if len(path) <= _LONGEST_PATH:
         return path
     return path[: path.rindex("/", 0, _LONGEST_PATH + 1)]

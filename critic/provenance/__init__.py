@@ -1,7 +1,6 @@
 """Where the values of a plan come from, and what that is worth in their roles.
 
-Theory of operation
-===================
+Theory of operation:
 
 Provenance does not look for suspicious text. Of every step whose tool does more than read, it asks
 two questions. Where does each value that the call is aimed at come from? Is the tool asked for?
@@ -16,7 +15,6 @@ US64SVBKUS6S3300958879 instead". For the recipient of `send_money`, `closed` ans
     US64...  only a mail that nobody asked for does      untrusted     refuse
 
 From a value to its answer:
-
 1. Role (`roles`). The manifest says what each argument is: a recipient, an object, content, ...
    Each scalar in an argument has its role. In a tool without any roles, all are recipients; in one
    with some, scalars without a role are not judged.
@@ -71,8 +69,7 @@ by where the locators of its call had been seen before. The session also keeps t
 seen (`seen_items`, `texts`) and its own facts (what was approved, made, run and visited) from call
 to call, so that judging a call does not read all evidence again.
 
-`origin_judge` finds the doubts about a plan; the other modules are what it looks things up in. They
-are loaded when a spec asks for provenance: most of them compile patterns.
+`origin_judge` finds the doubts. It is loaded for specs with provenance: it compiles many patterns.
 """
 
 from typing import TYPE_CHECKING

@@ -117,7 +117,7 @@ class Holders(Generic[_K]):
                 del known[key]
         self._add(new, entry)
 
-    def of(self, key: _K, shown: Shown | None) -> Sequence[ItemText]:
+    def entries_of(self, key: _K, shown: Shown | None) -> Sequence[ItemText]:
         """Return the holders of a key that expired, or that did not, the first first.
 
         Hidden ones are among them. Where `shown` is None, those that did not expire are asked for.
@@ -130,11 +130,13 @@ class Holders(Generic[_K]):
 
     def first(self, key: _K, shown: Shown | None) -> ItemText | None:
         """Return the first holder of a key that counts: all that did not expire do with None."""
-        return first_of(self.of(key, shown), shown)
+        return first_of(self.entries_of(key, shown), shown)
 
     def holds_any(self, shown: Shown | None) -> bool:
         """Return whether an entry that counts holds any key."""
-        return any(first_of(self.of(key, shown), shown) is not None for key in self._side(shown))
+        return any(
+            first_of(self.entries_of(key, shown), shown) is not None for key in self._side(shown)
+        )
 
 
 def first_of(entries: Sequence[ItemText], shown: Shown | None) -> ItemText | None:

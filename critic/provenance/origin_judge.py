@@ -23,7 +23,7 @@ from critic.provenance.reasons import (
     tool_reason,
     value_reason,
 )
-from critic.provenance.roles import Placed, RoleTree, placed, role_tree
+from critic.provenance.roles import Placed, RoleTree, placed_values, role_tree
 from critic.provenance.tool_words import stems_of_name
 from critic.provenance.value_facts import KnownValues, ValueFacts
 from critic.provenance.value_forms import addresses_in, elements, iso_days, spelling
@@ -102,10 +102,10 @@ class _Judge:
         return Doubts(tuple(self._refused_tools), tuple(self._asks), tuple(self._refused_values))
 
     def _judge_step(self, index: int, entry: ToolEntry, fields: Mapping[str, Any]) -> None:
-        tool = self._tool(fields["adapter_id"], fields["capability_id"])
+        tool = self._tool_of(fields["adapter_id"], fields["capability_id"])
         targets: list[_Target] = []
         findings: list[_Finding] = []
-        for place in placed(tool.roles, fields["args"]):
+        for place in placed_values(tool.roles, fields["args"]):
             for role, spelled, value in _values_at(place):
                 findings += self._findings_about(place.path, role, spelled, value)
                 if role not in ("content", "time"):
@@ -114,9 +114,9 @@ class _Judge:
         approvable = not (self._closed and level and findings)
         if level:
             of_tool = _Finding(level, (), partial(tool_reason, entry.name))
-            self._report(self._refused_tools, index, of_tool, approvable)
+            self._report_finding(self._refused_tools, index, of_tool, approvable)
         for finding in findings:
-            self._report(self._refused_values, index, finding, approvable)
+            self._report_finding(self._refused_values, index, finding, approvable)
 
     def _findings_about(
         self, path: tuple[str | int, ...], role: Role, spelled: str, value: str | float
@@ -124,15 +124,15 @@ class _Judge:
         """Yield what is doubted about a value; of a text with days, one for each."""
         if role == "time":
             for day in dict.fromkeys(iso_days(spelled)):
-                level, seen_day = self._facts.judged_day(day, spelled)
+                level, seen_day = self._facts.judge_day(day, spelled)
                 if level:
                     yield _Finding(level, path, partial(day_reason, day, seen_day))
             return
-        level, seen = self._facts.judged(role, spelled)
+        level, seen = self._facts.judge_value(role, spelled)
         if level:
             yield _Finding(level, path, partial(value_reason, role, value, seen))
 
-    def _tool(self, adapter_id: str, capability_id: str) -> _Tool:
+    def _tool_of(self, adapter_id: str, capability_id: str) -> _Tool:
         """Return what is known of a tool, worked out at its first call."""
         name = (adapter_id, capability_id)
         if name not in self._tools:
@@ -168,14 +168,14 @@ class _Judge:
         """Return whether a target value connects its call to the request."""
         return self._is_asked_for(target) or self._facts.fresh.is_linked(target[1])
 
-    def _report(
+    def _report_finding(
         self, refused: list[Doubt], index: int, finding: _Finding, approvable: bool
     ) -> None:
         """Note the doubt, unless it asks and an approval clears it."""
         path = pointer("steps", index, *(("args", *finding.path) if finding.path else ()))
         if finding.level == REFUSE:
             refused.append(Doubt(index, path, f"step {index} {finding.reason(None)}"))
-        elif not (approvable and self._case.approved(index)):
+        elif not (approvable and self._case.is_approved(index)):
             help_ = NEEDS_APPROVAL if approvable else TWO_DOUBTS
             reason = f"step {index} {finding.reason(help_)}"
             self._asks.append(Doubt(index, path, reason, approvable))
@@ -185,12 +185,12 @@ def _values_at(place: Placed) -> Iterator[tuple[Role, str, str | float]]:
     """Yield what a scalar gives to judge in each of its roles: each spelling once, as written."""
     for role in place.roles:
         values: dict[str, str | float] = {}
-        for value in _written(role, place.value):
+        for value in _written_values(role, place.value):
             values.setdefault(spelling(value), value)
         yield from ((role, spelled, value) for spelled, value in values.items())
 
 
-def _written(role: Role, value: Any) -> Iterator[str | float]:
+def _written_values(role: Role, value: Any) -> Iterator[str | float]:
     if role != "content":
         return elements(value)
     return addresses_in(value) if type(value) is str else iter(())

@@ -35,12 +35,14 @@ _NAME_IT: Final = "name it in the request"
 def value_reason(role: Role, value: str | float, seen: Sighting, help_: str | None) -> str:
     """Return why a value is not allowed in its role. Without `help_`, it is refused."""
     help_ = help_ or _NAME_IT
-    return f"{_ROLES.get(role, role)} {_quoted(_written(value))} {_where(seen)}: {help_}"
+    return (
+        f"{_ROLES.get(role, role)} {_quote_text(_spell_value(value))} {_say_where(seen)}: {help_}"
+    )
 
 
 def day_reason(day: Day, seen: DaySighting, help_: str) -> str:
     """Return why a day asks."""
-    where = f"appears only in {_named(seen.item)}"
+    where = f"appears only in {_name_item(seen.item)}"
     if seen.origin == "elsewhere":
         where += ", and the request names another day"
     return f"day {day.year:04}-{day.month:02}-{day.day:02} {where}: {help_}"
@@ -56,41 +58,43 @@ def tool_reason(name: str, help_: str | None) -> str:
     return f"calls {name}, which is not requested: {help_}"
 
 
-def _where(seen: Sighting) -> str:
+def _say_where(seen: Sighting) -> str:
     match seen.origin:
         case "unseen":
             return "was not seen in the request or in any result"
         case "own":
             return "is known only from what this session did, or by its host"
         case "field" | "led_field":
-            return f"appears only as a field of {_named(seen.item)}"
+            return f"appears only as a field of {_name_item(seen.item)}"
         case "contested":
-            return f"is a field of {_named(seen.item)} that {_named(seen.rival)} mentions too"
+            return (
+                f"is a field of {_name_item(seen.item)} that {_name_item(seen.rival)} mentions too"
+            )
         case _:
-            return f"appears only in the text of {_named(seen.item)}"
+            return f"appears only in the text of {_name_item(seen.item)}"
 
 
-def _named(item: EvidenceItem | None) -> str:
+def _name_item(item: EvidenceItem | None) -> str:
     """Return the item in words: its id, what it is about, and how the session came to read it."""
-    return "no item" if item is None else f"{item.id}{_about(item)}{_standing(item.source)}"
+    return "no item" if item is None else f"{item.id}{_about(item)}{_standing_of(item.source)}"
 
 
 def _about(item: EvidenceItem) -> str:
-    return "" if item.subject is None else f" {_quoted(item.subject)}"
+    return "" if item.subject is None else f" {_quote_text(item.subject)}"
 
 
-def _standing(source: Source | None) -> str:
+def _standing_of(source: Source | None) -> str:
     if source is None or source.author in ("user", "operator"):
         return ""
     return f" ({_STANDINGS[source.standing]})"
 
 
-def _written(value: str | float) -> str:
+def _spell_value(value: str | float) -> str:
     """Return a value as canonical JSON writes it, so that 7 and 7.0 read the same."""
     return value if isinstance(value, str) else canonical_json(value).decode()
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     """Return a text in brackets, which mark its ends: its own are escaped."""
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     inner = escape_name(shown).replace("[", "\\u005b").replace("]", "\\u005d")

@@ -34,7 +34,7 @@ class RoleTree:
     inner: dict[str, "RoleTree"] = field(default_factory=dict)
     any: "RoleTree | None" = None
 
-    def below(self, key: str | int) -> tuple["RoleTree", ...]:
+    def trees_below(self, key: str | int) -> tuple["RoleTree", ...]:
         """Return what applies to a member or element."""
         inner = self.inner.get(str(key))
         if self.any is None:
@@ -49,7 +49,7 @@ def role_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
         place = tree
         if name.startswith("/"):
             for segment in segments(name):
-                place = _below(place, segment)
+                place = _grow_branch(place, segment)
         else:
             place = place.inner.setdefault(name, RoleTree())
         place.roles = (*place.roles, role)
@@ -58,7 +58,7 @@ def role_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
     return tree
 
 
-def _below(place: RoleTree, segment: str) -> RoleTree:
+def _grow_branch(place: RoleTree, segment: str) -> RoleTree:
     if segment != "*":
         return place.inner.setdefault(segment, RoleTree())
     if place.any is None:
@@ -66,7 +66,7 @@ def _below(place: RoleTree, segment: str) -> RoleTree:
     return place.any
 
 
-def placed(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
+def placed_values(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
     """Yield every scalar of the arguments, by name and position; those without a role, too."""
     open_values: list[tuple[Placed, tuple[RoleTree, ...]]]
     open_values = [(Placed((), args, tree.roles), (tree,))]
@@ -80,7 +80,7 @@ def placed(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[Placed]:
             yield Placed(path, value, roles)
             continue
         for key, inner in reversed(members):
-            below = tuple([one for tree in trees for one in tree.below(key)])
+            below = tuple([one for tree in trees for one in tree.trees_below(key)])
             given = _with_roles(roles, below) if below else roles
             open_values.append((Placed((*path, key), inner, given), below))
 
@@ -95,5 +95,5 @@ def _with_roles(roles: tuple[Role, ...], trees: tuple[RoleTree, ...]) -> tuple[R
 
 def without_role(tree: RoleTree, args: Mapping[str, Any]) -> Iterator[str]:
     """Yield the names of the arguments that hold a scalar without a role, each once."""
-    names = (str(one.path[0]) for one in placed(tree, args) if not one.roles)
+    names = (str(one.path[0]) for one in placed_values(tree, args) if not one.roles)
     return iter(dict.fromkeys(names))

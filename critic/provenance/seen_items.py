@@ -62,7 +62,7 @@ class SeenItems:
         """Add what an item says. One without a source says nothing."""
         if item.source is None:
             return
-        entries = self._added(item, item.source)
+        entries = self._add_entries(item, item.source)
         if item.expires_at is not None:
             at = bisect_right(self._expiries, item.expires_at)
             self._expiries.insert(at, item.expires_at)
@@ -71,7 +71,7 @@ class SeenItems:
                 self._expired_count += 1
                 self._mark(entries, has_expired=True)
 
-    def _added(self, item: EvidenceItem, source: Source) -> tuple[ItemText, ...]:
+    def _add_entries(self, item: EvidenceItem, source: Source) -> tuple[ItemText, ...]:
         """Return the entries of an item in the places where it stands."""
         if source.author not in ("user", "operator"):
             content = content_of(item.content, self._record_fields)
@@ -88,7 +88,7 @@ class SeenItems:
         self._expired_requests.append(later)
         return entry, later
 
-    def at(self, as_of: datetime | None) -> None:
+    def move_to(self, as_of: datetime | None) -> None:
         """Move on, or back, to a moment. Without one, all that expires has expired."""
         before, count = self._expired_count, len(self._expiries)
         if as_of is not None:
@@ -108,7 +108,7 @@ class SeenItems:
         if shown is None and not self._expired_requests:
             return self._words
         words = RequestWords(set(), set())
-        for entry in self.places[REQUEST].texts.shown(shown):
+        for entry in self.places[REQUEST].texts.shown_entries(shown):
             words.add(entry.text)
         return words
 

@@ -83,15 +83,15 @@ _Look = Callable[[Place, _K, Shown | None], ItemText | None]
 """Looks for a value in a place, among the entries that count."""
 
 
-def _anywhere(place: Place, value: str, shown: Shown | None) -> ItemText | None:
+def _look_anywhere(place: Place, value: str, shown: Shown | None) -> ItemText | None:
     return place.find(value, shown)
 
 
-def _field(place: Place, value: str, shown: Shown | None) -> ItemText | None:
+def _look_in_fields(place: Place, value: str, shown: Shown | None) -> ItemText | None:
     return place.fields.first(value, shown)
 
 
-def _text(place: Place, value: str, shown: Shown | None) -> ItemText | None:
+def _look_in_text(place: Place, value: str, shown: Shown | None) -> ItemText | None:
     return place.texts.entry(value, shown)
 
 
@@ -128,21 +128,21 @@ class Seen:
 
     def _sightings(self, value: str) -> Iterator[Sighting]:
         """Yield the sightings of a value, the one that counts first."""
-        if item := self._first((REQUEST,), value, _anywhere):
+        if item := self._find_first((REQUEST,), value, _look_anywhere):
             yield Sighting("request", item)
-        if item := self._first((OPERATOR,), value, _anywhere):
+        if item := self._find_first((OPERATOR,), value, _look_anywhere):
             yield Sighting("operator", item)
-        if item := self._first(OF_RECORD, value, _anywhere):
+        if item := self._find_first(OF_RECORD, value, _look_anywhere):
             yield Sighting("system", item)
-        if item := self._first((*_TRUSTED, AMBIENT), value, _field):
-            rival = self._first((*_REACHED, AMBIENT, LED), value, _text)
+        if item := self._find_first((*_TRUSTED, AMBIENT), value, _look_in_fields):
+            rival = self._find_first((*_REACHED, AMBIENT, LED), value, _look_in_text)
             yield Sighting("contested" if rival else "field", item, rival)
         for origin in _TRUSTED:
-            if item := self._first((origin,), value, _text):
+            if item := self._find_first((origin,), value, _look_in_text):
                 yield Sighting(origin, item)
-        if item := self._first((AMBIENT, LED), value, _text):
+        if item := self._find_first((AMBIENT, LED), value, _look_in_text):
             yield Sighting("untrusted", item)
-        if item := self._first((LED,), value, _field):
+        if item := self._find_first((LED,), value, _look_in_fields):
             yield Sighting("led_field", item)
 
     def is_linked(self, value: str) -> bool:
@@ -154,29 +154,29 @@ class Seen:
         return self._says((OF_RECORD[0], *_TRUSTED), value)
 
     def _says(self, names: Iterable[str], value: str) -> bool:
-        return self._first(names, value, _anywhere) is not None
+        return self._find_first(names, value, _look_anywhere) is not None
 
-    def _first(self, names: Iterable[str], value: _K, look: _Look[_K]) -> EvidenceItem | None:
+    def _find_first(self, names: Iterable[str], value: _K, look: _Look[_K]) -> EvidenceItem | None:
         """Return what is found in the first of some places in which anything is."""
         for name in names:
             found = look(self._places[name], value, self._shown)
             if name == LED and self._expired is not None:
-                found = self._earlier(found, value, look)
+                found = self._earlier_entry(found, value, look)
             if found is not None:
                 return found.item
         return None
 
-    def _earlier(self, found: ItemText | None, value: _K, look: _Look[_K]) -> ItemText | None:
+    def _earlier_entry(self, found: ItemText | None, value: _K, look: _Look[_K]) -> ItemText | None:
         """Return the entry with the lowest number: the one found, or one that has expired."""
         places = (place for name, place in self._places.items() if name != REQUEST)
         others = filter(None, (look(place, value, self._expired) for place in places))
-        return min(chain(others, (found,) if found else ()), key=_number, default=None)
+        return min(chain(others, (found,) if found else ()), key=_number_of, default=None)
 
     def day(self, day: Day) -> DaySighting:
         """Return where a day was seen, in the order of `DayOrigin`."""
         for origin, parts in _DAY_ORIGINS:
             for sought in (day, day._replace(year=None)):
-                found = (self._first((name,), sought, look) for name, look in parts)
+                found = (self._find_first((name,), sought, look) for name, look in parts)
                 if item := next(filter(None, found), None):
                     return DaySighting(origin, item)
         return DaySighting("unseen", None)
@@ -200,7 +200,7 @@ class Seen:
         return expired is not None and self._items.expired_request_names_a_day(expired)
 
 
-def _number(entry: ItemText) -> tuple[int, str]:
+def _number_of(entry: ItemText) -> tuple[int, str]:
     return entry.number
 
 
@@ -215,16 +215,16 @@ def _day_in_text(place: Place, day: Day, shown: Shown | None) -> ItemText | None
 _Part = tuple[str, _Look[Day]]
 
 
-def _both(*names: str) -> Iterator[_Part]:
+def _fields_and_texts(*names: str) -> Iterator[_Part]:
     """Yield the fields of each place, and then its texts."""
     return ((name, look) for name in names for look in (_day_in_fields, _day_in_text))
 
 
 _DAY_ORIGINS: Final[tuple[tuple[DayOrigin, tuple[_Part, ...]], ...]] = (
-    ("request", (*_both(REQUEST),)),
-    ("system", (*_both(*OF_RECORD),)),
-    ("elsewhere", (*_both(OPERATOR, *_TRUSTED), (AMBIENT, _day_in_fields))),
-    ("untrusted", ((AMBIENT, _day_in_text), *_both(LED))),
+    ("request", (*_fields_and_texts(REQUEST),)),
+    ("system", (*_fields_and_texts(*OF_RECORD),)),
+    ("elsewhere", (*_fields_and_texts(OPERATOR, *_TRUSTED), (AMBIENT, _day_in_fields))),
+    ("untrusted", ((AMBIENT, _day_in_text), *_fields_and_texts(LED))),
 )
 
 
@@ -236,7 +236,7 @@ def seen_in(manifests: Manifests, as_of: datetime | None) -> tuple[Seen, Seen]:
     items = SeenItems(manifests.record_fields or ())
     for item in manifests.evidence_manifest:
         items.add(item)
-    items.at(as_of)
+    items.move_to(as_of)
     return both_seen(items)
 
 

@@ -43,17 +43,17 @@ class _Reading(NamedTuple):
     called_id: re.Pattern[str]
 
 
-def _reading(token: str, begins: str, ends: str) -> _Reading:
+def _compile_reading(token: str, begins: str, ends: str) -> _Reading:
     called_id = rf"(?<!{WORD})ids?+(?!{WORD})(?:{_NO_WORD}){{0,4}}+([0-9]{{1,3}}+){ends}"
     return _Reading(*map(re.compile, (token, begins, ends, called_id)))
 
 
-_STRICT: Final = _reading(
+_STRICT: Final = _compile_reading(
     rf"{WORD}++(?:{_JOINT}{WORD}++)*+",
     rf"(?<!{WORD})(?<!{WORD}{_JOINT})",
     rf"(?!{WORD}|{_JOINT}{WORD})",
 )
-_GENEROUS: Final = _reading(rf"{WORD}++", rf"(?<!{WORD})", rf"(?!{WORD})")
+_GENEROUS: Final = _compile_reading(rf"{WORD}++", rf"(?<!{WORD})", rf"(?!{WORD})")
 
 
 def hosts_in(text: str) -> Iterator[str]:
@@ -84,7 +84,7 @@ class Texts:
         """Yield each canonical text with its item."""
         return ((one.text, one.item) for one in self._entries)
 
-    def shown(self, shown: Shown | None) -> Iterable[ItemText]:
+    def shown_entries(self, shown: Shown | None) -> Iterable[ItemText]:
         """Return the entries that count, in their order."""
         return self._entries if shown is None else filter(shown.shows, self._entries)
 
@@ -113,8 +113,8 @@ class Texts:
             return self._ids.first(value, shown)
         tokens = [(match[0], match.start()) for match in self._reading.token.finditer(value)]
         if not tokens:
-            return self._first(self.shown(shown), value, tokens)
-        held = min((self._held.of(token, shown) for token, _ in tokens), key=len)
+            return self._first_standing(self.shown_entries(shown), value, tokens)
+        held = min((self._held.entries_of(token, shown) for token, _ in tokens), key=len)
         if not held or tokens[0][0] == value:
             return first_of(held, shown)
         return self._phrase(held, value, tokens, shown)
@@ -129,14 +129,14 @@ class Texts:
         """Find a value of more than one token, whose rarest one these texts hold."""
         possible = held if shown is None else filter(shown.shows, held)
         if self._tries_left > 0:
-            return self._first(possible, value, tokens)
+            return self._first_standing(possible, value, tokens)
         found = self._windows.find(value, shown)
         # A window is found by a number, and another run of tokens may have the same.
         if found is None or found[0].text.startswith(value, found[1]):
             return found and found[0]
-        return self._first(possible, value, tokens)
+        return self._first_standing(possible, value, tokens)
 
-    def _first(
+    def _first_standing(
         self, entries: Iterable[ItemText], value: str, tokens: list[tuple[str, int]]
     ) -> ItemText | None:
         for one in entries:
@@ -195,7 +195,7 @@ class Place:
     ) -> ItemText:
         """Add the fields and texts of an item, as they are written."""
         spelled = list(filter(None, map(spelling, fields)))
-        entry = ItemText(item, GAP.join(canonical(_written(text)) for text in texts))
+        entry = ItemText(item, GAP.join(canonical(_write_value(text)) for text in texts))
         self.fields.add(spelled, entry)
         if texts:
             self.texts.add_entry(entry)
@@ -216,5 +216,5 @@ class Place:
         return self._days
 
 
-def _written(value: str | int | float) -> str:
+def _write_value(value: str | int | float) -> str:
     return value if type(value) is str else spelling(value)

@@ -8,7 +8,7 @@ from critic.provenance.seen_sources import DaySighting, Seen, Sighting, seen_in
 from critic.provenance.value_forms import Day, elements, host_of, leaves, spelling
 from critic.provenance.worth import ALLOW, ASK, worth_of
 from evals.capability import Role
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
 
@@ -36,7 +36,7 @@ def known_of(case: PreparedPlan) -> KnownValues:
     session, as_of = case.ctx.session, case.ctx.as_of
     fresh, every = seen_in(case.surface.manifests, as_of)
     approved = (session.approved if session else None) or ()
-    unexpired_ones = (one.value for one in approved if unexpired(one.expires_at, as_of))
+    unexpired_ones = (one.value for one in approved if is_unexpired(one.expires_at, as_of))
     return KnownValues(
         fresh,
         every,
@@ -58,7 +58,7 @@ class ValueFacts:
         self._approved, self._own, self._hosts = known.approved, known.own, known.hosts
         self._judged: dict[tuple[Role, str], tuple[int, Sighting]] = {}
 
-    def judged(self, role: Role, value: str) -> tuple[int, Sighting]:
+    def judge_value(self, role: Role, value: str) -> tuple[int, Sighting]:
         """Return what a value is worth in a role other than `time`, and where it comes from."""
         found = self._judged.get((role, value))
         if found is None:
@@ -93,7 +93,7 @@ class ValueFacts:
             return True
         return role in _OWN_ROLES and value in self._own
 
-    def judged_day(self, day: Day, value: str) -> tuple[int, DaySighting]:
+    def judge_day(self, day: Day, value: str) -> tuple[int, DaySighting]:
         """Return what a day is worth, and where it was seen. `value` is what it stands in."""
         if value in self._approved:
             return ALLOW, DaySighting("unseen", None)

@@ -130,11 +130,11 @@ _NEWER_APART: Final = _NewerApart()
 
 def canonical(text: str) -> str:
     """Return the text as values and texts are compared, with one space for any white space."""
-    folded = text.lower() if text.isascii() else _compatible(_folded(_compatible(text)))
+    folded = text.lower() if text.isascii() else _compatible(_fold_case(_compatible(text)))
     return _SPACE.sub(" ", _SCHEME.sub("", folded))
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return text.translate(_FOLDED)
 
 
@@ -170,7 +170,7 @@ def elements(value: Any) -> Iterator[str | int | float]:
         if type(value) is int or type(value) is float:
             yield value
         return
-    listed = _listed(value)
+    listed = _parse_list(value)
     if listed is None:
         yield from (value,) if value else ()
     else:
@@ -190,7 +190,7 @@ def leaves(value: Any) -> Iterator[str | int | float]:
             yield current
 
 
-def _listed(text: str) -> list[Any] | None:
+def _parse_list(text: str) -> list[Any] | None:
     """Return the list that a text spells, as JSON or as Python does; None where it spells none."""
     text = text.strip(" \t\r\n")
     if not (text.startswith("[") and text.endswith("]")):
@@ -296,7 +296,7 @@ def content_of(content: Any, record_fields: frozenset[str]) -> Content:
     while open_values:
         value, is_field, is_element = open_values.pop()
         if type(value) is dict:
-            open_values += _members(value, is_field, record_fields)
+            open_values += _inner_members(value, is_field, record_fields)
         elif type(value) is list:
             open_values += [_Inner(inner, is_field, True) for inner in value]
         elif type(value) in (str, int, float) and value != "":
@@ -313,7 +313,7 @@ class _Inner(NamedTuple):
     is_element: bool = False
 
 
-def _members(
+def _inner_members(
     value: dict[str, Any], is_field: bool, record_fields: frozenset[str]
 ) -> Iterator[_Inner]:
     for key, inner in value.items():

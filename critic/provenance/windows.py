@@ -87,14 +87,14 @@ class Windows:
         The value holds a token. Its offset in the text is returned as well.
         """
         found = None
-        for part in (*self._parts(value), value):
-            found = self._first(part, shown)
+        for part in (*self._split_value(value), value):
+            found = self._first_window(part, shown)
             # No text before the first that holds a part of the value holds the value.
             if found is None or self._stands(value, *found):
                 break
         return found
 
-    def _parts(self, value: str) -> tuple[str, str]:
+    def _split_value(self, value: str) -> tuple[str, str]:
         """Return the beginning and the end of a value, of as many tokens as a power of two."""
         spans = [match.span() for match in self._token.finditer(value)]
         tokens = 1 << (len(spans).bit_length() - 1)
@@ -104,7 +104,7 @@ class Windows:
         ends = self._ends.match(entry.text, at + len(value))
         return entry.text.startswith(value, at) and ends is not None
 
-    def _first(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
+    def _first_window(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         line = _Line(value, self._token, self._units)
         shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1])
         key, _, _ = next(_windows(line, shape))

@@ -48,10 +48,10 @@ def worth_of(role: Role, origin: Origin, spec: DecisionSpec) -> int:
     level = ALLOW if origin in allow else ASK if origin in ask else REFUSE
     if spec.field_recipients == "ask" and (role, origin) == ("recipient", "field"):
         level = ASK
-    return level if spec.provenance == "closed" else _opened(role, origin, level)
+    return level if spec.provenance == "closed" else _soften_level(role, origin, level)
 
 
-def _opened(role: Role, origin: Origin, level: int) -> int:
+def _soften_level(role: Role, origin: Origin, level: int) -> int:
     """Return what `open` makes of a level: it softens, but asks about contested locators."""
     if (role, origin) == ("locator", "contested"):
         return ASK

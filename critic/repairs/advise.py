@@ -95,13 +95,13 @@ def advise(
     ]
     case = repaired_case(proposal, apply(plan, needed), needed)
     asked = approvals_to_ask(proposal, needed, kept, options.approved_from)
-    repairs = [*_folded(needed), *asked]
+    repairs = [*_fold_shortenings(needed), *asked]
     passes = next(found_in(case), None) is None
     fixable = passes and all(repair.by == "planner" for repair in repairs)
     return Advice(disposition="replan" if fixable else "reject", repairs=tuple(repairs))
 
 
-def _folded(repairs: list[Repair]) -> list[Repair]:
+def _fold_shortenings(repairs: list[Repair]) -> list[Repair]:
     """Return the repairs, with those that shorten the plan as one, at the end."""
     steps = sum(repair.steps for repair in repairs if isinstance(repair, Shorten))
     folded: list[Repair] = [repair for repair in repairs if not isinstance(repair, Shorten)]
@@ -129,7 +129,7 @@ class _RepairRound:
         places = dict.fromkeys(
             (each.check, parse_place(each.words()[1])) for each in findings if not each.approvable
         )
-        repairs = dict.fromkeys(chain.from_iterable(self._at(*place) for place in places))
+        repairs = dict.fromkeys(chain.from_iterable(self._repair_place(*place) for place in places))
         dropped = {repair.step for repair in repairs if isinstance(repair, DropStep)}
         before = set(earlier)
         new = [repair for repair in repairs if repair not in before]
@@ -141,27 +141,27 @@ class _RepairRound:
         ]
         return wanted or self._size(before)
 
-    def _at(self, check: Check, place: Place) -> Iterator[Repair]:
+    def _repair_place(self, check: Check, place: Place) -> Iterator[Repair]:
         """Yield the repairs of what a check found at a place."""
         match place:
             case PlanPlace():
                 return self._plan_field(check, place.field)
             case StepPlace():
-                return self._step(check, place.step)
+                return self._repair_step(check, place.step)
             case ArgsPlace():
-                return self._args(check, place)
+                return self._repair_args(check, place)
             case RefPlace():
                 return self._evidence.of_step(place.step)
             case IdPlace():
                 return iter((DropId(step=self._origins[place.step]),))
             case DependencyPlace():
-                name = self._fields(place.step)["depends_on"][place.position]
+                name = self._fields_of(place.step)["depends_on"][place.position]
                 step = self._origins[place.step]
                 return iter((DropDependency(step=step, dependency=name),))
             case _:
                 assert_never(place)
 
-    def _fields(self, index: int) -> Mapping[str, Any]:
+    def _fields_of(self, index: int) -> Mapping[str, Any]:
         return self._case.steps[index][2]
 
     def _plan_field(
@@ -186,22 +186,22 @@ class _RepairRound:
             if output in undeclared:
                 yield DeclareOutput(output=output)
             if output in unproduced:
-                yield self._producing(output, unproduced)
+                yield self._producing_repair(output, unproduced)
 
-    def _producing(self, output: str, wanted: set[str]) -> ProduceOutput | AllowTool:
+    def _producing_repair(self, output: str, wanted: set[str]) -> ProduceOutput | AllowTool:
         options = self._options
         candidates = options.producers(output, wanted)
         if candidates or output not in options.surface.listed:
             return ProduceOutput(output=output, candidates=candidates)
         return AllowTool(output=output, candidates=options.forbidden_producers(output))
 
-    def _step(self, check: Check, index: int) -> Iterator[Repair]:
+    def _repair_step(self, check: Check, index: int) -> Iterator[Repair]:
         if check == "evidence":
             yield from self._evidence.of_step(index)
         else:
             yield DropStep(step=self._origins[index])
 
-    def _args(self, check: Check, place: ArgsPlace) -> Iterator[Repair]:
+    def _repair_args(self, check: Check, place: ArgsPlace) -> Iterator[Repair]:
         step = self._origins[place.step]
         if check == "evidence":
             yield from self._evidence.of_step(place.step)
@@ -227,10 +227,10 @@ class _RepairRound:
             return [Shorten(steps=droppable) if droppable else none_left]
         if tokens > 0 and "tokens" not in granted:
             none_left = GrantBudget(of="tokens", by_how_much=tokens)
-            return [self._saving(tokens) if tokens_left > 0 else none_left]
+            return [self._saving_repair(tokens) if tokens_left > 0 else none_left]
         return []
 
-    def _saving(self, tokens: int) -> SaveTokens:
+    def _saving_repair(self, tokens: int) -> SaveTokens:
         """Return the repair that saves the tokens by dropping the fewest steps."""
         costs = {
             index: max(fields["estimated_tokens"] or 0, tool.least_tokens)

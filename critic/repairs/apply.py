@@ -69,11 +69,11 @@ def apply(plan: Plan, repairs: Iterable[Repair]) -> RepairedPlan:
         kept = [index for index in kept if index not in spared]
     gone = {plan.steps[index].id for index in {*range(len(plan.steps))}.difference(kept)}
     steps = _without_dependencies(
-        [changes.edited(index, plan.steps[index]) for index in kept], gone - {None}
+        [changes.edit_step(index, plan.steps[index]) for index in kept], gone - {None}
     )
     named = {"plan_id": plan.plan_id, "trace_id": changes.trace_id}
     repaired = Plan(
-        steps=changes.completed(steps),
+        steps=changes.complete_steps(steps),
         declared_outputs=tuple(dict.fromkeys(changes.declared)),
         **{name: value for name, value in named.items() if value is not None},
     )
@@ -166,7 +166,7 @@ class _Changes:
             case _:
                 assert_never(repair)
 
-    def edited(self, index: int, step: Step) -> Step:
+    def edit_step(self, index: int, step: Step) -> Step:
         """Return the step with its changes."""
         if index not in self.edits:
             return step
@@ -176,12 +176,12 @@ class _Changes:
             step,
             ReasonStep if edit.becomes_reason else type(step),
             id=None if edit.without_id else step.id,
-            depends_on=_without(step.depends_on, edit.dependencies),
-            requires_evidence=_without(step.requires_evidence, edit.claims),
+            depends_on=_drop_names(step.depends_on, edit.dependencies),
+            requires_evidence=_drop_names(step.requires_evidence, edit.claims),
             evidence_refs=tuple(dict.fromkeys((*refs, *edit.pins))) or None,
         )
 
-    def completed(self, steps: list[Step]) -> tuple[Step, ...]:
+    def complete_steps(self, steps: list[Step]) -> tuple[Step, ...]:
         """Return the steps, with what the whole plan still needs added to the last one."""
         steps = [*steps, *[ReasonStep()] * self.added]
         if self.pins and not steps:
@@ -212,13 +212,13 @@ def _without_dependencies(steps: list[Step], gone: set[str | None]) -> list[Step
     remaining: list[Step] = []
     for step in steps:
         lost = gone.intersection(step.depends_on or ())
-        kept = _without(step.depends_on, lost)
+        kept = _drop_names(step.depends_on, lost)
         remaining.append(_rebuilt(step, type(step), depends_on=kept) if lost else step)
         gone.discard(step.id)
     return remaining
 
 
-def _without(
+def _drop_names(
     names: tuple[str, ...] | None, unwanted: Collection[str | None]
 ) -> tuple[str, ...] | None:
     return tuple(name for name in names or () if name not in unwanted) or None

@@ -48,7 +48,7 @@ class EvidenceRepairs:
 
     def of_plan(self) -> Iterator[Repair]:
         """Yield the repairs for the classes that the spec requires of the plan as a whole."""
-        held = set().union(*(self._held(fields) for _, _, fields in self._case.steps))
+        held = set().union(*(self._held_classes(fields) for _, _, fields in self._case.steps))
         for name in dict.fromkeys(self._case.spec.required_evidence or ()):
             if name in held:
                 continue
@@ -57,7 +57,7 @@ class EvidenceRepairs:
             else:
                 yield ObtainEvidence(classifications=(name,))
 
-    def _held(self, fields: Mapping[str, Any]) -> set[str]:
+    def _held_classes(self, fields: Mapping[str, Any]) -> set[str]:
         """Return the classes of the fresh evidence that a step pins."""
         class_of = self._options.surface.class_at(self._case.ctx.as_of)
         held = map(class_of, fields["evidence_refs"] or ())
@@ -84,7 +84,7 @@ class EvidenceRepairs:
         step = _StepRepairs(self, self._options, self._origins[index], tool, fields)
         for fault in faults:
             if not (isinstance(fault, UnbackedGroup) and not alone.isdisjoint(fault.names)):
-                yield from step.of(fault)
+                yield from step.repair_fault(fault)
 
     def is_unneeded(self, tool: ToolEntry, fields: Mapping[str, Any]) -> bool:
         """Return whether a step is a read that no required output and no other step needs."""
@@ -131,7 +131,7 @@ class _StepRepairs:
         self._args: Mapping[str, Any] = fields.get("args", _NO_ARGS)
         self._needs = options.review.needs_of(tool.capability)
 
-    def of(self, fault: EvidenceFault) -> Iterator[Repair]:
+    def repair_fault(self, fault: EvidenceFault) -> Iterator[Repair]:
         """Yield the repairs of one fault."""
         match fault:
             case MissingClass():
@@ -160,7 +160,7 @@ class _StepRepairs:
         elif candidates := self._options.evidence_for(name):
             yield PinEvidence(step=self._step, classification=name, candidates=candidates)
         elif name in self._tool.needs:
-            yield self._obtained((name,))
+            yield self._obtain_evidence((name,))
         else:
             yield DropClaim(step=self._step, classification=name)
 
@@ -174,42 +174,46 @@ class _StepRepairs:
         if unseen or (need.about and options.evidence_meeting(other, self._args)):
             (argument, _), *more = need.about or (("", ""),)
             alone = argument in self._args and not more
-            return self._corrected(argument if alone else None)
-        return self._obtained((name,), said_of(need))
+            return self._correct_argument(argument if alone else None)
+        return self._obtain_evidence((name,), said_of(need))
 
     def _missing_argument(self, fault: MissingArgument) -> Repair:
         classes = self._needs.bound[fault.name].classes
-        if not classes or self._options.allowed(self._tool, fault.name):
-            return self._corrected(fault.name if fault.is_present else None)
-        return self._obtained(classes)
+        if not classes or self._options.allowed_evidence(self._tool, fault.name):
+            return self._correct_argument(fault.name if fault.is_present else None)
+        return self._obtain_evidence(classes)
 
     def _unbacked_argument(self, name: str) -> Iterator[Repair]:
         options, bound = self._options, self._needs.bound[name]
-        values = options.unbacked(bound, self._args[name], self._fields["evidence_refs"])
+        values = options.unbacked_scalars(bound, self._args[name], self._fields["evidence_refs"])
         backers = dict.fromkeys(
             options.evidence_backing(self._tool, name, value) for value in values
         )
         if () not in backers:
             for candidates in backers:
                 yield BackArgument(step=self._step, argument=name, candidates=candidates)
-        elif not bound.classes or options.allowed(self._tool, name) or self._can_omit_args(name):
-            yield self._corrected(name)
+        elif (
+            not bound.classes
+            or options.allowed_evidence(self._tool, name)
+            or self._can_omit_args(name)
+        ):
+            yield self._correct_argument(name)
         else:
-            yield self._obtained(bound.classes)
+            yield self._obtain_evidence(bound.classes)
 
     def _group(self, names: tuple[str, ...]) -> Repair:
         options = self._options
         if candidates := options.evidence_backing_together(self._tool, names, self._args):
             return BackArgument(step=self._step, argument=names[0], candidates=candidates)
         # Each of them is backed by some evidence. That of one thing may back other values of them.
-        return self._corrected(None)
+        return self._correct_argument(None)
 
-    def _corrected(self, argument: str | None) -> CorrectArgs:
+    def _correct_argument(self, argument: str | None) -> CorrectArgs:
         """Return the advice to correct one argument, or the args as a whole."""
         path = pointer("steps", self._step, "args", *([] if argument is None else [argument]))
         return CorrectArgs(step=self._step, path=path)
 
-    def _obtained(
+    def _obtain_evidence(
         self, classes: Iterable[str], content: str | None = None
     ) -> DropStep | ObtainEvidence:
         """Return the repair for missing evidence: drop a step that nothing needs, or obtain it."""
@@ -225,7 +229,7 @@ class _StepRepairs:
     @cached_property
     def _others_suffice(self) -> bool:
         bound = {name for name in self._args if name in self._needs.bound}
-        bare = {name for name in bound if not self._options.allowed(self._tool, name)}
+        bare = {name for name in bound if not self._options.allowed_evidence(self._tool, name)}
         others = {name: value for name, value in self._args.items() if name not in bare}
         validator = self._options.validator_of(self._tool)
         return validator is None or validator.is_valid(others)

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from critic.repairs.repair_kinds import MOST_CANDIDATES, Capability
 from critic.surface import Surface, ToolEntry
-from evals.binding import BoundValues, ContentIndex, Subject, is_empty, scalars, unbacked
+from evals.binding import BoundValues, ContentIndex, Subject, is_empty, scalars, unbacked_values
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS, RunContext
 from evals.evidence import EvidenceReview, meets
 from evals.json_schemas import CompiledSchema
@@ -14,7 +14,7 @@ from evals.kinds import MODE_RANK
 from evals.manifest import EvidenceItem
 from evals.needs import Bound, Need
 from evals.spec import DecisionSpec
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 # Looking a value up in a piece of evidence is cheap, but values times evidence is not linear. After
 # this many look-ups (a text counts as one for each 4 KiB), finding evidence is left to the planner.
@@ -69,7 +69,7 @@ class RepairOptions:
 
     def _unexpired_of(self, name: str) -> Iterator[EvidenceItem]:
         as_of, items = self.ctx.as_of, self.surface.by_class.get(name, ())
-        return (item for item in items if unexpired(item.expires_at, as_of))
+        return (item for item in items if is_unexpired(item.expires_at, as_of))
 
     def producers(self, output: str, wanted: set[str]) -> tuple[Capability, ...]:
         """Return tools that list the output and that a plan may call, at most `MOST_CANDIDATES`.
@@ -78,15 +78,17 @@ class RepairOptions:
         returned only where there are no others.
         """
         highest = min(self.highest_rank, self.approved_from - 1)
-        return self._listed(output, wanted, highest) or self._listed(
+        return self._list_producers(output, wanted, highest) or self._list_producers(
             output, wanted, self.highest_rank
         )
 
     def forbidden_producers(self, output: str) -> tuple[Capability, ...]:
         """Return tools that list the output, whether a plan may call them or not."""
-        return self._listed(output, set(), _UNLIMITED)
+        return self._list_producers(output, set(), _UNLIMITED)
 
-    def _listed(self, output: str, wanted: set[str], highest: int) -> tuple[Capability, ...]:
+    def _list_producers(
+        self, output: str, wanted: set[str], highest: int
+    ) -> tuple[Capability, ...]:
         calls = self.surface.producers.get(output, ())
         within = [call for call in calls if self.surface.tools[call].rank <= highest]
         within.sort(key=lambda call: len(self.surface.tools[call].produces & wanted), reverse=True)
@@ -95,7 +97,7 @@ class RepairOptions:
             for adapter, capability in within[:MOST_CANDIDATES]
         )
 
-    def allowed(self, tool: ToolEntry, argument: str) -> list[EvidenceItem]:
+    def allowed_evidence(self, tool: ToolEntry, argument: str) -> list[EvidenceItem]:
         """Return fresh evidence of the classes that may back an argument of the tool."""
         key = (tool, argument)
         if key not in self._allowed:
@@ -103,10 +105,14 @@ class RepairOptions:
             self._allowed[key] = [item for name in classes for item in self.fresh_of(name)]
         return self._allowed[key]
 
-    def unbacked(self, bound: Bound, argument: Any, refs: Iterable[str] | None) -> Sequence[Any]:
+    def unbacked_scalars(
+        self, bound: Bound, argument: Any, refs: Iterable[str] | None
+    ) -> Sequence[Any]:
         """Return the scalars of an argument that no fresh item among the refs backs."""
         by_class = self.review.pins(refs).by_class
-        return unbacked(list(scalars(argument)), self.review.backings(bound, by_class), bound.at)
+        return unbacked_values(
+            list(scalars(argument)), self.review.backings(bound, by_class), bound.at
+        )
 
     @property
     def is_exhausted(self) -> bool:
@@ -119,7 +125,8 @@ class RepairOptions:
         key = (tool, argument, type(value) is bool, value)
         if key not in self._candidates:
             self._candidates[key] = self._look_up(
-                self.allowed(tool, argument), lambda index: not unbacked([value], [index], at)
+                self.allowed_evidence(tool, argument),
+                lambda index: not unbacked_values([value], [index], at),
             )
         return self._candidates[key]
 
@@ -131,7 +138,7 @@ class RepairOptions:
         values = [BoundValues(args[name], bound[name].at) for name in names]
         items = [
             item
-            for item in self.allowed(tool, names[0])
+            for item in self.allowed_evidence(tool, names[0])
             if all(item.classification in bound[name].classes for name in names)
         ]
         return self._look_up(items, lambda index: all(map(index.backs_all, values)))

@@ -23,27 +23,27 @@ class AskedAbout(NamedTuple):
 
 def verify_batch(batch: Batch) -> Verified | Refused:
     """Return what `verify_proposal` returns for the proposal of a batch."""
-    case = _prepared(batch)
+    case = _prepare_batch(batch)
     if needs_judging(case):
-        with batch.trail.seen(batch.ctx.as_of) as seen:
-            doubts_of(case, _known(batch, seen))  # kept with the case
+        with batch.trail.seen_sources(batch.ctx.as_of) as seen:
+            doubts_of(case, _known_values(batch, seen))  # kept with the case
     return verdict_on(case)
 
 
 def asked_about(batch: Batch) -> AskedAbout:
     """Return what a person is asked about, if a batch asks."""
-    case = _prepared(batch)
+    case = _prepare_batch(batch)
     if not needs_judging(case):
         return AskedAbout([], is_of_tool=False)
-    with batch.trail.seen(batch.ctx.as_of) as seen:
-        known = _known(batch, seen)
+    with batch.trail.seen_sources(batch.ctx.as_of) as seen:
+        known = _known_values(batch, seen)
         doubts = doubts_of(case, known)
         values = asked_values(case, doubts, known)
     is_of_tool = any(doubt.path == f"/steps/{doubt.step}" for doubt in doubts.asks)
     return AskedAbout(values, is_of_tool)
 
 
-def _prepared(batch: Batch) -> PreparedPlan:
+def _prepare_batch(batch: Batch) -> PreparedPlan:
     """Return the plan of a batch, prepared for the checks."""
     rules, trail, ctx, plan = batch.rules, batch.trail, batch.ctx, batch.plan
     tools = rules.compiled_for(call.tool for call in batch.calls)
@@ -55,7 +55,7 @@ def _prepared(batch: Batch) -> PreparedPlan:
         expiries=trail.expiries,
     )
     case.made = (batch.past or past_of(ctx)).made
-    case.confined = trail.confined(rules.spec.confined_evidence or ())
+    case.confined = trail.confined_content(rules.spec.confined_evidence or ())
     if ctx.approvals:
         case.approvals = Approvals(
             *(ctx, tools, rules.batch_spec, plan),
@@ -64,7 +64,7 @@ def _prepared(batch: Batch) -> PreparedPlan:
     return case
 
 
-def _known(batch: Batch, seen: tuple[Seen, Seen]) -> KnownValues:
+def _known_values(batch: Batch, seen: tuple[Seen, Seen]) -> KnownValues:
     """Return what is known of values."""
     past = batch.past or past_of(batch.ctx)
     return KnownValues(*seen, approved=past.approved, own=past.own, hosts=past.hosts)

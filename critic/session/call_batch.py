@@ -84,9 +84,9 @@ class Batch:
     @cached_property
     def proposal(self) -> Proposal:
         """The inputs of `verify`: made when asked for, since they hold all that was seen."""
-        return self._proposal(self.trail.items)
+        return self._make_proposal(self.trail.items)
 
-    def _proposal(self, items: tuple[EvidenceItem, ...]) -> Proposal:
+    def _make_proposal(self, items: tuple[EvidenceItem, ...]) -> Proposal:
         compiled = self.rules.compiled_for((call.tool for call in self.calls), items)
         return Proposal(ctx=self.ctx, compiled=compiled, spec=self.rules.batch_spec, plan=self.plan)
 
@@ -101,10 +101,10 @@ class Batch:
             return self.proposal
         pinned = [ref for step in self.plan.steps for ref in step.evidence_refs or ()]
         classes = self.rules.spec.confined_evidence or ()
-        confined = self.trail.confined(classes)
+        confined = self.trail.confined_content(classes)
         if any(confined.found_in(call.args for call in self.calls)):
-            return self._proposal(self.trail.some(pinned, classes))
-        return self._proposal(self.trail.some([*confined.without_text(), *pinned]))
+            return self._make_proposal(self.trail.pick_items(pinned, classes))
+        return self._make_proposal(self.trail.pick_items([*confined.without_text(), *pinned]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class RunningBatch:
         Args:
             trail: what its session saw, then or later.
         """
-        seen = trail.first(self.seen)
+        seen = trail.first_items(self.seen)
         return Batch(self.turn, self.calls, self.ctx, self.plan, rules, seen)
 
     def with_call(self, step: int, result: CallResult, results: range) -> "RunningBatch":

@@ -11,7 +11,7 @@ from critic.session.session_evidence import Trail
 from critic.session.session_rules import CALL_ID, SessionTool
 from critic.session.session_values import locators_of
 from critic.session.standing import standing_of
-from evals.json_value import detached
+from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source, Standing
 
 FAILED_CLASS: Final = "failed_result"
@@ -54,14 +54,14 @@ class Arrival:
             return []
         optional: dict[str, Any] = {}
         if tool is not None and tool.expires_after_s is not None:
-            optional["expires_at"] = self._after(tool.expires_after_s)
-        source = self._source(running, call, tool)
+            optional["expires_at"] = self._expiry_after(tool.expires_after_s)
+        source = self._make_source(running, call, tool)
         kind = (tool.result_class if tool else "result") if completed else FAILED_CLASS
         return [
             EvidenceItem(
                 id=f"{CALL_ID}{first + at}",
                 classification=kind,
-                content=detached(content),
+                content=detach_json(content),
                 source=source,
                 subject=_subject(call, tool),
                 **optional,
@@ -69,22 +69,24 @@ class Arrival:
             for at, content in enumerate(contents or [None])
         ]
 
-    def _source(self, running: RunningBatch, call: Call, tool: SessionTool | None) -> Source:
+    def _make_source(self, running: RunningBatch, call: Call, tool: SessionTool | None) -> Source:
         """Return who wrote it, and how the session came to read it."""
         result = tool.capability.result if tool else None
         optional: dict[str, Any] = {"web": True} if result and result.web else {}
         author = result.author if result else "public"
-        return Source(author=author, standing=self._standing(running, call, tool), **optional)
+        return Source(author=author, standing=self._find_standing(running, call, tool), **optional)
 
-    def _standing(self, running: RunningBatch, call: Call, tool: SessionTool | None) -> Standing:
+    def _find_standing(
+        self, running: RunningBatch, call: Call, tool: SessionTool | None
+    ) -> Standing:
         locators = locators_of(tool.roles, call.args) if tool else []
         if not locators:
             return "ambient"
         known = (self.ledger.approved.at(self.as_of), self.ledger.own)
-        with self.trail.seen(self.as_of, without=running.results) as (_, every):
+        with self.trail.seen_sources(self.as_of, without=running.results) as (_, every):
             return standing_of(locators, every, self.request_hosts, known)
 
-    def _after(self, seconds: int) -> datetime:
+    def _expiry_after(self, seconds: int) -> datetime:
         if self.as_of is None:
             raise ValueError("results that expire need the time of their arrival: give as_of")
         last = _LATEST.replace(tzinfo=self.as_of.tzinfo)

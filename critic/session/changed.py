@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-def changed(value: _T, **changes: Any) -> _T:
+def change_fields(value: _T, **changes: Any) -> _T:
     """Return a frozen dataclass with slots, with some fields changed.
 
     Raises:

@@ -79,7 +79,7 @@ def require_consistent_batch(batch: RunningBatch, trail: Trail, path: str) -> No
         raise ContradictoryState(f"{path}/results", f"there are {len(trail)} items of evidence")
     refs = {ref for step in batch.plan.steps for ref in step.evidence_refs or ()}
     known = refs & trail.by_id.keys()
-    if len(trail.first(batch.seen).some(known)) < len(refs):
+    if len(trail.first_items(batch.seen).pick_items(known)) < len(refs):
         said = "a step pins evidence that the batch had not seen"
         raise ContradictoryState(f"{path}/plan", said)
     ended = [call.step for call in batch.ended]

@@ -65,14 +65,14 @@ class Grown(Generic[_T]):
         with shared.lock:
             if len(shared.values) == count:
                 shared.add(new)
-                return self._at(shared)
+                return self._grow_at(shared)
         return Grown(shared.keys, [*self, *new])
 
     def without(self, is_gone: Callable[[_T], bool]) -> "Grown[_T]":
         """Return a set without some values. It costs as much as making it anew."""
         return Grown(self._shared.keys, [value for value in self if not is_gone(value)])
 
-    def _at(self, shared: _Shared[_T]) -> "Grown[_T]":
+    def _grow_at(self, shared: _Shared[_T]) -> "Grown[_T]":
         grown: Grown[_T] = Grown.__new__(Grown)
         grown._shared, grown._count = shared, len(shared.values)
         return grown

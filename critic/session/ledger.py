@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from critic.session.call_batch import Batch, Call, CallResult, Past, RunningBatch, same_args
-from critic.session.changed import changed
+from critic.session.changed import change_fields
 from critic.session.grown import Grown
 from critic.session.session_rules import SessionRules, SessionTool
 from critic.session.session_values import call_hosts, files_made, hosts_of, spellings, values_made
 from evals.capability import ToolName, least_tokens
 from evals.context import ApprovedValue, RunContext, SessionFacts, Spent, SpentCall
 from evals.json_value import SAFE_INTEGER
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 
 class MadeCall(NamedTuple):
@@ -65,7 +65,9 @@ class ApprovedValues:
         self._until = dict[str, datetime | None]()
         for one in self.values:
             for spelled in spellings([one.value]):
-                self._until[spelled] = _later(one.expires_at, self._until.get(spelled, _NEVER))
+                self._until[spelled] = _later_expiry(
+                    one.expires_at, self._until.get(spelled, _NEVER)
+                )
 
     def plus(self, values: Iterable[ApprovedValue]) -> "ApprovedValues":
         """Return the values with those that are not among them yet."""
@@ -80,7 +82,7 @@ class ApprovedValues:
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
-def _later(one: datetime | None, other: datetime | None) -> datetime | None:
+def _later_expiry(one: datetime | None, other: datetime | None) -> datetime | None:
     """Return the later of two expiries, of which None is the latest."""
     return None if one is None or other is None else max(one, other)
 
@@ -92,7 +94,7 @@ class _Unexpired(Container[str]):
         self._until, self._as_of = until, as_of
 
     def __contains__(self, spelled: object) -> bool:
-        return spelled in self._until and unexpired(self._until[spelled], self._as_of)  # type: ignore[index]
+        return spelled in self._until and is_unexpired(self._until[spelled], self._as_of)  # type: ignore[index]
 
 
 class Measures(NamedTuple):
@@ -109,10 +111,10 @@ class Measures(NamedTuple):
 
 
 def _sum(whole: int | None, part: int | None) -> int | None:
-    return None if whole is None or part is None else _count(whole + part)
+    return None if whole is None or part is None else _bound_count(whole + part)
 
 
-def _count(total: int) -> int:
+def _bound_count(total: int) -> int:
     """Return a sum as a count of the wire. What is above it is above any budget as well.
 
     Where a sum was cut, what is taken off it later may be more than what it was cut to.
@@ -151,13 +153,13 @@ class Ledger:
             return Spent(steps=self.steps, tokens=self.tokens)
         return Spent(steps=self.steps, tokens=self.tokens, calls=calls)
 
-    def past(self, as_of: datetime | None) -> Past:
+    def past_facts(self, as_of: datetime | None) -> Past:
         """Return all that, to look things up in."""
         return Past(self.made, self.hosts, self.own, self.approved.at(as_of))
 
     def after_approval(self, values: Iterable[ApprovedValue], *, waives_scope: bool) -> "Ledger":
         """Return the ledger after a person approved values, or a call outside the scope."""
-        return changed(
+        return change_fields(
             self,
             approved=self.approved.plus(values),
             scope_waived=self.scope_waived or waives_scope,
@@ -169,16 +171,16 @@ class Ledger:
         for step, call in enumerate(batch.calls):
             tool = rules.tools.get(call.tool)
             if tool is None or not gives_authority:
-                made += _destructive(tool, call, batch.turn, step)
+                made += _destructive_calls(tool, call, batch.turn, step)
                 continue
             hosts += call_hosts(tool.roles, call.args)
             own += values_made(tool.roles, call.args) if tool.makes else ()
-            made += _destructive(tool, call, batch.turn, step)
+            made += _destructive_calls(tool, call, batch.turn, step)
         tokens = sum(expected_tokens(rules, call) for call in batch.calls)
-        return changed(
+        return change_fields(
             self,
-            steps=_count(self.steps + len(batch.calls)),
-            tokens=_count(self.tokens + tokens),
+            steps=_bound_count(self.steps + len(batch.calls)),
+            tokens=_bound_count(self.tokens + tokens),
             made=self.made.plus(made),
             hosts=self.hosts.plus(hosts),
             own=self.own.plus(own),
@@ -199,15 +201,17 @@ class Ledger:
         tokens = self.tokens
         if result.tokens is not None:
             tokens += result.tokens - expected_tokens(rules, call)
-        ledger = changed(self, tokens=_count(tokens), measures=self.measures.plus(result))
+        ledger = change_fields(
+            self, tokens=_bound_count(tokens), measures=self.measures.plus(result)
+        )
         if result.status == "failed":
             at = running.turn, step
-            ledger = changed(ledger, made=self.made.without(lambda one: one[:2] == at))
+            ledger = change_fields(ledger, made=self.made.without(lambda one: one[:2] == at))
         if tool is None or not gives_authority or result.status != "completed":
             return ledger
         name = ToolName(adapter_id=tool.pair[0], capability_id=tool.pair[1])
         files = files_made(result.output) if tool.makes and result.output is not None else ()
-        return changed(ledger, ran=self.ran.plus([name]), own=self.own.plus(files))
+        return change_fields(ledger, ran=self.ran.plus([name]), own=self.own.plus(files))
 
 
 def past_of(ctx: RunContext) -> Past:
@@ -220,7 +224,7 @@ def past_of(ctx: RunContext) -> Past:
         own=own_values((facts.own if facts else None) or ()),
         approved=ApprovedValues((facts.approved if facts else None) or ()),
     )
-    return ledger.past(ctx.as_of)
+    return ledger.past_facts(ctx.as_of)
 
 
 def expected_tokens(rules: SessionRules, call: Call) -> int:
@@ -232,7 +236,9 @@ def expected_tokens(rules: SessionRules, call: Call) -> int:
     return max(call.estimated_tokens or 0, least_tokens(tool.capability if tool else None))
 
 
-def _destructive(tool: SessionTool | None, call: Call, turn: int, step: int) -> Iterable[MadeCall]:
+def _destructive_calls(
+    tool: SessionTool | None, call: Call, turn: int, step: int
+) -> Iterable[MadeCall]:
     if tool is None or tool.capability.approval_mode != "destructive":
         return ()
     spent = SpentCall(

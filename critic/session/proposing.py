@@ -14,7 +14,7 @@ from critic.session.call_batch import Call
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import SessionRules
 from evals.canonical_json import canonical_json
-from evals.json_value import detached
+from evals.json_value import detach_json
 from evals.needs import needs_of
 from evals.plan import Plan, Step, ToolStep
 
@@ -37,14 +37,14 @@ def plan_of_batch(
         classes = dict.fromkeys((*_classes(rules, call.tool), *whole))
         for name in classes:
             if name not in fresh:
-                fresh[name] = trail.fresh(name, as_of)
-        steps.append(_step(rules, call, tuple(ref for name in classes for ref in fresh[name])))
+                fresh[name] = trail.fresh_ids(name, as_of)
+        steps.append(_make_step(rules, call, tuple(ref for name in classes for ref in fresh[name])))
     names = {"calls": [call.id for call in calls], "session": session, "turn": turn}
     plan_id = hashlib.sha256(canonical_json(names)).hexdigest()
     return Plan(steps=steps, declared_outputs=(), plan_id=plan_id)
 
 
-def _step(rules: SessionRules, call: Call, refs: tuple[str, ...]) -> ToolStep:
+def _make_step(rules: SessionRules, call: Call, refs: tuple[str, ...]) -> ToolStep:
     adapter_id, capability_id = rules.pair_of(call.tool)
     optional: dict[str, Any] = {"evidence_refs": refs} if refs else {}
     if call.estimated_tokens is not None:
@@ -52,7 +52,7 @@ def _step(rules: SessionRules, call: Call, refs: tuple[str, ...]) -> ToolStep:
     return ToolStep(
         adapter_id=adapter_id,
         capability_id=capability_id,
-        args=detached(dict(call.args)),
+        args=detach_json(dict(call.args)),
         **optional,
     )
 

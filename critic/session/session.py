@@ -21,7 +21,7 @@ from critic.score import score
 from critic.session.batch_judging import asked_about
 from critic.session.call_batch import Action, Batch, Call, CallResult, EndedBatch, RunningBatch
 from critic.session.call_results import Arrival
-from critic.session.changed import changed
+from critic.session.changed import change_fields
 from critic.session.ledger import Ledger
 from critic.session.proposing import plan_of_batch
 from critic.session.session_evidence import Trail
@@ -37,7 +37,7 @@ from critic.session.session_values import request_hosts
 from critic.verdicts import Refused, Verified
 from evals.canonical_json import digest
 from evals.context import Approval, ApprovedValue, RunContext
-from evals.json_value import detached
+from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source
 from evals.plan import Plan, Proposal
 from evals.run import Run
@@ -119,14 +119,14 @@ class Session:
         number = self.texts + 1
         source = Source(author="user", standing="named")
         item = _text_item(f"{USER_ID}{number}", "request", text, source)
-        return changed(
+        return change_fields(
             self,
-            trail=self._with([item]),
+            trail=self._add_items([item]),
             texts=number,
             request_hosts=self.request_hosts | request_hosts(text),
         )
 
-    def _with(self, items: list[EvidenceItem]) -> Trail:
+    def _add_items(self, items: list[EvidenceItem]) -> Trail:
         """Return what was seen, with more: read at once where rulings look it up."""
         trail = self.trail.plus(items)
         for item in items:
@@ -157,8 +157,8 @@ class Session:
         )
         plan = plan_of_batch(rules, calls, self.trail, as_of, session=self.id, turn=turn)
         # The caller may change its calls later, and the plan may be changed: these are copies.
-        own = tuple(call._replace(args=detached(dict(call.args))) for call in calls)
-        return Batch(turn, own, ctx, plan, rules, self.trail, self.ledger.past(as_of))
+        own = tuple(call._replace(args=detach_json(dict(call.args))) for call in calls)
+        return Batch(turn, own, ctx, plan, rules, self.trail, self.ledger.past_facts(as_of))
 
     def approved(
         self,
@@ -181,7 +181,7 @@ class Session:
         asked = asked_about(batch)
         values = [ApprovedValue(value=value, **expiry) for value in asked.values]
         ledger = self.ledger.after_approval(values, waives_scope=asked.is_of_tool)
-        return changed(self, ledger=ledger), replace(batch, ctx=ctx)
+        return change_fields(self, ledger=ledger), replace(batch, ctx=ctx)
 
     def _approval(
         self, name: str, batch: Batch, approver: str, expires_at: datetime | None
@@ -207,10 +207,10 @@ class Session:
         turn = TurnReport(turn=batch.turn, action=action, plan_digest=plan_digest, **kind)
         turns = (*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :])
         if action != "allow":
-            return changed(self, turns=turns)
+            return change_fields(self, turns=turns)
         opened = {call.id: (batch.turn, step) for step, call in enumerate(batch.calls)}
         running = RunningBatch.of(batch, verdict)
-        return changed(
+        return change_fields(
             self,
             turns=turns,
             ledger=self.ledger.after_ruling(self.rules, batch, gives_authority=verdict.ok),
@@ -230,22 +230,22 @@ class Session:
         arrival = Arrival(self.trail, self.ledger, self.request_hosts, as_of)
         tool = self.rules.tools.get(call.tool)
         items = arrival.items(running, call, tool, result, self.results + 1)
-        trail = self._with(items)
+        trail = self._add_items(items)
         running = running.with_call(step, result, range(len(self.trail), len(trail)))
         ledger = self.ledger.after_call(
             self.rules, running, step, result, gives_authority=running.verdict.ok
         )
-        session = changed(
+        session = change_fields(
             self,
             trail=trail,
             results=self.results + len(items),
             ledger=ledger,
-            open_calls=_without(self.open_calls, call_id),
+            open_calls=_drop_entry(self.open_calls, call_id),
             running=MappingProxyType({**self.running, turn: running}),
         )
-        return session._scored(running) if running.is_over else Ran(session, None)
+        return session._score_batch(running) if running.is_over else Ran(session, None)
 
-    def _scored(self, running: RunningBatch) -> Ran:
+    def _score_batch(self, running: RunningBatch) -> Ran:
         """Score a batch that is over: it is not kept any longer."""
         batch = running.batch(self.rules, self.trail)
         scored = score(running.run_of(batch.scored))
@@ -254,12 +254,12 @@ class Session:
         turn = before.model_copy(
             update={"policy": scores.policy.status, "safety": scores.safety.status}
         )
-        session = changed(
+        session = change_fields(
             self,
-            running=_without(self.running, batch.turn),
+            running=_drop_entry(self.running, batch.turn),
             turns=(*self.turns[: batch.turn - 1], turn, *self.turns[batch.turn :]),
-            policy=self.policy.after(batch.turn, scores.policy),
-            safety=self.safety.after(batch.turn, scores.safety),
+            policy=self.policy.add_verdict(batch.turn, scores.policy),
+            safety=self.safety.add_verdict(batch.turn, scores.safety),
         )
         return Ran(session, EndedBatch(batch, running, scored))
 
@@ -271,14 +271,14 @@ class Session:
         """
         session, ended = self, list[EndedBatch | None]()
         for running in self.running.values():
-            session, batch = session._scored(running.given_up())
+            session, batch = session._score_batch(running.given_up())
             ended.append(batch)
-        whole = session._whole(outputs, is_measured=not ended)
+        whole = session._whole_run(outputs, is_measured=not ended)
         scores = session_scores(whole, session.policy, session.safety)
         report = report_of(session.turns, scores, session=self.id, whole=whole, closed_at=as_of)
         return Closed(report, tuple(filter(None, ended)))
 
-    def _whole(self, outputs: Mapping[str, Any], *, is_measured: bool) -> Run:
+    def _whole_run(self, outputs: Mapping[str, Any], *, is_measured: bool) -> Run:
         """Return a run without calls that has the outputs of the session and its measures."""
         rules, spec = self.rules, self.rules.spec
         measured = self.ledger.measures if is_measured and self.ledger.steps else None
@@ -309,5 +309,5 @@ def _text_item(ref: str, kind: str, text: str, source: Source) -> EvidenceItem:
     return EvidenceItem(id=ref, classification=kind, content=text, source=source)
 
 
-def _without(entries: Mapping[Any, Any], key: Any) -> Mapping[Any, Any]:
+def _drop_entry(entries: Mapping[Any, Any], key: Any) -> Mapping[Any, Any]:
     return MappingProxyType({name: entries[name] for name in entries if name != key})

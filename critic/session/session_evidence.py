@@ -20,7 +20,7 @@ from evals.context import RunContext
 from evals.joined_json import begin_object
 from evals.manifest import CompiledContext, EvidenceItem, Manifests
 from evals.spec import DecisionSpec
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 _OPENING: Final = begin_object(
     {"compiled": begin_object({"manifests": begin_object({"evidence_manifest": b"["})})}
@@ -139,25 +139,27 @@ class Trail:
         items, places = self._shared.items, self._shared.of_class.get(classification, ())
         return [items[at] for at in places[: bisect_left(places, self._count)]]
 
-    def confined(self, classes: Iterable[str]) -> Confined:
+    def confined_content(self, classes: Iterable[str]) -> Confined:
         """Return the content of some classes, to be looked for."""
         return _ConfinedTrail(self._shared, self._count, tuple(dict.fromkeys(classes)))
 
-    def some(self, refs: Iterable[str], classes: Iterable[str] = ()) -> tuple[EvidenceItem, ...]:
+    def pick_items(
+        self, refs: Iterable[str], classes: Iterable[str] = ()
+    ) -> tuple[EvidenceItem, ...]:
         """Return the items that some refs name, and those of some classes, in their order."""
         shared = self._shared
         of_classes = (at for name in classes for at in shared.of_class.get(name, ()))
         places = {*of_classes, *(shared.place[ref] for ref in refs)}
         return tuple(shared.items[at] for at in sorted(places) if at < self._count)
 
-    def fresh(self, classification: str, as_of: datetime | None) -> list[str]:
+    def fresh_ids(self, classification: str, as_of: datetime | None) -> list[str]:
         """Return the ids of the items of a class that have not expired, in their order."""
         found = self.of_class(classification)
-        return [item.id for item in found if unexpired(item.expires_at, as_of)]
+        return [item.id for item in found if is_unexpired(item.expires_at, as_of)]
 
-    def first(self, count: int) -> "Trail":
+    def first_items(self, count: int) -> "Trail":
         """Return the trail as it was when it had `count` items."""
-        return self._at(self._shared, min(count, self._count))
+        return self._trail_at(self._shared, min(count, self._count))
 
     def plus(self, items: Collection[EvidenceItem]) -> "Trail":
         """Return a trail with more items.
@@ -171,10 +173,10 @@ class Trail:
         with shared.lock:
             if len(shared.items) == self._count:
                 shared.add(items)
-                return self._at(shared, self._count + len(items))
+                return self._trail_at(shared, self._count + len(items))
         return Trail([*self.items, *items], self._record_fields)
 
-    def _at(self, shared: _Shared, count: int) -> "Trail":
+    def _trail_at(self, shared: _Shared, count: int) -> "Trail":
         trail = Trail.__new__(Trail)
         trail._shared, trail._count, trail._record_fields = shared, count, self._record_fields
         return trail
@@ -185,7 +187,7 @@ class Trail:
             self._shared.index(self._count)
 
     @contextmanager
-    def seen(
+    def seen_sources(
         self, as_of: datetime | None, without: Collection[int] = ()
     ) -> Iterator[tuple[Seen, Seen]]:
         """Give what unexpired items show, and what all show: as they are in the `with` block only.
@@ -197,7 +199,7 @@ class Trail:
         shared = self._shared
         with shared.lock:
             shared.index(self._count)
-            shared.seen.at(as_of)
+            shared.seen.move_to(as_of)
             later = range(self._count, shared.indexed)
             earlier = (at for at in without if at < self._count)
             hidden = frozenset(shared.items[at].id for at in (*earlier, *later))
@@ -230,7 +232,7 @@ class _ConfinedTrail:
     def __init__(self, shared: _Shared, count: int, classes: tuple[str, ...]) -> None:
         self._shared, self._count, self._classes = shared, count, classes
 
-    def _parts(self) -> Iterator[tuple[ConfinedContent, int]]:
+    def _parts_by_class(self) -> Iterator[tuple[ConfinedContent, int]]:
         """Yield the content of each class, and how many of its items the trail has."""
         for name in self._classes:
             places = self._shared.of_class.get(name, ())
@@ -241,7 +243,7 @@ class _ConfinedTrail:
         searched = list(values)
         found: list[str | None] = [None for _ in searched]
         with self._shared.confined_lock:
-            for content, count in self._parts():
+            for content, count in self._parts_by_class():
                 more = content.found_in(searched, count)
                 found = [one or other for one, other in zip(found, more, strict=True)]
         return found
@@ -250,7 +252,9 @@ class _ConfinedTrail:
         """Return the ids of the items without content to look for."""
         with self._shared.confined_lock:
             return [
-                name for content, count in self._parts() for name in content.without_text(count)
+                name
+                for content, count in self._parts_by_class()
+                for name in content.without_text(count)
             ]
 
 

@@ -57,7 +57,7 @@ class Worst:
     def __init__(self, score: float = 1.0, findings: tuple[Finding, ...] = ()) -> None:
         self.score, self.findings = score, findings
 
-    def after(self, turn: int, verdict: EvaluatorVerdict) -> "Worst":
+    def add_verdict(self, turn: int, verdict: EvaluatorVerdict) -> "Worst":
         """Return the worst after one more batch. Only its errors are kept."""
         errors = tuple(
             Finding(severity="error", message=f"turn {turn}: {finding.message}")
@@ -124,7 +124,7 @@ def _rationale(
     turns: Sequence[TurnReport], scores: Scores, failed: Iterable[EvaluatorVerdict]
 ) -> str:
     worst = [*failed, *([scores.utility] if scores.utility.status == "fail" else [])]
-    said = [_failure(verdict) for verdict in worst]
+    said = [_describe_failure(verdict) for verdict in worst]
     soft = [one for one in (scores.utility, scores.latency, scores.cost) if one not in worst]
     said += [
         f"{one.evaluator_id} {one.status} {one.score:.2f}" for one in soft if one.status != "pass"
@@ -136,7 +136,7 @@ def _rationale(
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 3]}..."
 
 
-def _failure(verdict: EvaluatorVerdict) -> str:
+def _describe_failure(verdict: EvaluatorVerdict) -> str:
     errors = [one.message for one in verdict.findings if one.severity == "error"]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{verdict.evaluator_id} fail: {escape_line(errors[0])[:200]}{more}"

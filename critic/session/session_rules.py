@@ -127,14 +127,16 @@ class SessionRules:
         """Return the tools of these names, in the order of the policy, with evidence."""
         known = tuple(sorted(self._places.keys() & set(names), key=self._places.__getitem__))
         if items:
-            return self._compiled(known, items)
+            return self._compile_context(known, items)
         if known not in self._without_evidence:
             if len(self._without_evidence) >= _MOST_KEPT:
                 self._without_evidence.clear()
-            self._without_evidence[known] = self._compiled(known, ())
+            self._without_evidence[known] = self._compile_context(known, ())
         return self._without_evidence[known]
 
-    def _compiled(self, names: tuple[str, ...], items: tuple[EvidenceItem, ...]) -> CompiledContext:
+    def _compile_context(
+        self, names: tuple[str, ...], items: tuple[EvidenceItem, ...]
+    ) -> CompiledContext:
         manifests = Manifests(
             tool_manifest=[self.tools[name].capability for name in names],
             evidence_manifest=items,

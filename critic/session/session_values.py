@@ -11,7 +11,7 @@ from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
 from critic.provenance.origin_judge import needs_judging
-from critic.provenance.roles import Placed, RoleTree, placed, role_tree
+from critic.provenance.roles import Placed, RoleTree, placed_values, role_tree
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen, Sighting, both_seen
 from critic.provenance.texts import hosts_in
@@ -81,7 +81,7 @@ def values_in(
     roles: RoleTree | None, args: Mapping[str, Any], wanted: frozenset[Role]
 ) -> Iterator[str]:
     """Yield the spellings of the values that have one of these roles."""
-    for place in placed(roles, args) if roles else ():
+    for place in placed_values(roles, args) if roles else ():
         if not wanted.isdisjoint(place.roles):
             yield from filter(None, map(spelling, elements(place.value)))
 
@@ -131,7 +131,7 @@ def asked_values(
     for index, entry, fields in case.steps:
         if entry.capability is None or not any(step == index for step, _ in paths):
             continue
-        for place in placed(role_tree(entry.capability.arg_roles), fields["args"]):
+        for place in placed_values(role_tree(entry.capability.arg_roles), fields["args"]):
             if (index, pointer("steps", index, "args", *place.path)) in paths:
                 found += (one for role, one in _judged_at(place) if _asks(facts, role, one))
     return list(dict.fromkeys(found))
@@ -148,8 +148,8 @@ def _judged_at(place: Placed) -> Iterator[tuple[Role, str | int | float]]:
 def _asks(facts: Facts, role: Role, value: str | int | float) -> bool:
     spelled = spelling(value)
     if role == "time":
-        return any(facts.judged_day(day, spelled)[0] == ASK for day in iso_days(spelled))
-    return facts.judged(role, spelled)[0] == ASK
+        return any(facts.judge_day(day, spelled)[0] == ASK for day in iso_days(spelled))
+    return facts.judge_value(role, spelled)[0] == ASK
 
 
 class JudgedValue(NamedTuple):
@@ -171,8 +171,8 @@ def judged_values(case: PreparedPlan) -> Iterator[JudgedValue]:
     for index, entry, fields in case.steps:
         if entry.capability is None or entry.rank <= MODE_RANK["read_only"]:
             continue
-        for place in placed(role_tree(entry.capability.arg_roles), fields["args"]):
+        for place in placed_values(role_tree(entry.capability.arg_roles), fields["args"]):
             where = pointer(*place.path)
             for role, value in _judged_at(place):
-                seen = None if role == "time" else facts.judged(role, spelling(value))[1]
+                seen = None if role == "time" else facts.judge_value(role, spelling(value))[1]
                 yield JudgedValue(index, where, role, str(value), seen)

@@ -40,7 +40,7 @@ def formatter(prog: str) -> argparse.HelpFormatter:
     return argparse.HelpFormatter(prog, width=max(columns - 2, 40))
 
 
-def positive(text: str) -> int:
+def positive_number(text: str) -> int:
     """Return a whole number of at least 1."""
     value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else 0
     if value < 1:

@@ -55,8 +55,8 @@ def read_whole(name: str, limit: int | None = None) -> InputDocument:
     None is the limit of a command without `--max-bytes`, whose message does not name that option.
     """
     try:
-        with _opened(name) as stream:
-            return _whole(name, stream, limit)
+        with _open_document(name) as stream:
+            return _read_whole(name, stream, limit)
     except OSError as error:
         return InputDocument(name, b"", error=explain_os(error))
 
@@ -79,14 +79,14 @@ def documents(args: argparse.Namespace) -> Iterator[InputDocument]:
             yield read_whole(name, limit)
             continue
         try:
-            with _opened(name) as stream:
-                yield from _lines(name, stream, limit)
+            with _open_document(name) as stream:
+                yield from _read_lines(name, stream, limit)
         except OSError as error:
             yield InputDocument(name, b"", error=explain_os(error), from_lines=True)
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[BinaryIO]:
+def _open_document(name: str) -> Iterator[BinaryIO]:
     if name == "-":
         if sys.stdin is None:
             raise OSError(errno.EBADF, "it is closed: send it a document, or name a file")
@@ -96,7 +96,7 @@ def _opened(name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _whole(name: str, stream: BinaryIO, limit: int | None) -> InputDocument:
+def _read_whole(name: str, stream: BinaryIO, limit: int | None) -> InputDocument:
     most = MAX_DOCUMENT_BYTES if limit is None else limit
     data = stream.read(most + 1)
     if len(data) <= most:
@@ -117,13 +117,13 @@ def read_lines(name: str, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[InputDocu
     A file that cannot be read, or cannot be read further, yields one document that says why.
     """
     try:
-        with _opened(name) as stream:
+        with _open_document(name) as stream:
             yield from _written_lines(name, stream, limit)
     except OSError as error:
         yield InputDocument(name, b"", error=explain_os(error))
 
 
-def _lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
+def _read_lines(name: str, stream: BinaryIO, limit: int) -> Iterator[InputDocument]:
     documents_seen = 0
     for document in _written_lines(name, stream, limit):
         documents_seen += 1

@@ -39,11 +39,11 @@ class AsyncGuard:
 
     async def handle(self, event: SessionEvent) -> Answer:
         """Take in one event. Total, like `Guard.handle`."""
-        return await self._alone(event.session, lambda: self._guard.handle(event))
+        return await self._run_alone(event.session, lambda: self._guard.handle(event))
 
     async def export(self, session: str) -> bytes:
         """Hand a session over. See `Guard.export`."""
-        return await self._alone(session, lambda: self._guard.export(session))
+        return await self._run_alone(session, lambda: self._guard.export(session))
 
     async def resume(self, data: bytes) -> str:
         """Go on with a session that was handed over. See `Guard.resume`."""
@@ -51,7 +51,7 @@ class AsyncGuard:
 
     async def abandon(self, session: str) -> None:
         """End a session that nobody goes on with. See `Guard.abandon`."""
-        await self._alone(session, lambda: self._guard.abandon(session))
+        await self._run_alone(session, lambda: self._guard.abandon(session))
 
     def status(self, session: str) -> SessionStatus | None:
         """Return where a session stands. See `Guard.status`."""
@@ -61,7 +61,7 @@ class AsyncGuard:
         """Return the permit of an allowed call. See `Guard.permit`."""
         return self._guard.permit(session, call)
 
-    async def _alone(self, session: str, work: Callable[[], _T]) -> _T:
+    async def _run_alone(self, session: str, work: Callable[[], _T]) -> _T:
         """Run work of a session, so that no thread waits for another event of that session."""
         lock = self._locks.setdefault(session, asyncio.Lock())
         async with lock:

@@ -113,7 +113,7 @@ class Course:
     denied: frozenset[bytes] = frozenset()
     has_halted: bool = False
 
-    def said(self, event: SaidEvent) -> Answered:
+    def add_words(self, event: SaidEvent) -> Answered:
         """Take in more words of the user."""
         self._require_running()
         return Answered(replace(self, session=self.session.said(event.text)))
@@ -124,10 +124,10 @@ class Course:
         calls = [Call(one.id, one.tool, one.args, one.estimated_tokens) for one in event.calls]
         batch = self.session.propose(calls, as_of)
         verdict = verify_batch(batch)
-        ruled = self._ruled(batch, verdict)
-        return self._after(batch, ruled, verdict)
+        ruled = self._rule_batch(batch, verdict)
+        return self._apply_ruling(batch, ruled, verdict)
 
-    def _ruled(self, batch: Batch, verdict: Verified | Refused) -> Ruled:
+    def _rule_batch(self, batch: Batch, verdict: Verified | Refused) -> Ruled:
         settings = self.settings
         if settings.shadow:
             return Ruled("allow", verdict, None if verdict else "shadow: this was not enforced")
@@ -136,15 +136,15 @@ class Course:
             return Ruled("refuse", _denial(denied) if verdict.ok else verdict, note)
         if isinstance(verdict, Verified):
             return Ruled("allow", verdict)
-        return self._asked(verdict) if verdict.approvable else Ruled("refuse", verdict)
+        return self._ask_person(verdict) if verdict.approvable else Ruled("refuse", verdict)
 
     def _denied_steps(self, batch: Batch) -> list[int]:
         """Return the steps that a person said no to."""
         if not self.denied:
             return []
-        return [at for at, call in enumerate(batch.calls) if _key(call) in self.denied]
+        return [at for at, call in enumerate(batch.calls) if _denial_key(call) in self.denied]
 
-    def _asked(self, verdict: Refused) -> Ruled:
+    def _ask_person(self, verdict: Refused) -> Ruled:
         """Decide about a batch that an approval would clear."""
         if self.settings.on_ask == "refuse":
             return Ruled("refuse", verdict, "nobody is there to be asked")
@@ -153,7 +153,7 @@ class Course:
             return Ruled("refuse", verdict, note)
         return Ruled("ask", verdict)
 
-    def _after(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Answered:
+    def _apply_ruling(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Answered:
         """Return what a ruling makes of the session. `judged` is what `verify` said."""
         plan_digest = digest(batch.plan)
         session = self.session.decided(batch, ruled.action, judged, plan_digest)
@@ -187,7 +187,7 @@ class Course:
         question = self._question(event, as_of)
         closed = replace(self, question=None)
         if not event.yes:
-            return closed._denied(question, event.approver)
+            return closed._deny_question(question, event.approver)
         name = f"turn/{question.batch.turn}" + ("" if record is None else f"/after/{record}")
         session, batch = self.session.approved(
             question.batch, event.approver, event.expires_at, approval_id=name
@@ -195,7 +195,7 @@ class Course:
         verdict = verify_batch(batch)
         ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
         asked = replace(closed, session=session if verdict.ok else self.session)
-        return asked._after(batch, ruled, verdict)
+        return asked._apply_ruling(batch, ruled, verdict)
 
     def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
         question, asked = self.question, event.plan_digest.removeprefix("sha256:")
@@ -209,10 +209,12 @@ class Course:
             raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
         return question
 
-    def _denied(self, question: OpenQuestion, approver: str) -> Answered:
-        denied = replace(self, denied=self.denied | {_key(call) for call in question.doubted})
+    def _deny_question(self, question: OpenQuestion, approver: str) -> Answered:
+        denied = replace(
+            self, denied=self.denied | {_denial_key(call) for call in question.doubted}
+        )
         ruled = Ruled("refuse", question.verdict, f"denied by {approver}")
-        return denied._after(question.batch, ruled, question.verdict)
+        return denied._apply_ruling(question.batch, ruled, question.verdict)
 
     def result(self, event: ResultEvent, as_of: datetime) -> Answered:
         """Take in how an allowed call ended."""
@@ -247,7 +249,7 @@ def _outcome(ended: EndedBatch) -> ToRecord:
     return ToRecord(ended.batch, ended.verdict, ended)
 
 
-def _key(call: Call) -> bytes:
+def _denial_key(call: Call) -> bytes:
     """Return what a denial is of: the tool and its arguments, whatever the id of the call."""
     return canonical_json([call.tool, dict(call.args)])
 

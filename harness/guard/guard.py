@@ -86,13 +86,13 @@ class Guard:
 
     def handle(self, event: SessionEvent) -> Answer:
         """Take in one event. Total: it raises no Exception, and allows nothing by failing."""
-        return self._answer(lambda: canonical_bytes(event), None)
+        return self._answer_bytes(lambda: canonical_bytes(event), None)
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
         """Take in one event as a line of JSON. Total, like `handle`."""
-        return self._answer(lambda: data, max_bytes)
+        return self._answer_bytes(lambda: data, max_bytes)
 
-    def _answer(self, read: Callable[[], bytes], max_bytes: int | None) -> Answer:
+    def _answer_bytes(self, read: Callable[[], bytes], max_bytes: int | None) -> Answer:
         value: Any = None
         event: SessionEvent | None = None
         try:
@@ -101,32 +101,32 @@ class Guard:
             event = event_of(value)
             return self._take(event)
         except InvalidInput as error:
-            return _error(value, error.path, error.message)
+            return _event_error(value, error.path, error.message)
         except OutOfPlace as error:
-            return _error(value, error.path, str(error))
+            return _event_error(value, error.path, str(error))
         except Exception as error:
-            return self._failure(value, event, error)
+            return self._answer_failure(value, event, error)
 
     def _take(self, event: SessionEvent) -> Answer:
         if isinstance(event, OpenEvent):
             self._open(event)
             return None
-        entry = self._entry(event.session)
+        entry = self._require_entry(event.session)
         with entry.lock:
             if entry.is_over:  # it was closed while this event waited
-                raise _unknown(event.session)
-            answered = self._answered(entry, event)
+                raise _unknown_session(event.session)
+            answered = self._answer_event(entry, event)
             entry.commit(event, answered)
             if isinstance(event, CloseEvent):
                 self._forget(event.session, entry)
         return answered.answer
 
-    def _answered(self, entry: OpenSession, event: SessionEvent) -> Answered:
+    def _answer_event(self, entry: OpenSession, event: SessionEvent) -> Answered:
         """Return what an event makes of a session, once that is on record."""
         known = entry.course.as_of if event.as_of is None else event.as_of
         as_of = self._clock.now() if known is None else known
         course = entry.course if known == entry.course.as_of else replace(entry.course, as_of=known)
-        answered = _applied(course, event, as_of, entry.marks.last)
+        answered = _apply_event(course, event, as_of, entry.marks.last)
         self._recorder.record(answered.records, entry.marks)
         return answered
 
@@ -154,10 +154,10 @@ class Guard:
             revision = max(revision, self._resumed.get(name, 0))
             self._entries[name] = OpenSession(course, revision, marks)
 
-    def _entry(self, name: str) -> OpenSession:
+    def _require_entry(self, name: str) -> OpenSession:
         entry = self._entries.get(name)
         if entry is None:
-            raise _unknown(name)
+            raise _unknown_session(name)
         return entry
 
     def _forget(self, name: str, entry: OpenSession) -> None:
@@ -165,14 +165,14 @@ class Guard:
         with self._lock:
             self._entries.pop(name, None)
 
-    def _failure(self, value: Any, event: SessionEvent | None, error: Exception) -> Answer:
+    def _answer_failure(self, value: Any, event: SessionEvent | None, error: Exception) -> Answer:
         """Return the answer where the guard itself failed: nothing is allowed or changed."""
-        message = _described(error)
+        message = _describe_failure(error)
         entry = None if event is None else self._entries.get(event.session)
         if event is not None and not isinstance(error, LogError):  # it would fail once more
             self._record_failure(value, message, entry)
         if not isinstance(event, CallsEvent | AnswerEvent):
-            return _error(value, "", f"critic_error: {message}")
+            return _event_error(value, "", f"critic_error: {message}")
         turn = 0 if entry is None else entry.course.session.turn
         turn += isinstance(event, CallsEvent)
         return Ruling(session=event.session, turn=turn, action="refuse", critic_error=message)
@@ -238,10 +238,10 @@ class Guard:
         Raises:
             OutOfPlace: it is not open.
         """
-        entry = self._entry(session)
+        entry = self._require_entry(session)
         with entry.lock:
             if entry.is_over:
-                raise _unknown(session)
+                raise _unknown_session(session)
             marks = replace(entry.marks, last=self._recorder.mark(entry.marks))
             data = dump_course(entry.course, entry.revision + 1, marks)
             self._forget(session, entry)
@@ -262,11 +262,13 @@ class Guard:
         return course.session.id
 
 
-def _applied(course: Course, event: SessionEvent, as_of: datetime, record: int | None) -> Answered:
+def _apply_event(
+    course: Course, event: SessionEvent, as_of: datetime, record: int | None
+) -> Answered:
     """Return what an event other than `open` makes of a session."""
     match event:
         case SaidEvent():
-            return course.said(event)
+            return course.add_words(event)
         case CallsEvent():
             return course.calls(event, as_of)
         case ResultEvent():
@@ -279,7 +281,7 @@ def _applied(course: Course, event: SessionEvent, as_of: datetime, record: int |
             raise TypeError(f"not an event of an open session: {type(event).__name__}")
 
 
-def _unknown(name: str) -> OutOfPlace:
+def _unknown_session(name: str) -> OutOfPlace:
     return OutOfPlace("/session", f"session {escape_name(name)} is not open: open it first")
 
 
@@ -287,13 +289,13 @@ def _already_open(name: str) -> OutOfPlace:
     return OutOfPlace("/session", f"session {escape_name(name)} is open already: close it first")
 
 
-def _error(value: Any, path: str, message: str) -> EventError:
+def _event_error(value: Any, path: str, message: str) -> EventError:
     """Return an error, with the session where the input names one."""
     named = value.get("session") if isinstance(value, dict) else None
     session = named if isinstance(named, str) and 0 < len(named) <= _LONGEST_ID else None
     return EventError(session=session, error=EventFault(path=path, message=message))
 
 
-def _described(error: Exception) -> str:
+def _describe_failure(error: Exception) -> str:
     """Return a failure on one line that is safe to print."""
     return str(error) if isinstance(error, HarnessError) else describe_error(error)

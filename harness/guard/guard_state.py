@@ -92,13 +92,13 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
     try:
         session = session_of(rules, state.session)
     except ValueError as error:
-        raise _refused(error, "/session") from None
+        raise _refuse_state(error, "/session") from None
     question = None
     if state.question is not None:
         try:
             batch, verdict = asked_of(session, state.question, "/question")
         except ValueError as error:
-            raise _refused(error, "") from None
+            raise _refuse_state(error, "") from None
         question = OpenQuestion(batch, verdict, digest(batch.plan))
     return Course(
         settings=settings,
@@ -111,6 +111,6 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
     )
 
 
-def _refused(error: ValueError, at: str) -> InvalidInput:
+def _refuse_state(error: ValueError, at: str) -> InvalidInput:
     path = error.path if isinstance(error, ContradictoryState) else ""
     return InvalidInput(f"{at}{path}", f"cannot go on from it: {error}")

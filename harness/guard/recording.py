@@ -146,24 +146,24 @@ class RulingRecorder:
             if entry.run is not None:
                 marks.begun.pop(entry.batch.turn, None)
             elif entry.begins and isinstance(self._log, RecordsBegun):
-                marks.begun[entry.batch.turn] = self._begun(self._log, entry)
+                marks.begun[entry.batch.turn] = self._record_begin(self._log, entry)
             if self._on_decision is not None:
-                self._on_decision(decision.detached())
+                self._on_decision(decision.detach_decision())
 
     def _store(self, log: GuardLog, decisions: list[Decision], marks: Marks) -> None:
         decisions[0] = _with_claims(decisions[0], marks.claims)
         try:
-            marks.last = _appended(log, decisions)
+            marks.last = _append_decisions(log, decisions)
         except AlreadyClaimed:
             raise _went_on() from None
         marks.claims = ()
 
-    def _begun(self, log: RecordsBegun, entry: ToRecord) -> str:
+    def _record_begin(self, log: RecordsBegun, entry: ToRecord) -> str:
         """Record that a batch may run from here on, and return the hash of the record."""
         proposal = entry.batch.proposal
         used = used_approvals(proposal)
         begun = Begun(proposal=proposal, approvals=used, begun_at=self._clock.now())
-        record: Any = _stored(log.begin(begun))
+        record: Any = _require_stored(log.begin(begun))
         own_hash: str = record.hash
         return own_hash
 
@@ -177,7 +177,7 @@ class RulingRecorder:
             return
         failed_at = self._time_of_failure()
         error = CriticError(asked=asked, where=where, failed_at=failed_at, trace_id=trace_id)
-        _stored(self._log.append_error(error))
+        _require_stored(self._log.append_error(error))
 
     def _time_of_failure(self) -> datetime:
         """Return the time, even if it is the clock that failed."""
@@ -215,17 +215,17 @@ def _with_claims(decision: Decision, claims: tuple[str, ...]) -> Decision:
     return decision.model_copy(update={"claims": claims})
 
 
-def _appended(log: GuardLog, decisions: Sequence[Decision]) -> int:
+def _append_decisions(log: GuardLog, decisions: Sequence[Decision]) -> int:
     """Append decisions and return the number of the last record."""
     if len(decisions) > 1 and isinstance(log, _KeepsTogether):
-        records: Sequence[Any] = _stored(log.append_all(decisions))
+        records: Sequence[Any] = _require_stored(log.append_all(decisions))
     else:
-        records = [_stored(log.append(decision)) for decision in decisions]
+        records = [_require_stored(log.append(decision)) for decision in decisions]
     number: int = records[-1].seq
     return number
 
 
-def _stored(given: Any) -> Any:
+def _require_stored(given: Any) -> Any:
     """Return what a log returned, which has to be there at once."""
     if not isawaitable(given):
         return given

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from critic.session import Call
-from evals.json_value import detached
+from evals.json_value import detach_json
 from harness.guard.course import Course, OpenQuestion, questions_of
 from harness.guard.rulings import Question, Ruling
 from harness.guard.session_events import RequestedCall
@@ -50,11 +50,11 @@ class SessionStatus(NamedTuple):
 def session_status(course: Course) -> SessionStatus:
     """Return where a session stands. It shares nothing that the guard decides by."""
     question = course.question
-    pending = None if question is None else _pending(course, question)
+    pending = None if question is None else _pending_question(course, question)
     return SessionStatus(course.session.turn, course.has_halted, pending)
 
 
-def _pending(course: Course, question: OpenQuestion) -> PendingQuestion:
+def _pending_question(course: Course, question: OpenQuestion) -> PendingQuestion:
     batch = question.batch
     ruling = Ruling(
         session=course.session.id,
@@ -64,9 +64,9 @@ def _pending(course: Course, question: OpenQuestion) -> PendingQuestion:
         plan_digest=question.plan_digest,
         questions=questions_of(batch, question.verdict),
     )
-    calls = tuple(map(_requested, batch.calls))
+    calls = tuple(map(_requested_call, batch.calls))
     return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))
 
 
-def _requested(call: Call) -> RequestedCall:
-    return RequestedCall(id=call.id, tool=call.tool, args=detached(dict(call.args)))
+def _requested_call(call: Call) -> RequestedCall:
+    return RequestedCall(id=call.id, tool=call.tool, args=detach_json(dict(call.args)))

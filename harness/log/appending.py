@@ -18,7 +18,7 @@ from harness.log.log_errors import (
     Unrecordable,
 )
 from harness.log.log_reading import LogReader
-from harness.log.log_writing import Known, Prepared, Written, in_chain, prepared, write
+from harness.log.log_writing import Known, Prepared, Written, in_chain, prepare_entry, write
 from harness.log.statements import head, stored_claims
 from harness.log.store import KEEP_EVIDENCE, Connection, OpenMode, Store, changed_tables
 from harness.record import (
@@ -82,17 +82,17 @@ class LogAppender(LogReader):
     async def _appended_async(self, entry: Decision | Begun | CriticError) -> Sealed:
         import asyncio  # noqa: PLC0415 - slow to load, and loaded by whoever calls this
 
-        append = Append([self._prepared(entry)])
+        append = Append([self._prepare_entry(entry)])
         (done,) = await asyncio.wrap_future(self._commits.start(append))
         return done
 
-    def _appended(self, entries: Sequence[Prepared]) -> tuple[Sealed, ...]:
+    def _append_entries(self, entries: Sequence[Prepared]) -> tuple[Sealed, ...]:
         if not entries:
             self._require_open()
             return ()
         return self._commits.run(Append(entries))
 
-    def _prepared(self, entry: Decision | Begun | CriticError) -> Prepared:
+    def _prepare_entry(self, entry: Decision | Begun | CriticError) -> Prepared:
         try:
             drafted = entry.snapshot
         except (ValueError, RecursionError) as error:
@@ -102,7 +102,7 @@ class LogAppender(LogReader):
                 f"been changed in place ({reason}): build the parts again"
             ) from error
         self._check_size(max(map(len, drafted.bodies.values()), default=0))
-        return prepared(drafted, self._known)
+        return prepare_entry(drafted, self._known)
 
     def _require_open(self) -> None:
         if self._shut:
@@ -113,7 +113,7 @@ class LogAppender(LogReader):
         self._require_open()
         with self._transaction() as connection:
             self._check_schema(connection)
-            written = self._place(connection, appends)
+            written = self._place_entries(connection, appends)
             self._write(connection, written)
         self._known.add(written.inputs)
 
@@ -132,7 +132,7 @@ class LogAppender(LogReader):
             raise changed_tables(self._store.where, "append", problems)
         self._schema = schema
 
-    def _place(self, connection: Connection, appends: Sequence[Append]) -> Written:
+    def _place_entries(self, connection: Connection, appends: Sequence[Append]) -> Written:
         """Give the entries their places. An append that cannot have one is refused by itself."""
         before = head(connection)
         records: list[RawRecord] = []
@@ -145,7 +145,7 @@ class LogAppender(LogReader):
         for append in appends:
             try:
                 own = self._own_claims(append, {**made, **claims}, before)
-                entries = self._chained(append.entries, before)
+                entries = self._chain_entries(append.entries, before)
             except (AlreadyClaimed, Unrecordable) as refusal:
                 append.refused = refusal
                 continue
@@ -191,7 +191,9 @@ class LogAppender(LogReader):
                 "at its head before appending again"
             ) from error
 
-    def _chained(self, entries: Sequence[Prepared], before: Head) -> list[tuple[Sealed, RawRecord]]:
+    def _chain_entries(
+        self, entries: Sequence[Prepared], before: Head
+    ) -> list[tuple[Sealed, RawRecord]]:
         chained = []
         for entry in entries:
             whole, stored = in_chain(entry, before)

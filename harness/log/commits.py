@@ -57,7 +57,7 @@ class SharedCommits:
         """Append in this thread, together with what waits. Raises what the append raises."""
         self._enqueue(append)
         while not append.future.done():
-            self._next(append.future.done)
+            self._commit_next(append.future.done)
         return append.future.result()
 
     def start(self, append: Append) -> Future[tuple[Sealed, ...]]:
@@ -77,13 +77,13 @@ class SharedCommits:
     def _work(self) -> None:
         while True:
             with suppress(BaseException):  # it was told to those who wait
-                self._next(lambda: not self._waiting)
+                self._commit_next(lambda: not self._waiting)
             with self._turn:
                 if not self._waiting:
                     self._working = False
                     return
 
-    def _next(self, ended: Callable[[], bool]) -> None:
+    def _commit_next(self, ended: Callable[[], bool]) -> None:
         """Commit what waits, once nobody else does; or return as soon as that is not needed."""
         with self._turn:
             self._turn.wait_for(lambda: ended() or not self._committing)

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from harness.errors import escape_text
 from harness.log.log_errors import LogDamaged
 from harness.log.remainder import Remainder
-from harness.log.search.query import index_of, unrecorded
+from harness.log.search.query import index_of, unrecorded_numbers
 from harness.log.statements import (
     CLAIM_ROWS,
     DIGESTS,
@@ -46,7 +46,7 @@ class LogReader:
 
     def head(self) -> Head:
         """Return the number and hash of the last record; `(0, GENESIS)` for an empty log."""
-        with self.reading() as connection:
+        with self.begin_reading() as connection:
             return head(connection)
 
     def gaps(self) -> Iterator[Gap]:
@@ -87,15 +87,15 @@ class LogReader:
             try:
                 yield read_record(raw.body)
             except InvalidInput as error:
-                reason = self._gone(raw.body) or escape_text(str(error))
+                reason = self._why_gone(raw.body) or escape_text(str(error))
                 raise LogDamaged(
                     f"{self._store.where}: record {raw.seq} cannot be read ({reason}): replay the "
                     "log to see what else is wrong"
                 ) from error
 
-    def _gone(self, body: bytes) -> str:
+    def _why_gone(self, body: bytes) -> str:
         """Return why a body cannot be put together, or an empty text."""
-        whole = self._whole(body)
+        whole = self._whole_body(body)
         for what, digests in (("missing", whole.missing), ("redacted", whole.redacted)):
             if digests:
                 return f"part {digests[0]} is {what}"
@@ -109,7 +109,7 @@ class LogReader:
         Raises:
             LogDamaged: the database itself cannot be read here.
         """
-        for page in self._pages(RECORDS, _before(start), _PAGE):
+        for page in self._pages(RECORDS, _number_before(start), _PAGE):
             rows = [RawRecord(seq, str(own), bytes(body or b"")) for seq, own, body in page]
             pieces = pieces_of([raw.body for raw in rows], self.stored)
             for raw in rows:
@@ -121,7 +121,7 @@ class LogReader:
         Raises:
             LogDamaged: the database itself cannot be read here.
         """
-        for seq, own_hash, body in self._rows(RECORDS, _before(start), _PAGE):
+        for seq, own_hash, body in self._rows(RECORDS, _number_before(start), _PAGE):
             yield RawRecord(seq, str(own_hash), bytes(body or b""))
 
     def input(self, digest: str) -> bytes | None:
@@ -131,9 +131,9 @@ class LogReader:
     def whole_input(self, digest: str) -> Whole:
         """Return the input of that digest, put together, or why it cannot be."""
         body = self.stored((digest,)).get(digest)
-        return Whole(None, missing=(digest,)) if body is None else self._whole(body)
+        return Whole(None, missing=(digest,)) if body is None else self._whole_body(body)
 
-    def _whole(self, body: bytes) -> Whole:
+    def _whole_body(self, body: bytes) -> Whole:
         return whole_of(body, pieces_of([body], self.stored))
 
     def inputs(
@@ -144,11 +144,11 @@ class LogReader:
         A whole input has its parts in their places; if one is missing or redacted, it is as stored.
         A stored body may have references to parts, which are stored in the same way.
         """
-        with self.reading() as connection:
+        with self.begin_reading() as connection:
             bodies = stored_inputs(connection, digests)
         if form == "stored":
             return bodies
-        return {digest: self._whole(body).data or body for digest, body in bodies.items()}
+        return {digest: self._whole_body(body).data or body for digest, body in bodies.items()}
 
     def stored(self, digests: Iterable[str]) -> dict[str, bytes]:
         """Return the bodies stored under those digests; leave out what is not stored."""
@@ -157,7 +157,7 @@ class LogReader:
     @contextmanager
     def fetching(self) -> Iterator[Callable[[Iterable[str]], dict[str, bytes]]]:
         """Yield what `stored` does, in one transaction: use it for a page of records."""
-        with self.reading() as connection:
+        with self.begin_reading() as connection:
             yield partial(stored_inputs, connection)
 
     def digests(self) -> frozenset[str]:
@@ -182,14 +182,14 @@ class LogReader:
 
     def claims(self, claims: Iterable[str]) -> dict[str, int]:
         """Return the number of the record that made each claim; leave out what none made."""
-        with self.reading() as connection:
+        with self.begin_reading() as connection:
             return stored_claims(connection, claims)
 
     def all_claims(self) -> Iterator[tuple[str, int]]:
         """Yield every claim with the number of its record, unchecked."""
         after = ""
         while True:
-            page = self._some(CLAIM_ROWS, after)
+            page = self._read_some(CLAIM_ROWS, after)
             yield from ((str(claim), seq) for claim, seq in page)
             if not page or str(page[-1][0]) <= after:
                 return
@@ -197,33 +197,35 @@ class LogReader:
 
     def index(self, numbers: Iterable[int]) -> dict[int, tuple[Any, ...]]:
         """Return the rows of the index for these records, unchecked."""
-        with self.reading() as connection:
+        with self.begin_reading() as connection:
             return index_of(connection, numbers)
 
     def unrecorded(self, most: int) -> list[Any]:
         """Return the numbers of rows of the index without a record: at most so many."""
-        with self.reading() as connection:
-            return unrecorded(connection, most)
+        with self.begin_reading() as connection:
+            return unrecorded_numbers(connection, most)
 
     def named(self, hashes: Iterable[str]) -> Mapping[str, RawRecord]:
         """Return the records that are stored under those hashes, unchecked."""
-        with self.reading() as connection:
+        with self.begin_reading() as connection:
             return {raw.hash: raw for raw in records_named(connection, hashes)}
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def begin_reading(self) -> Iterator[Connection]:
         """Begin to read. No lock is held after it: read little at a time."""
         with self._store.errors("read"), self._store.transaction(self._mode) as connection:
             yield connection
 
-    def _some(self, rows: Rows, after: int | str | None, most: int = _NUMBERS) -> Sequence[Any]:
-        with self.reading() as connection:
-            return _bounded(rows_after(connection, rows, after, most))
+    def _read_some(
+        self, rows: Rows, after: int | str | None, most: int = _NUMBERS
+    ) -> Sequence[Any]:
+        with self.begin_reading() as connection:
+            return _bound_page(rows_after(connection, rows, after, most))
 
     def _in_order(self, rows: Rows) -> Iterator[Any]:
         """Yield rows on inputs, read in pages."""
         after = ""
-        while page := self._some(rows, after):
+        while page := self._read_some(rows, after):
             yield from page
             if str(page[-1][0]) <= after:
                 raise LogDamaged(f"{self._store.where}: inputs are out of order: {KEEP_EVIDENCE}")
@@ -240,7 +242,7 @@ class LogReader:
             after = page[-1][0]
 
     def _page(self, rows: Rows, after: int | None, most: int) -> Sequence[Any]:
-        page = self._some(rows, after, most)
+        page = self._read_some(rows, after, most)
         numbers = [row[0] for row in page]
         if any(type(number) is not int for number in numbers):
             raise LogDamaged(f"{self._store.where}: a record has no number: {KEEP_EVIDENCE}")
@@ -251,11 +253,11 @@ class LogReader:
         return page
 
 
-def _before(start: int | None) -> int | None:
+def _number_before(start: int | None) -> int | None:
     return None if start is None else start - 1
 
 
-def _bounded(rows: Iterable[Any]) -> list[Any]:
+def _bound_page(rows: Iterable[Any]) -> list[Any]:
     """Return rows until they have `_BYTES` together."""
     page: list[Any] = []
     size = 0

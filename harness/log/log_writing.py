@@ -22,10 +22,10 @@ from harness.log.statements import (
     stored_inputs,
 )
 from harness.log.store import Connection
-from harness.record import Head, RawRecord, RecordDraft, Sealed, sealed, sha256
+from harness.record import Head, RawRecord, RecordDraft, Sealed, seal_record, sha256
 from harness.record.chain import sealed_members
 from harness.record.index_row import IndexRow
-from harness.record.parts import parted, pieces_of, whole_of
+from harness.record.parts import part_document, pieces_of, whole_of
 
 _WITH_PARTS: Final = ("run", "asked")
 _MOST_KNOWN: Final = 100_000  # digests: some 15 MB
@@ -45,17 +45,17 @@ class Prepared(NamedTuple):
     members: Mapping[str, bytes]
 
 
-def prepared(drafted: RecordDraft, known: Container[str]) -> Prepared:
+def prepare_entry(drafted: RecordDraft, known: Container[str]) -> Prepared:
     """Take an entry apart: what is stored of it, in bodies with references."""
     stored: dict[str, bytes] = {}
     for digest, document in drafted.bodies.items():
         if digest not in known:
-            apart = parted(document)
+            apart = part_document(document)
             stored |= {**apart.pieces, digest: apart.body}
     members: dict[str, bytes] = {}
     for name in _WITH_PARTS:
         if name in drafted.members:
-            apart = parted(drafted.members[name])
+            apart = part_document(drafted.members[name])
             stored |= apart.pieces
             members |= {name: apart.body} if apart.pieces else {}
     return Prepared(drafted, {one: stored[one] for one in stored if one not in known}, members)
@@ -88,7 +88,7 @@ class Written(NamedTuple):
 
 def in_chain(entry: Prepared, before: Head) -> tuple[Sealed, RawRecord]:
     """Return an entry in its place in the chain: as its hash is taken, and as it is stored."""
-    whole = sealed(entry.drafted, before)
+    whole = seal_record(entry.drafted, before)
     if not entry.members:
         return whole, RawRecord(*whole)
     members = {**sealed_members(entry.drafted, before), **entry.members}

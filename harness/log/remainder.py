@@ -44,7 +44,7 @@ class Remainder:
 
     def left(self, most: int) -> tuple[int, list[str]]:
         """Return how many are left, and the first of them in their order: at most so many."""
-        names = iter(sorted(self._few)) if self._many is None else self._many.left()
+        names = iter(sorted(self._few)) if self._many is None else self._many.names_left()
         first = list(islice(names, most))
         return len(first) + sum(1 for _ in names), first
 
@@ -83,12 +83,12 @@ class _Written:
             self._written.clear()
         self._written |= new
 
-    def left(self) -> Iterator[str]:
+    def names_left(self) -> Iterator[str]:
         """Yield the names that are left, in their order."""
         with _room():
-            yield from self._merged()
+            yield from self._merge_names()
 
-    def _merged(self) -> Iterator[str]:
+    def _merge_names(self) -> Iterator[str]:
         others = self._database.execute(_OTHERS)
         (other,) = next(others, (None,))
         for (name,) in self._database.execute(_NAMES):

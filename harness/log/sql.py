@@ -81,20 +81,20 @@ class SqlDecisionLog(LogAppender):
         """
         store = store_at(path, timeout)
         try:
-            return cls._made(store, create)
+            return cls._make_log(store, create)
         except NotALog:
             # A writer may have been killed while it made the log. The first look at its file undoes
             # its work, and only then the file is seen to be empty.
-            if not (create and store.absent(create)):
+            if not (create and store.is_absent(create)):
                 raise
-        return cls._made(store, create)
+        return cls._make_log(store, create)
 
     @classmethod
-    def _made(cls, store: Store, create: bool) -> Self:
-        if store.absent(create):
+    def _make_log(cls, store: Store, create: bool) -> Self:
+        if store.is_absent(create):
             with store.errors("open"):
                 initialise(store)
-        return cls._checked(store, "rw")
+        return cls._check_store(store, "rw")
 
     @classmethod
     def open_for_reading(
@@ -111,11 +111,11 @@ class SqlDecisionLog(LogAppender):
                 be undone first.
         """
         store = store_at(path, timeout)
-        store.absent(create=False)
-        return cls._checked(store, "ro")
+        store.is_absent(create=False)
+        return cls._check_store(store, "ro")
 
     @classmethod
-    def _checked(cls, store: Store, mode: OpenMode) -> Self:
+    def _check_store(cls, store: Store, mode: OpenMode) -> Self:
         with store.errors("open"), store.transaction(mode) as connection:
             store.check(connection)
             check_tables(store, connection)
@@ -140,8 +140,8 @@ class SqlDecisionLog(LogAppender):
         Raises:
             AlreadyClaimed, Unrecordable, LogError: as for `append`.
         """
-        entries = [self._prepared(decision) for decision in decisions]
-        return tuple(entry.record for entry in self._appended(entries))
+        entries = [self._prepare_entry(decision) for decision in decisions]
+        return tuple(entry.record for entry in self._append_entries(entries))
 
     def begin(self, begun: Begun) -> BegunRecord:
         """Record an execution that is about to begin: when this returns, it may.
@@ -150,7 +150,7 @@ class SqlDecisionLog(LogAppender):
             AlreadyClaimed: an approval that it relies on was used before; nothing was recorded.
             Unrecordable, LogError: as for `append`.
         """
-        (entry,) = self._appended([self._prepared(begun)])
+        (entry,) = self._append_entries([self._prepare_entry(begun)])
         return parse(BegunRecord, entry.body)
 
     def append_error(self, error: CriticError) -> CriticErrorRecord:
@@ -159,7 +159,7 @@ class SqlDecisionLog(LogAppender):
         Raises:
             Unrecordable, LogError: as for `append`.
         """
-        (entry,) = self._appended([self._prepared(error)])
+        (entry,) = self._append_entries([self._prepare_entry(error)])
         return parse(CriticErrorRecord, entry.body)
 
     async def append_async(self, decision: Decision) -> DecisionRecord:

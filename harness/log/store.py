@@ -36,7 +36,7 @@ class Store(Protocol):
         """Begin a transaction, and commit it at the end. One that `writes` is alone in the log."""
         ...
 
-    def absent(self, create: bool) -> bool:
+    def is_absent(self, create: bool) -> bool:
         """Return whether the log is missing and has to be created.
 
         Raises:

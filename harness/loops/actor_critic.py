@@ -15,7 +15,7 @@ from harness.loops.echo import ECHO, is_echo
 from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
 from harness.loops.revise import DEFAULT_MAX_ROUNDS, Judgement, Malformed
-from harness.loops.templates import Template, bulleted, require
+from harness.loops.templates import Template, bullet_lines, require
 from harness.runtime.ports import Clock
 
 DEFAULT_CRITIQUE_TEMPLATE: Final = """\
@@ -153,4 +153,4 @@ def _values(critique: Critique) -> dict[str, str]:
     rest = critique.summary.strip() or "no issue was named"
     points = critique.issues or (f"{rest} (score {critique.score})",)
     whole = canonical_bytes(critique).decode()
-    return {"critique": whole, "issues_bulleted": bulleted(points)}
+    return {"critique": whole, "issues_bulleted": bullet_lines(points)}

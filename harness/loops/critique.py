@@ -56,14 +56,14 @@ def parse_critique_as(form: type[CritiqueForm], text: str) -> CritiqueForm | Mal
     """Do the same with a critique that has more members."""
     if not text.strip():
         return Malformed(EMPTY_REPLY)
-    document = unfenced(text).encode(errors="surrogatepass")
+    document = remove_fence(text).encode(errors="surrogatepass")
     try:
         return parse(form, document, _LONGEST_REPLY)
     except InvalidInput as error:
         return Malformed(str(error))
 
 
-def unfenced(text: str) -> str:
+def remove_fence(text: str) -> str:
     """Return the text without the code fence around all of it, if there is one."""
     bare = text.strip()
     fenced = _FENCED.fullmatch(bare)

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import Final
 
-from harness.loops.critique import Critique, unfenced
+from harness.loops.critique import Critique, remove_fence
 
 ECHO: Final = (
     "its approval repeats what the task or the output holds: judge the output yourself, and "
@@ -32,7 +32,7 @@ def is_echo(reply: str, critique: Critique, shown: str) -> bool:
     parts.
     """
     material = letters(shown)
-    if letters(unfenced(reply)) in material:
+    if letters(remove_fence(reply)) in material:
         return True
     scores = {float(f"{digits}e{power or 0}") for digits, power in _SCORE.findall(material)}
     summary_shown = letters(critique.summary) in material

@@ -151,7 +151,7 @@ class LoopStream(Generic[CritiqueT]):
         output = self._unfinished if best is None else best.draft
         if best is None and partial is not None:
             output = partial.output
-        why = self._why(reason)
+        why = self._why_interrupted(reason)
         facts: dict[str, Any] = {}
         if why is not None:
             facts = {"interrupted": True, "interruption_reason": why}
@@ -164,7 +164,7 @@ class LoopStream(Generic[CritiqueT]):
             **facts,
         )
 
-    def _why(self, reason: revise.StopReason) -> str | None:
+    def _why_interrupted(self, reason: revise.StopReason) -> str | None:
         """Return why it was interrupted, in words; None if it was not."""
         detail = self._revision.detail
         match reason:
@@ -179,7 +179,7 @@ class LoopStream(Generic[CritiqueT]):
             case _:
                 assert_never(reason)
 
-    def _elapsed(self) -> float:
+    def _elapsed_seconds(self) -> float:
         """Return the seconds since the first event."""
         return 0.0 if self._began is None else max(0.0, (self._now() - self._began).total_seconds())
 
@@ -202,7 +202,7 @@ class LoopStream(Generic[CritiqueT]):
             await self._next_event(call)
         elif revision.state == "stopped":
             self._finish()
-        elif limit := self._budget.exceeded_by(self._usage, self._elapsed()):
+        elif limit := self._budget.exceeded_by(self._usage, self._elapsed_seconds()):
             revision.feed(revise.OverBudget(f"budget:{limit}"))
             self._tell("budget_exceeded", limit=limit, spent=self._usage.wire())
         else:
@@ -240,7 +240,7 @@ class LoopStream(Generic[CritiqueT]):
             with_policy(agent, self._calls),
             prompt,
             session_id=session,
-            budget=self._budget.remaining_after(self._usage, self._elapsed()),
+            budget=self._budget.remaining_after(self._usage, self._elapsed_seconds()),
             text_only=text_only,
         )
         return _Call(role, revision.round, session, invocation, asked)
@@ -279,7 +279,7 @@ class LoopStream(Generic[CritiqueT]):
 
     def _take(self, call: _Call, result: AgentResult) -> None:
         """Feed the outcome of a call, and report it."""
-        nearly = self._budget.nearly_exceeded_by(self._usage, self._elapsed())
+        nearly = self._budget.nearly_exceeded_by(self._usage, self._elapsed_seconds())
         if nearly and not self._warned:
             self._warned = True
             self._tell("budget_warning", spent=self._usage.wire())
@@ -289,7 +289,7 @@ class LoopStream(Generic[CritiqueT]):
             return
         event: revise.RevisionEvent[str, CritiqueT]
         if call.role == "actor":
-            event = _drafted(result.output)
+            event = _read_draft(result.output)
         else:
             review = self._spec.read(result.output, call.asked)
             review = _reject_unapproved_review(review, result)
@@ -313,7 +313,7 @@ def _reject_unapproved_review(
     return review
 
 
-def _drafted(output: str) -> revise.Drafted[str] | revise.Malformed:
+def _read_draft(output: str) -> revise.Drafted[str] | revise.Malformed:
     if not output.strip():
         return revise.Malformed(EMPTY_REPLY)
     return revise.Drafted(output, hashlib.sha256(output.encode()).hexdigest())

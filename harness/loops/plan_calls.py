@@ -62,11 +62,11 @@ class PlanCalls:
 
         async def call() -> dict[str, Any]:
             handed = None if request is None else detached_copy(request)
-            answer = self._planner.plan(*self._given("planner"), handed)
+            answer = self._planner.plan(*self._copy_inputs("planner"), handed)
             return parse_plan_reply(await maybe_await(answer))
 
         inputs = {} if request is None else {"request": request.wire()}
-        return await self._call("planner", "plan", inputs, site, call)
+        return await self._make_call("planner", "plan", inputs, site, call)
 
     async def review(
         self, plan: Plan, verdict: Verified | Refused, site: CallSite
@@ -78,12 +78,12 @@ class PlanCalls:
 
         async def call() -> dict[str, Any]:
             handed = detached_copy(plan), detached_copy(verdict)
-            answer = advisor.review(*self._given("advisor"), *handed)
+            answer = advisor.review(*self._copy_inputs("advisor"), *handed)
             return parse_review(await maybe_await(answer))
 
-        return await self._call("advisor", "review", {"plan": plan.wire()}, site, call)
+        return await self._make_call("advisor", "review", {"plan": plan.wire()}, site, call)
 
-    async def _call(
+    async def _make_call(
         self,
         role: PlanRole,
         name: str,
@@ -91,7 +91,7 @@ class PlanCalls:
         site: CallSite,
         call: Callable[[], Awaitable[dict[str, Any]]],
     ) -> dict[str, Any]:
-        async def tried() -> dict[str, Any]:
+        async def call_role() -> dict[str, Any]:
             timed_out = False
 
             def note(_tries: int, wait: float, error: Exception) -> None:
@@ -106,18 +106,20 @@ class PlanCalls:
             return {**reply, "usage": {}} if timed_out else reply
 
         if self._journal is None:
-            return await tried()
+            return await call_role()
         session = f"{self._session}__{role}_{site.round}" + ("__again" if site.again else "")
-        reply: dict[str, Any] = await self._journal.step(session, name, self._keyed(inputs), tried)
+        reply: dict[str, Any] = await self._journal.step(
+            session, name, self._key_inputs(inputs), call_role
+        )
         return reply
 
-    def _keyed(self, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _key_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the inputs of a journaled call: the proposal's, the settings, and its own."""
         ctx, compiled, spec = map(digest, self._inputs)
         settings = {} if self._settings is None else {"settings": self._settings}
         return {"ctx": ctx, "compiled": compiled, "spec": spec, **settings, **inputs}
 
-    def _given(self, role: PlanRole) -> Inputs:
+    def _copy_inputs(self, role: PlanRole) -> Inputs:
         """Return copies of the inputs, one set for each role, which it may change."""
         if role not in self._copies:
             self._copies[role] = copies_of(self._inputs)

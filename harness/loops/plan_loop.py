@@ -245,16 +245,16 @@ class PlanLoop:
     def _note_failure(self, role: PlanRole, wait: float, why: str) -> None:
         self._tell("retrying", role=role, wait_s=wait, why=why)
 
-    def _elapsed(self) -> float:
+    def _elapsed_seconds(self) -> float:
         return 0.0 if self._began is None else max(0.0, (self._now() - self._began).total_seconds())
 
     def _limit(self) -> OverBudget | None:
         """Return why no other call may be made, if so."""
-        limit = self._budget.exceeded_by(self._usage, self._elapsed())
+        limit = self._budget.exceeded_by(self._usage, self._elapsed_seconds())
         return OverBudget(f"budget:{limit}") if limit else None
 
     def _site(self) -> CallSite:
-        left = self._budget.remaining_after(self._usage, self._elapsed())
+        left = self._budget.remaining_after(self._usage, self._elapsed_seconds())
         return CallSite(self._machine.round, self._machine.again, left.max_seconds)
 
     def _count_failure(self, error: Exception) -> None:

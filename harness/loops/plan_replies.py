@@ -17,7 +17,7 @@ _NO_FINDINGS = "the advisor's reply is not a list of findings"
 
 def parse_plan_reply(answer: object) -> dict[str, Any]:
     """Return a planner's answer as JSON: `plan` or `malformed`, and `usage`."""
-    content, usage = _unwrapped(answer)
+    content, usage = _unwrap_reply(answer)
     try:
         return {"plan": _plan_in(content).wire(), "usage": usage}
     except InvalidInput as error:
@@ -26,7 +26,7 @@ def parse_plan_reply(answer: object) -> dict[str, Any]:
 
 def parse_review(answer: object) -> dict[str, Any]:
     """Return an advisor's answer as JSON: `findings` or `malformed`, and `usage`."""
-    content, usage = _unwrapped(answer)
+    content, usage = _unwrap_reply(answer)
     if not isinstance(content, list | tuple):
         return {"malformed": _NO_FINDINGS, "usage": usage}
     try:
@@ -54,7 +54,7 @@ def usage_of(reply: dict[str, Any]) -> Usage:
     return build(Usage, reply["usage"])
 
 
-def _unwrapped(answer: object) -> tuple[object, dict[str, Any]]:
+def _unwrap_reply(answer: object) -> tuple[object, dict[str, Any]]:
     if isinstance(answer, PlannerReply):
         return answer.content, answer.usage.wire()
     return answer, {}

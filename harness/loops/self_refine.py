@@ -16,7 +16,7 @@ from harness.loops.echo import letters
 from harness.loops.loop_stream import Asked, LoopSpec
 from harness.loops.model_loop import Loop
 from harness.loops.revise import DEFAULT_MAX_ROUNDS, Judgement, JudgementKind, Malformed
-from harness.loops.templates import Template, bulleted, require
+from harness.loops.templates import Template, bullet_lines, require
 from harness.runtime.ports import Clock
 
 DEFAULT_STOP_PHRASE: Final = "no issues"
@@ -85,7 +85,7 @@ class SelfRefine(Loop[str]):
                 what it is about.
         """
         agent = _base_of(base, deps)
-        phrase = {_STOP_PHRASE: _required(stop_phrase)}
+        phrase = {_STOP_PHRASE: _require_phrase(stop_phrase)}
         asking = _template(critic_prompt, DEFAULT_CRITIC_PROMPT, _MATERIAL, _STOP_PHRASE)
         refining = _template(refiner_prompt, DEFAULT_REFINER_PROMPT, _MATERIAL + _POINTS)
         require(asking, "critic_prompt", "output")
@@ -105,7 +105,7 @@ class SelfRefine(Loop[str]):
         self._session = self.name if deps is None else deps.session_id
 
 
-def _required(stop_phrase: str) -> str:
+def _require_phrase(stop_phrase: str) -> str:
     if not stop_phrase.strip():
         raise ValueError("stop_phrase must not be blank: an empty review approves nothing")
     return stop_phrase.strip()
@@ -141,7 +141,7 @@ def _template(given: str | None, default: str, material: str, *known: str) -> Te
 def _values(critique: str) -> dict[str, str]:
     """Return the values of a template; bullets of the review are replaced by ours."""
     lines = (line.strip().lstrip("-*\u2022").strip() for line in critique.splitlines())
-    return {"critique": critique, "issues_bulleted": bulleted(tuple(filter(None, lines)))}
+    return {"critique": critique, "issues_bulleted": bullet_lines(tuple(filter(None, lines)))}
 
 
 def _report(critique: str) -> dict[str, Any]:

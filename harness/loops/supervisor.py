@@ -9,7 +9,7 @@ from harness.loops.actor_critic import DEFAULT_CRITIQUE_TEMPLATE, ActorCritic, A
 from harness.loops.agents.agent import Agent
 from harness.loops.critique import Critique
 from harness.loops.revise import Malformed
-from harness.loops.templates import bulleted
+from harness.loops.templates import bullet_lines
 
 DEFAULT_SUPERVISE_TEMPLATE: Final = f"""{DEFAULT_CRITIQUE_TEMPLATE}
 If there is an issue, add "worker" to the object: the one of these who is to fix it.
@@ -43,7 +43,9 @@ class Supervisor(ActorCritic):
         """
         names = [Assignment(issues=(), score=0, worker=name).worker for name in workers or ("",)]
         asking = options.get("critique_template") or DEFAULT_SUPERVISE_TEMPLATE
-        options["critique_template"] = asking.replace("{workers}", bulleted((*map(str, names),)))
+        options["critique_template"] = asking.replace(
+            "{workers}", bullet_lines((*map(str, names),))
+        )
         super().__init__(actor=workers[str(names[0])], critic=supervisor, **options)
         self._workers = dict(workers)
         self._spec = replace(

@@ -55,6 +55,6 @@ def require(template: Template, what: str, *needed: str) -> None:
         raise ValueError(f"{what} must show {places}")
 
 
-def bulleted(lines: tuple[str, ...]) -> str:
+def bullet_lines(lines: tuple[str, ...]) -> str:
     """Return the lines as a list; further lines of one item are indented."""
     return "\n".join("- " + line.strip().replace("\n", "\n  ") for line in lines)

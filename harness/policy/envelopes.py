@@ -168,7 +168,7 @@ class Policy(Envelope):
         return RunContext(trace_id=trace_id, safety_mode=mode, as_of=as_of, run_budget=budget)
 
     @model_validator(mode="after")
-    def _unique(self) -> Self:
+    def _require_unique_names(self) -> Self:
         _require_unique((tool.called for tool in self.tool), "tools have the name")
         _require_unique(("/".join(tool.pair) for tool in self.tool), "tools have the ids")
         _require_unique((item.id for item in self.evidence), "pieces of evidence have the id")

@@ -91,14 +91,14 @@ def _dates(value: Any) -> Iterator[Fault]:
     waiting: list[tuple[Parts, Any]] = [((), value)]
     while waiting:
         path, current = waiting.pop()
-        inner = [*_at(current, "*"), *_at(current, "{*}")]
+        inner = [*_parts_at(current, "*"), *_parts_at(current, "{*}")]
         waiting += [(path + key, value) for key, value in inner]
         is_expiry = path[:1] == ("evidence",) and path[2:] == ("expires_at",)
         if isinstance(current, datetime | date | time) and not is_expiry:
             yield path, "JSON has no dates and times: write it in quotes"
 
 
-def worded(message: str, value: Any, path: str) -> str:
+def word_fault(message: str, value: Any, path: str) -> str:
     """Return the wire's message, with the nearest choice where one of a few words is expected."""
     for pattern, forms in _FORMS:
         if _fits(path, pattern) and message.startswith("must be"):
@@ -129,11 +129,13 @@ def places(value: Any, pattern: Parts) -> Iterator[tuple[Parts, Any]]:
     """Yield each place in a parsed text that a pattern leads to, and what is there."""
     found: list[tuple[Parts, Any]] = [((), value)]
     for part in pattern:
-        found = [(path + key, inner) for path, outer in found for key, inner in _at(outer, part)]
+        found = [
+            (path + key, inner) for path, outer in found for key, inner in _parts_at(outer, part)
+        ]
     yield from found
 
 
-def _at(value: Any, part: str | int) -> Iterator[tuple[Parts, Any]]:
+def _parts_at(value: Any, part: str | int) -> Iterator[tuple[Parts, Any]]:
     if part == "*" and isinstance(value, list):
         yield from (((index,), item) for index, item in enumerate(value))
     elif isinstance(value, dict) and part == "{*}":
@@ -155,10 +157,10 @@ def _unknown_keys(value: Any) -> Iterator[Fault]:
         tables = (place for place in places(value, pattern) if isinstance(place[1], dict))
         for path, table in tables:
             unknown = (key for key in table if key not in known)
-            yield from (((*path, key), _unknown(key, known)) for key in unknown)
+            yield from (((*path, key), _word_unknown_key(key, known)) for key in unknown)
 
 
-def _unknown(key: str, known: list[str]) -> str:
+def _word_unknown_key(key: str, known: list[str]) -> str:
     near = get_close_matches(key, known, 1, 0.6)
     fix = f"did you mean {near[0]}?" if near else "remove it:"
     return f"unknown key {escape_name(key)}: {fix} known are {', '.join(known)}"

@@ -48,7 +48,7 @@ def case_document(case: Case, file: Path, policy: Policy | None = None) -> bytes
         if case.policy is None:
             return document
         policy = read_policy(file.parent / case.policy)
-    value = _parsed(document)
+    value = _parse_document(document)
     if case.command == "consolidate" or value is None or _has_own(case, value):
         return document
     complete = completed_run if case.command == "score" else completed_proposal
@@ -71,11 +71,11 @@ def run_cases(policy: Policy, files: Iterable[Path]) -> Iterable[CaseResult]:
         wrong = contradiction(case, outcome) or ""
         if not wrong and (case.expect is not None or case.must is None):
             wrong = difference(case.expect, outcome)
-        has_own = _has_own(case, _parsed(case.document()))
+        has_own = _has_own(case, _parse_document(case.document()))
         yield CaseResult(file, case.title, wrong, has_own=has_own)
 
 
-def _parsed(document: bytes) -> Any:
+def _parse_document(document: bytes) -> Any:
     """Return the value of a document, or None: what is not JSON is for the command to refuse."""
     try:
         return parse_json(document)

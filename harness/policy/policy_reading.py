@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 from evals.escaping import escape_line, pointer
 from harness.policy import positions
 from harness.policy.envelopes import Policy
-from harness.policy.faults import faults_in, is_of_the_other_form, worded
+from harness.policy.faults import faults_in, is_of_the_other_form, word_fault
 from harness.policy.positions import MAX_LEVELS
 from harness.wire import MAX_DOCUMENT_BYTES, InvalidInput, Problem, build, parse_json
 
@@ -140,7 +140,7 @@ def parse_policy(
     Raises:
         InvalidPolicy: they are not a policy.
     """
-    text = _text(data, max_bytes)
+    text = _decode_text(data, max_bytes)
     if syntax is None:
         syntax = "json" if text.lstrip().startswith("{") else "toml"
     value = _json(data, max_bytes) if syntax == "json" else _toml(text)
@@ -148,25 +148,25 @@ def parse_policy(
     if too_deep := _too_deep(value):
         message = f"nested deeper than {MAX_LEVELS} levels: flatten it"
         raise InvalidPolicy([PolicyFault(places.line_of(too_deep), too_deep, message)])
-    return PolicyDocument(_policy(value, places.line_of, has_time=has_time), places)
+    return PolicyDocument(_build_policy(value, places.line_of, has_time=has_time), places)
 
 
-def _text(data: bytes, max_bytes: int) -> str:
+def _decode_text(data: bytes, max_bytes: int) -> str:
     if len(data) > max_bytes:
-        raise _refused(f"over the limit of {max_bytes} bytes: split it")
+        raise _refuse_policy(f"over the limit of {max_bytes} bytes: split it")
     if data.startswith(b"\xef\xbb\xbf"):
-        raise _refused("starts with a byte-order mark: save it as UTF-8 without one")
+        raise _refuse_policy("starts with a byte-order mark: save it as UTF-8 without one")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _refused("not UTF-8: save it as UTF-8", line) from None
+        raise _refuse_policy("not UTF-8: save it as UTF-8", line) from None
     if not text.strip():
-        raise _refused("empty: `critic init` writes a policy to begin with")
+        raise _refuse_policy("empty: `critic init` writes a policy to begin with")
     return text
 
 
-def _refused(message: str, line: int = 1) -> InvalidPolicy:
+def _refuse_policy(message: str, line: int = 1) -> InvalidPolicy:
     return InvalidPolicy([PolicyFault(line, "", message)])
 
 
@@ -175,23 +175,23 @@ def _json(data: bytes, max_bytes: int) -> Any:
         return parse_json(data, max_bytes)
     except InvalidInput as error:
         line = _LINE.search(error.message)
-        raise _refused(error.message, int(line[1]) if line else 1) from None
+        raise _refuse_policy(error.message, int(line[1]) if line else 1) from None
 
 
 def _toml(text: str) -> Any:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise _refused("not valid TOML: nested too deeply") from None
+        raise _refuse_policy("not valid TOML: nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         line = _LINE.search(str(error))
         last = text.count("\n", 0, len(text.rstrip())) + 1
         message = f"not valid TOML: {escape_line(str(error))[:300]}"
-        raise _refused(message, int(line[1]) if line else last) from None
+        raise _refuse_policy(message, int(line[1]) if line else last) from None
     except ValueError:  # a number of too many digits
         digits = _MANY_DIGITS.search(text)
         line_number = text.count("\n", 0, digits.start()) + 1 if digits else 1
-        raise _refused("not valid TOML: a number of too many digits", line_number) from None
+        raise _refuse_policy("not valid TOML: a number of too many digits", line_number) from None
 
 
 def _too_deep(value: Any) -> str:
@@ -208,14 +208,14 @@ def _too_deep(value: Any) -> str:
     return ""
 
 
-def _policy(value: Any, line_of: Callable[[str], int], *, has_time: bool) -> Policy:
+def _build_policy(value: Any, line_of: Callable[[str], int], *, has_time: bool) -> Policy:
     value_at = partial(_value_at, value)
     found = [(pointer(*path), what) for path, what in faults_in(value, line_of, has_time=has_time)]
     try:
         policy = build(Policy, value)
     except InvalidInput as error:
         found += [
-            (path, worded(message, value_at(path), path))
+            (path, word_fault(message, value_at(path), path))
             for path, message in error.problems
             if not is_of_the_other_form(message, path, value_at)
             if not any(_is_at_or_below(place, path) for place, _ in found)

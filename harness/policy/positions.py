@@ -107,13 +107,13 @@ class _Walk:
         self.value(path)
 
     def _keys(self) -> list[str]:
-        keys = [self._key()]
+        keys = [self._read_key()]
         while _DOT.match(self._text, self._at):
             self._skip(_DOT)
-            keys.append(self._key())
+            keys.append(self._read_key())
         return keys
 
-    def _key(self) -> str:
+    def _read_key(self) -> str:
         if self._text[self._at] not in "\"'":
             return self._skip(_BARE)
         spelled = self._skip(_STRING)
@@ -137,7 +137,7 @@ class _Walk:
         elif first == "[":
             self._elements(path)
         else:
-            self._members(path)
+            self._walk_members(path)
 
     def _elements(self, path: Parts) -> None:
         self._at += 1
@@ -150,7 +150,7 @@ class _Walk:
             index += 1
         self._at += 1
 
-    def _members(self, path: Parts) -> None:
+    def _walk_members(self, path: Parts) -> None:
         self._at += 1
         self.skip_blank()
         while self._text[self._at] != "}":

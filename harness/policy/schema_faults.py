@@ -31,8 +31,12 @@ def faults_of_schema(schema: Any) -> Iterator[tuple[Parts, str]]:
     for path, part in schemas_in(schema):
         for keyword, value in part.items() if isinstance(part, dict) else ():
             yield from _faults_of_keyword(path, keyword, value)
-            if keyword in REFERENCES and isinstance(value, str) and not any(targets.of(part)):
-                yield (*path, keyword), _lost(value)
+            if (
+                keyword in REFERENCES
+                and isinstance(value, str)
+                and not any(targets.targets_of(part))
+            ):
+                yield (*path, keyword), _lost_reference(value)
 
 
 def _compiles(schema: Any) -> bool:
@@ -48,7 +52,7 @@ def _faults_of_keyword(path: Parts, keyword: str, value: Any) -> Iterator[tuple[
         meta.validate({keyword: _outline(keyword, value), "$schema": _DIALECT})
     except ValidationError as error:
         place = (*path, *error.instance_path)
-        yield place, f"no JSON Schema (draft 2020-12): {_worded(keyword, value, error)}"
+        yield place, f"no JSON Schema (draft 2020-12): {_word_fault(keyword, value, error)}"
         return
     except Exception:  # no JSON at all: the wire says so
         return
@@ -60,7 +64,7 @@ def _faults_of_keyword(path: Parts, keyword: str, value: Any) -> Iterator[tuple[
             yield (*path, keyword, *below), f"{what}: look-around and back-references do not"
 
 
-def _worded(keyword: str, value: Any, error: ValidationError) -> str:
+def _word_fault(keyword: str, value: Any, error: ValidationError) -> str:
     if keyword == "type" and isinstance(value, str):
         near = get_close_matches(value.lower(), _TYPES, 1, 0.5)
         hint = f"did you mean {near[0]}? " if near else ""
@@ -84,7 +88,7 @@ def _mask_schema(part: Any) -> Any:
     return True if isinstance(part, dict) else part
 
 
-def _lost(reference: str) -> str:
+def _lost_reference(reference: str) -> str:
     if reference.startswith("#"):
         return f"{escape_name(reference)} leads nowhere in this schema: name a place in it"
     return f"{escape_name(reference)} lies outside the schema: copy it into $defs"

@@ -54,18 +54,18 @@ def odd_keywords(schema: AnySchema) -> Iterator[tuple[str, str]]:
                 yield pointer(*path, keyword), _odd_keyword(keyword)
         name = part.get("format") if isinstance(part, dict) else None
         if name is not None and name not in _FORMATS:
-            fix = _near(str(name), _FORMATS) or "remove it"
+            fix = _guess_word(str(name), _FORMATS) or "remove it"
             yield pointer(*path, "format"), f"unknown format {escape_name(str(name))}: {fix}"
 
 
 def _odd_keyword(keyword: str) -> str:
     if keyword in _REPLACED:
         return f"{keyword} has no effect in draft 2020-12: write {_REPLACED[keyword]}"
-    fix = _near(keyword, KNOWN) or "remove it, or begin it with x-"
+    fix = _guess_word(keyword, KNOWN) or "remove it, or begin it with x-"
     return f"unknown keyword {escape_name(keyword)} has no effect: {fix}"
 
 
-def _near(word: str, known: tuple[str, ...]) -> str:
+def _guess_word(word: str, known: tuple[str, ...]) -> str:
     lower = {name.lower(): name for name in known}
     near = get_close_matches(word.lower(), lower, 1, 0.6)
     return f"did you mean {lower[near[0]]}?" if near else ""
@@ -82,10 +82,10 @@ def impossible_parts(schema: AnySchema) -> Iterator[tuple[str, str]]:
     for path, reason in found.items():
         on_purpose = isinstance(reason, canonical.UnsatisfiableReason.Literal)
         if path == "" or not (on_purpose or "/not" in path):
-            yield path, _because(reason)
+            yield path, _explain_reason(reason)
 
 
-def _because(reason: canonical.UnsatisfiableReason) -> str:
+def _explain_reason(reason: canonical.UnsatisfiableReason) -> str:
     match reason:
         case canonical.UnsatisfiableReason.Empty(cause):
             keywords = cause.keywords
@@ -125,8 +125,8 @@ def has_place(schema: AnySchema, parts: tuple[str, ...]) -> bool:
     names = SchemaParts(schema)
     level = [schema]
     for part in parts:
-        known = names.named(level)
+        known = names.property_names(level)
         if known and part not in (*known, "*") and not names.matches(level, part):
             return False
-        level = names.below(level, part)
+        level = names.schemas_below(level, part)
     return True

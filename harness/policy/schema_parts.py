@@ -18,7 +18,7 @@ _MOST_WALKED: Final = 10_000
 
 def property_names(schema: AnySchema) -> frozenset[str]:
     """Return the properties that a schema names; none where it leaves them open."""
-    return SchemaParts(schema).named([schema])
+    return SchemaParts(schema).property_names([schema])
 
 
 class SchemaParts:
@@ -27,29 +27,33 @@ class SchemaParts:
     def __init__(self, root: AnySchema) -> None:
         self._targets = Targets(root if isinstance(root, dict) else {})
 
-    def named(self, level: list[AnySchema]) -> frozenset[str]:
+    def property_names(self, level: list[AnySchema]) -> frozenset[str]:
         """Return the names of properties of these schemas."""
-        return frozenset(name for part in self.same(level) for name in _members(part, "properties"))
+        return frozenset(
+            name for part in self.same_schemas(level) for name in _members_of(part, "properties")
+        )
 
     def matches(self, level: list[AnySchema], name: str) -> bool:
         """Return whether a pattern of one of these schemas is for this property."""
         patterns = {
-            pattern for part in self.same(level) for pattern in _members(part, "patternProperties")
+            pattern
+            for part in self.same_schemas(level)
+            for pattern in _members_of(part, "patternProperties")
         }
         return any(compile_schema({"pattern": pattern}).is_valid(name) for pattern in patterns)
 
-    def below(self, level: list[AnySchema], part: str) -> list[AnySchema]:
+    def schemas_below(self, level: list[AnySchema], part: str) -> list[AnySchema]:
         """Return the schemas of a property, or of the elements; `*` is any of them."""
         found: list[AnySchema] = []
-        for schema in self.same(level):
-            members = _members(schema, "properties").items()
+        for schema in self.same_schemas(level):
+            members = _members_of(schema, "properties").items()
             found += [inner for name, inner in members if part in ("*", name)]
             if part.isdecimal() or part in ("*", "-"):
                 found += [schema["items"]] if "items" in schema else []
                 found += schema.get("prefixItems", [])
         return found
 
-    def same(self, level: list[AnySchema]) -> list[dict[str, Any]]:
+    def same_schemas(self, level: list[AnySchema]) -> list[dict[str, Any]]:
         """Return the schemas that judge the same value as one of these."""
         seen: dict[int, dict[str, Any]] = {}
         waiting = list(level)
@@ -59,10 +63,10 @@ class SchemaParts:
                 continue
             seen[id(schema)] = schema
             waiting += [part for _, part in parts_of(schema, _SAME)]
-            waiting += self._targets.of(schema)
+            waiting += self._targets.targets_of(schema)
         return list(seen.values())
 
 
-def _members(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
+def _members_of(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
     members = schema.get(keyword)
     return members if isinstance(members, dict) else {}

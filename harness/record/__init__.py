@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         Sealed,
         read_record,
         record_hash,
-        sealed,
+        seal_record,
     )
     from harness.record.decision import (
         INPUT_NAMES,
@@ -65,7 +65,7 @@ __all__ = [
     "draft",
     "read_record",
     "record_hash",
-    "sealed",
+    "seal_record",
     "sha256",
     "used_approvals",
     "without_approvals",
@@ -76,7 +76,7 @@ if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checke
         __name__,
         {
             "harness.record.approvals": "used_approvals without_approvals",
-            "harness.record.chain": "Gap Head RawRecord Sealed read_record record_hash sealed",
+            "harness.record.chain": "Gap Head RawRecord Sealed read_record record_hash seal_record",
             "harness.record.decision": (
                 "Decision DecisionRecord INPUT_NAMES InputDigests PlanAttemptRecord RunFacts draft"
             ),

@@ -62,7 +62,7 @@ class Sealed(NamedTuple):
         return parse(DecisionRecord, self.body, max_bytes=len(self.body))
 
 
-def sealed(drafted: RecordDraft, before: Head) -> Sealed:
+def seal_record(drafted: RecordDraft, before: Head) -> Sealed:
     """Return the record that follows `before`, as bytes."""
     members = sealed_members(drafted, before)
     own_hash = sha256(join_object(members))

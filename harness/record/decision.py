@@ -28,7 +28,7 @@ from harness.record.drafts import (
     RecordDraft,
     begun_claim,
     one_line,
-    revalidated,
+    revalidate_envelope,
     sha256,
 )
 from harness.record.index_row import IndexRow, index_row
@@ -112,7 +112,7 @@ class Decision(Envelope):
     def _without_contradiction(self) -> Self:
         if any(claim.startswith(RESERVED_CLAIMS) for claim in self.claims):
             raise _contradiction("a claim on an approval or an execution is not free to be made")
-        if isinstance(self.run, Run) and not _same(self.run.proposal, self.proposal):
+        if isinstance(self.run, Run) and not _is_same(self.run.proposal, self.proposal):
             raise _contradiction("the run is of another proposal than the decision")
         if self.report.trace_id != self.proposal.ctx.trace_id:
             raise _contradiction("the report has another trace_id than the proposal's context")
@@ -139,7 +139,7 @@ class Decision(Envelope):
     def _take_snapshot(self, info: ValidationInfo[Any]) -> Self:
         # What cannot be recorded is still a decision. The log refuses it and hands it back.
         with suppress(ValueError, RecursionError):
-            self.__dict__["snapshot"] = self._drafted(held_of(info))
+            self.__dict__["snapshot"] = self._draft_record(held_of(info))
         return self
 
     @cached_property
@@ -149,27 +149,27 @@ class Decision(Envelope):
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
-        return self._drafted(None)
+        return self._draft_record(None)
 
-    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, held: HeldInputs | None) -> RecordDraft:
         digests, bodies = drafted_inputs(self.proposal, held)
         members = {
             "inputs": canonical_bytes(digests),
-            "report": canonical_bytes(revalidated(self.report)),
+            "report": canonical_bytes(revalidate_envelope(self.report)),
             "evaluator_versions": canonical_json(dict(EVALUATOR_VERSIONS)),
             **drafted_versions(),
         }
         if self.facts is not None:
-            members["run"] = canonical_bytes(revalidated(self.facts))
+            members["run"] = canonical_bytes(revalidate_envelope(self.facts))
         if self.attempts:
-            attempts = [canonical_bytes(revalidated(attempt)) for attempt in self.attempts]
+            attempts = [canonical_bytes(revalidate_envelope(attempt)) for attempt in self.attempts]
             members["attempts"] = join_array(attempts)
         optional = {"error": self.error, "begun": self.begun, "claims": list(self.claims) or None}
         members |= {name: canonical_json(it) for name, it in optional.items() if it is not None}
         begun = () if self.begun is None else (begun_claim(self.begun),)
-        return RecordDraft(bodies, members, self._row(digests), (*begun, *self.claims))
+        return RecordDraft(bodies, members, self._make_row(digests), (*begun, *self.claims))
 
-    def _row(self, digests: InputDigests) -> IndexRow:
+    def _make_row(self, digests: InputDigests) -> IndexRow:
         record = {
             "inputs": digests,
             "report": self.report,
@@ -179,7 +179,7 @@ class Decision(Envelope):
         }
         return index_row(record, self.proposal.ctx, self.proposal.plan)
 
-    def detached(self, proposal: Proposal | None = None) -> Self:
+    def detach_decision(self, proposal: Proposal | None = None) -> Self:
         """Return a copy that shares nothing that can be changed, recorded as this decision is.
 
         Args:
@@ -190,10 +190,10 @@ class Decision(Envelope):
         """
         copied, snapshot = self.__copy__(), self.snapshot
         copied.__dict__ |= {
-            "proposal": revalidated(self.proposal) if proposal is None else proposal,
-            "run": None if self.run is None else revalidated(self.run),
-            "report": revalidated(self.report),
-            "attempts": tuple(map(revalidated, self.attempts)),
+            "proposal": revalidate_envelope(self.proposal) if proposal is None else proposal,
+            "run": None if self.run is None else revalidate_envelope(self.run),
+            "report": revalidate_envelope(self.report),
+            "attempts": tuple(map(revalidate_envelope, self.attempts)),
             "snapshot": snapshot._replace(bodies={**snapshot.bodies}, members={**snapshot.members}),
         }
         return copied
@@ -258,7 +258,7 @@ def drafted_inputs(
     if held is not None:
         digests = {name: one.digest for name, one in held.parts.items()}
         return InputDigests(**digests), {one.digest: one.body for one in held.parts.values()}
-    checked = revalidated(proposal)
+    checked = revalidate_envelope(proposal)
     by_name = {name: canonical_bytes(getattr(checked, name)) for name in INPUT_NAMES}
     digests = {name: sha256(body) for name, body in by_name.items()}
     return InputDigests(**digests), {digests[name]: body for name, body in by_name.items()}
@@ -272,7 +272,7 @@ def drafted_versions() -> dict[str, bytes]:
     return members
 
 
-def _same(left: Proposal, right: Proposal) -> bool:
+def _is_same(left: Proposal, right: Proposal) -> bool:
     # Compared as bytes: to Python, `True` equals `1`.
     return left is right or canonical_bytes(left) == canonical_bytes(right)
 

@@ -59,7 +59,7 @@ def one_line(text: str) -> str:
     return escape_name(text) or "no message"
 
 
-def revalidated(envelope: EnvelopeT) -> EnvelopeT:
+def revalidate_envelope(envelope: EnvelopeT) -> EnvelopeT:
     """Return a checked copy. Frozen is shallow: args may have been changed in place."""
     return build(type(envelope), envelope.model_dump(exclude_none=True))
 

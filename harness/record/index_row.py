@@ -221,10 +221,10 @@ def name_column(text: str) -> str:
     """Return a name as a column keeps it: two names that differ stay different."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return text
-    return "".join(map(_escaped, text))
+    return "".join(map(_escape_char, text))
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     """Return a character as a JSON text holds it in printable ASCII."""
     if " " <= char <= "~" and char not in '"\\':
         return char

@@ -36,13 +36,13 @@ class Held(Generic[EnvelopeT]):
     def __init__(self, envelope: EnvelopeT) -> None:
         self.body: Final = canonical_bytes(envelope)
         self.digest: Final = hashlib.sha256(self.body).hexdigest()
-        self.envelope: Final = self._parsed(type(envelope))
+        self.envelope: Final = self._parse_body(type(envelope))
 
     def handed_out(self) -> EnvelopeT:
         """Return a copy for somebody else. It shares nothing with this or any other."""
-        return self._parsed(type(self.envelope))
+        return self._parse_body(type(self.envelope))
 
-    def _parsed(self, model: type[EnvelopeT]) -> EnvelopeT:
+    def _parse_body(self, model: type[EnvelopeT]) -> EnvelopeT:
         return parse(model, self.body, max_bytes=len(self.body))
 
 
@@ -105,7 +105,7 @@ class HeldInputs:
         self.spec: Final = spec
         self.plan: Final = plan
         self.digest: Final = context.proposal_digest(ctx.body, plan.body, spec.body)
-        self.proposal: Final = _proposal(
+        self.proposal: Final = _make_proposal(
             ctx.envelope, context.envelope, spec.envelope, plan.envelope
         )
 
@@ -145,7 +145,7 @@ class HeldInputs:
 
     def handed_out(self) -> Proposal:
         """Return a copy for somebody else. It shares nothing with this or any other."""
-        handed = _proposal(
+        handed = _make_proposal(
             self.ctx.handed_out(),
             self.context.envelope,
             self.spec.handed_out(),
@@ -156,7 +156,7 @@ class HeldInputs:
         return handed
 
 
-def _proposal(
+def _make_proposal(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan
 ) -> Proposal:
     return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)

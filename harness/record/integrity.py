@@ -114,35 +114,39 @@ def read_text_of(
     """
     whole = whole_of(raw.body, parts)
     if whole.data is not None:
-        return _parsed(raw, whole.data, checked=checked)
+        return _parse_record(raw, whole.data, checked=checked)
     if whole.broken:
-        return _unread(raw, f"its body cannot be read: {whole.broken}")
-    shown = _parsed(raw, whole.shown, checked=checked) if whole.shown else _unread(raw, "")
+        return _unread_document(raw, f"its body cannot be read: {whole.broken}")
+    shown = (
+        _parse_record(raw, whole.shown, checked=checked)
+        if whole.shown
+        else _unread_document(raw, "")
+    )
     return StoredDocument(
         raw, shown.value, "", shown.error, missing=whole.missing, redacted=whole.redacted
     )
 
 
-def _parsed(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
+def _parse_record(raw: RawRecord, data: bytes, *, checked: bool) -> StoredDocument:
     try:
         value = parse_json(data) if checked else parse_json(data, len(data))
         if not isinstance(value, dict):
             return _no_object(raw)
-        return _checked(raw, value, data) if checked else StoredDocument(raw, value, "", "")
+        return _check_record(raw, value, data) if checked else StoredDocument(raw, value, "", "")
     except InvalidInput as error:
-        return _unread(raw, f"its body cannot be read: {error}")
+        return _unread_document(raw, f"its body cannot be read: {error}")
 
 
-def _checked(raw: RawRecord, value: Mapping[str, Any], data: bytes) -> StoredDocument:
+def _check_record(raw: RawRecord, value: Mapping[str, Any], data: bytes) -> StoredDocument:
     try:
-        spelled, own_hash = _spelled(value)
+        spelled, own_hash = _spell_record(value)
     except (ValueError, TypeError, RecursionError):
         return StoredDocument(raw, value, "", "its body has no canonical form")
     error = "" if spelled == data else "its body is not canonical JSON"
     return StoredDocument(raw, value, own_hash, error)
 
 
-def _spelled(value: Mapping[str, Any]) -> tuple[bytes, str]:
+def _spell_record(value: Mapping[str, Any]) -> tuple[bytes, str]:
     """Return the canonical bytes of a record, and its hash."""
     if not all(map(_MEMBER.fullmatch, value)):
         return canonical_json(value), record_hash(value)
@@ -162,7 +166,7 @@ def document_errors(document: StoredDocument, expected: Head | None) -> Iterator
     # Of a record that cannot be hashed, such as a redacted one, the stored hash has to do.
     own_hash = document.own_hash or raw.hash
     if expected is not None and raw.seq == expected.seq and own_hash != expected.hash:
-        own, head = _shown(own_hash), _short(expected.hash)
+        own, head = _show_claim(own_hash), _short_digest(expected.hash)
         yield f"history was rewritten: its hash is {own}, the expected head is {head}"
 
 
@@ -170,13 +174,15 @@ def _contradictions(document: StoredDocument) -> Iterator[str]:
     """Yield how a record that can be hashed contradicts its number and its hash."""
     raw = document.raw
     if document.value.get("seq") != raw.seq:
-        yield f"its body says that it is record {_shown(document.value.get('seq'))}"
+        yield f"its body says that it is record {_show_claim(document.value.get('seq'))}"
     if document.value.get("hash") != document.own_hash:
-        claimed = _shown(document.value.get("hash"))
-        yield f"its content has hash {_short(document.own_hash)}, but it claims {claimed}"
+        claimed = _show_claim(document.value.get("hash"))
+        yield f"its content has hash {_short_digest(document.own_hash)}, but it claims {claimed}"
     if raw.hash != document.own_hash:
-        stored = _shown(raw.hash)
-        yield f"its content has hash {_short(document.own_hash)}, but is stored under {stored}"
+        stored = _show_claim(raw.hash)
+        yield (
+            f"its content has hash {_short_digest(document.own_hash)}, but is stored under {stored}"
+        )
 
 
 def link_error(document: StoredDocument, before: Link) -> str | None:
@@ -190,15 +196,15 @@ def link_error(document: StoredDocument, before: Link) -> str | None:
     if isinstance(claimed, str) and claimed in before.hashes:
         return None
     place = f"record {before.seq}" if before.seq else "the start of the log"
-    hashes = ", ".join(map(_short, sorted(before.hashes)))
-    return f"it does not follow {place}: it names {_shown(claimed)}, there is {hashes}"
+    hashes = ", ".join(map(_short_digest, sorted(before.hashes)))
+    return f"it does not follow {place}: it names {_show_claim(claimed)}, there is {hashes}"
 
 
 def _no_object(raw: RawRecord) -> StoredDocument:
-    return _unread(raw, "its body is not a JSON object")
+    return _unread_document(raw, "its body is not a JSON object")
 
 
-def _unread(raw: RawRecord, error: str) -> StoredDocument:
+def _unread_document(raw: RawRecord, error: str) -> StoredDocument:
     return StoredDocument(raw, {}, "", error)
 
 
@@ -211,12 +217,12 @@ def is_digest(value: object) -> bool:
     return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
-def _short(digest: str) -> str:
+def _short_digest(digest: str) -> str:
     return f"{digest[:12]}..."
 
 
-def _shown(claim: object) -> str:
+def _show_claim(claim: object) -> str:
     """Return a claim of any type, safe to print."""
     if isinstance(claim, str) and is_digest(claim):
-        return _short(claim)
+        return _short_digest(claim)
     return "nothing" if claim is None else escape_name(str(claim)[:80])

@@ -54,7 +54,7 @@ class Whole(NamedTuple):
     """Of a document with redacted pieces and no other fault: null stands in their places."""
 
 
-def parted(document: bytes) -> Parted:
+def part_document(document: bytes) -> Parted:
     """Return a canonical document in parts. `whole_of` gives the same bytes back."""
     if len(document) <= _LARGE:
         return Parted(document, {})
@@ -80,17 +80,17 @@ class _Splitter:
         if len(whole) <= _LARGE:
             return whole
         if type(value) is dict:
-            return join_object({name: self._stored(it, name) for name, it in value.items()})
+            return join_object({name: self._store_member(it, name) for name, it in value.items()})
         return join_array(self._elements(value)) if type(value) is list else whole
 
-    def _stored(self, value: Any, name: str) -> bytes:
+    def _store_member(self, value: Any, name: str) -> bytes:
         """Return the bytes that stand for the value of a member."""
         whole = self._dumps(value)
         if name in _ENTRIES and type(value) is list:
             body = join_array(self._elements(value, least=_SMALLEST))
         else:
             body = self.skeleton(value, whole)
-        return self._kept(whole, body)
+        return self._keep_piece(whole, body)
 
     def _elements(self, values: list[Any], least: int = _LARGE + 1) -> list[bytes]:
         """Return the bytes that stand for the elements of an array, or for groups of them.
@@ -99,17 +99,19 @@ class _Splitter:
         """
         wholes = [self._dumps(value) for value in values]
         bodies = [
-            self._kept(whole, self.skeleton(value, whole), least)
+            self._keep_piece(whole, self.skeleton(value, whole), least)
             for value, whole in zip(values, wholes, strict=True)
         ]
         end = len(values) // _GROUP * _GROUP
         groups = [
-            self._kept(b",".join(wholes[at : at + _GROUP]), b",".join(bodies[at : at + _GROUP]))
+            self._keep_piece(
+                b",".join(wholes[at : at + _GROUP]), b",".join(bodies[at : at + _GROUP])
+            )
             for at in range(0, end, _GROUP)
         ]
         return [*groups, *bodies[end:]]
 
-    def _kept(self, whole: bytes, body: bytes, least: int = _LARGE + 1) -> bytes:
+    def _keep_piece(self, whole: bytes, body: bytes, least: int = _LARGE + 1) -> bytes:
         """Return a reference to the piece, or the body itself if it is small."""
         if len(body) < least or len(whole) < _SMALLEST:
             return body
@@ -166,7 +168,7 @@ def pieces_of(
     """
     found: dict[str, bytes] = {}
     asked: set[str] = set()
-    while new := list(dict.fromkeys(_unasked(bodies, asked))):
+    while new := list(dict.fromkeys(_unasked_pieces(bodies, asked))):
         asked.update(new)
         stored = fetch(new)
         found.update(stored)
@@ -174,7 +176,7 @@ def pieces_of(
     return found
 
 
-def _unasked(bodies: Iterable[bytes], asked: set[str]) -> Iterator[str]:
+def _unasked_pieces(bodies: Iterable[bytes], asked: set[str]) -> Iterator[str]:
     named = (digest for body in bodies if _MARK in body for digest in references(body))
     return (digest for digest in named if digest not in asked)
 

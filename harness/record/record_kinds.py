@@ -64,16 +64,16 @@ class _Entry(Envelope):
         Raises:
             ValueError, RecursionError: a part was changed in place and is not JSON any more.
         """
-        return self._drafted(None)
+        return self._draft_record(None)
 
     @abstractmethod
-    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, held: HeldInputs | None) -> RecordDraft:
         """Return the canonical bytes of the entry."""
 
     @model_validator(mode="after")
     def _take_snapshot(self, info: ValidationInfo[Any]) -> Self:
         with suppress(ValueError, RecursionError):
-            self.__dict__["snapshot"] = self._drafted(held_of(info))
+            self.__dict__["snapshot"] = self._draft_record(held_of(info))
         return self
 
 
@@ -94,7 +94,7 @@ class Begun(_Entry):
         begun: Self = cls.__pydantic_validator__.validate_python(fields, context=inputs)
         return begun
 
-    def _drafted(self, held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, held: HeldInputs | None) -> RecordDraft:
         digests, bodies = drafted_inputs(self.proposal, held)
         permit = permit_digest(digests, bodies) if held is None else held.digest
         begun_at = self.model_dump(mode="json", include={"begun_at"})["begun_at"]
@@ -130,7 +130,7 @@ class CriticError(_Failure, _Entry):
     characters.
     """
 
-    def _drafted(self, _held: HeldInputs | None) -> RecordDraft:
+    def _draft_record(self, _held: HeldInputs | None) -> RecordDraft:
         # Frozen is shallow: `asked` may have been changed in place. A copy of this class itself
         # would be drafted too, and so on.
         wire = build(_Failure, self.model_dump(exclude_none=True)).wire()

@@ -19,12 +19,12 @@ from harness.replay.recheck import (
     RecordedInputs,
     entry_in,
     inputs_in,
-    missing,
+    missing_answer,
     recheck,
 )
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.session_facts import AnswerAlone, SessionHistory, completed
+from harness.replay.session_facts import AnswerAlone, SessionHistory, complete_answer
 
 _PAGE: Final = 32  # records whose inputs are fetched together, where they are not too large
 _UNBOUNDED: Final = 2**63
@@ -85,12 +85,12 @@ def expected_head(head: tuple[int, str] | None) -> Head | None:
         ValueError: it is not a number with a hash.
     """
     expected = None if head is None else Head(*head)
-    if expected is not None and not _possible(expected):
+    if expected is not None and not _is_possible(expected):
         raise ValueError("head is the number of a record and its hash of 64 hexadecimal digits")
     return expected
 
 
-def _possible(head: Head) -> bool:
+def _is_possible(head: Head) -> bool:
     if head.seq == 0:
         return head.hash == GENESIS
     return head.seq > 0 and is_digest(head.hash)
@@ -116,33 +116,33 @@ class Replayer:
     def answers(self, rows: Iterator[RawRecord]) -> Iterator[ReplayResult]:
         """Yield the answers for all rows of the log, for gaps, and for what the head shows."""
         sessions, last = SessionHistory(), START
-        for answer, link in self.replayed(rows, START):
-            yield completed(answer, sessions)
+        for answer, link in self.replay_rows(rows, START):
+            yield complete_answer(answer, sessions)
             last = link
         if self._expected is not None:
             yield from cut_off(last, self._expected)
 
-    def replayed(self, rows: Iterator[RawRecord], before: Link) -> Iterator[Rechecked]:
+    def replay_rows(self, rows: Iterator[RawRecord], before: Link) -> Iterator[Rechecked]:
         """Yield the answers for stored rows, and for gaps, each with the link to what follows.
 
         Args:
             rows: rows of the log, next to each other.
             before: the link that the first of them has to follow.
         """
-        for document, page in self._documents(rows):
+        for document, page in self._read_documents(rows):
             if document.raw.seq > before.seq + 1:
-                gap, before = missing(before, document.raw.seq - 1)
+                gap, before = missing_answer(before, document.raw.seq - 1)
                 yield Rechecked(AnswerAlone(gap), before)
             answer, before = recheck(document, page, before, self._expected, judge=self._judge)
             yield Rechecked(answer, before)
 
-    def recorded(self, rows: Iterator[RawRecord]) -> Iterator[RecordedInputs | Gap]:
+    def read_recorded(self, rows: Iterator[RawRecord]) -> Iterator[RecordedInputs | Gap]:
         """Yield the records of a whole log with their inputs, and the gaps. Nothing is judged."""
         before = START
-        for document, page in self._documents(rows):
+        for document, page in self._read_documents(rows):
             if document.raw.seq > before.seq + 1:
                 gap = Gap(before.seq + 1, document.raw.seq - 1)
-                _, before = missing(before, gap.last)
+                _, before = missing_answer(before, gap.last)
                 yield gap
             recorded, before = inputs_in(document, page, before, self._expected)
             yield recorded
@@ -151,7 +151,7 @@ class Replayer:
 
     def entries(self, rows: Iterator[RawRecord]) -> Iterator[SessionEntry]:
         """Yield what stored rows say of the sessions of a guard. Nothing is judged."""
-        for document, page in self._documents(rows):
+        for document, page in self._read_documents(rows):
             entry = entry_in(document, page)
             if entry is not None:
                 yield entry
@@ -167,20 +167,20 @@ class Replayer:
             documents.append(read_text_of(raw, bodies, checked=self._checked))
         return documents
 
-    def _reading(self) -> AbstractContextManager[object]:
+    def _hold_reading(self) -> AbstractContextManager[object]:
         """Return what holds while the bodies for some records are fetched."""
         return nullcontext()
 
-    def _documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
+    def _read_documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
         """Yield every stored record with at least what it names."""
         log, bodies = self._log, self._bodies
         while raws := list(islice(rows, _PAGE)):
             bodies.make_room()
-            with self._reading():
+            with self._hold_reading():
                 documents = self.documents(raws)
                 digests = (digest for one in documents for digest in one.digests.values())
                 fetched = bodies.fetch(digests)
-            claims, named = claims_for(log, documents), _named(log, documents)
+            claims, named = claims_for(log, documents), _read_named(log, documents)
             for document in documents:
                 if not fetched:
                     bodies.forget()
@@ -203,7 +203,7 @@ def rows_named(log: RecordedLog, documents: Iterable[StoredDocument]) -> Mapping
     return log.named(hashes) if hashes and isinstance(log, PartedLog) else {}
 
 
-def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, StoredDocument]:
+def _read_named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, StoredDocument]:
     rows = rows_named(log, documents)
     return {own_hash: read_text_of(raw) for own_hash, raw in rows.items()}
 
@@ -211,4 +211,4 @@ def _named(log: RecordedLog, documents: Iterable[StoredDocument]) -> dict[str, S
 def cut_off(last: Link, expected: Head) -> Iterator[ReplayResult]:
     """Yield an answer for the records that are missing between the last one and the head."""
     if last.seq < expected.seq:
-        yield missing(last, expected.seq)[0]
+        yield missing_answer(last, expected.seq)[0]

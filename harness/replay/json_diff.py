@@ -25,7 +25,9 @@ def _walk(path: str, recorded: Any, derived: Any) -> Iterator[Difference]:
         pairs = [(name, recorded.get(name, _ABSENT), derived.get(name, _ABSENT)) for name in names]
     elif isinstance(recorded, list) and isinstance(derived, list):
         positions = range(max(len(recorded), len(derived)))
-        pairs = [(index, _item(recorded, index), _item(derived, index)) for index in positions]
+        pairs = [
+            (index, _item_at(recorded, index), _item_at(derived, index)) for index in positions
+        ]
     else:
         yield from _leaf(path, recorded, derived)
         return
@@ -33,7 +35,7 @@ def _walk(path: str, recorded: Any, derived: Any) -> Iterator[Difference]:
         yield from _walk(path + pointer(part), one, other)
 
 
-def _item(items: list[Any], index: int) -> Any:
+def _item_at(items: list[Any], index: int) -> Any:
     return items[index] if index < len(items) else _ABSENT
 
 

@@ -162,10 +162,10 @@ class _Reader(Replayer):
 
     def read(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
         """Yield every stored record with what it names, and note what it names."""
-        return self._documents(rows)
+        return self._read_documents(rows)
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def _hold_reading(self) -> Iterator[None]:
         with self._stored_log.fetching() as stored, self._bodies.fetched_by(stored):
             yield
 
@@ -174,8 +174,8 @@ class _Reader(Replayer):
         self._index.take(documents)
         return documents
 
-    def _documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
-        for document, page in super()._documents(rows):
+    def _read_documents(self, rows: Iterator[RawRecord]) -> Iterator[tuple[StoredDocument, Page]]:
+        for document, page in super()._read_documents(rows):
             named = chain(document.digests.values(), references(document.raw.body))
             self._unnamed.discard(named)
             self._unmade.discard(document.claims)
@@ -187,11 +187,11 @@ class _Reader(Replayer):
         log, unnamed = self._stored_log, self._unnamed
         for digest, body in log.bodies():
             unnamed.discard(part for part in references(body) if part != digest)
-        damage = (*log.problems, *_listed("claim", "made", self._unmade), *self._index.damage())
-        return LogCheck(damage=damage, notes=tuple(_listed("input", "names", unnamed)))
+        damage = (*log.problems, *_list_left("claim", "made", self._unmade), *self._index.damage())
+        return LogCheck(damage=damage, notes=tuple(_list_left("input", "names", unnamed)))
 
 
-def _listed(noun: str, verb: str, names: NamesLeft) -> Iterator[str]:
+def _list_left(noun: str, verb: str, names: NamesLeft) -> Iterator[str]:
     total, first = names.left(_NAMED)
     if not total:
         return
@@ -248,7 +248,7 @@ class _IndexCheck:
             yield "the index has no row for it"
             return
         digests = document.digests
-        inputs = {name: self._value(digests.get(name, ""), bodies) for name in _COLUMNS_OF}
+        inputs = {name: self._input_value(digests.get(name, ""), bodies) for name in _COLUMNS_OF}
         row = index_row(document.value, inputs["ctx"], inputs["plan"], document.raw.seq)
         if row == stored and [*map(type, row)] == [*map(type, stored)]:
             return
@@ -256,9 +256,9 @@ class _IndexCheck:
         unknown = frozenset[str]().union(*(_COLUMNS_OF[name] for name in gone))
         for name, own, kept in zip(IndexRow._fields, row, stored, strict=True):
             if name not in unknown and (type(own), own) != (type(kept), kept):
-                yield f"the index says {name} {_shown(kept)}, the record {_shown(own)}"
+                yield f"the index says {name} {_show_value(kept)}, the record {_show_value(own)}"
 
-    def _value(self, digest: str, bodies: Mapping[str, bytes]) -> Any:
+    def _input_value(self, digest: str, bodies: Mapping[str, bytes]) -> Any:
         """Return an input as plain JSON; None if it is not what was recorded."""
         if digest not in self._values:
             body = bodies.get(digest)
@@ -279,5 +279,5 @@ def _is_read(document: StoredDocument) -> bool:
     return bool(document.value) and not (document.missing or document.redacted)
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     return "nothing" if value is None else escape_name(str(value))

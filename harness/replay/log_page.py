@@ -76,7 +76,7 @@ class InputReader:
         whole = whole_of(body, bodies)
         if whole.data is None or sha256(whole.data) != digest:
             return _problem(name, digest, whole, bodies)
-        found = _parsed(name, whole.data) if parsed else StoredInput()
+        found = _parse_input(name, whole.data) if parsed else StoredInput()
         return self._keep(key, found, len(whole.data))
 
     def _keep(self, key: _Key, found: StoredInput, size: int) -> StoredInput:
@@ -88,7 +88,7 @@ class InputReader:
         return found
 
 
-def _parsed(name: str, data: bytes) -> StoredInput:
+def _parse_input(name: str, data: bytes) -> StoredInput:
     try:
         value = parse(_MODELS[name], data)
     except InvalidInput as error:
@@ -100,7 +100,7 @@ def _parsed(name: str, data: bytes) -> StoredInput:
 
 def _problem(name: str, digest: str, whole: Whole, bodies: Mapping[str, bytes]) -> StoredInput:
     """Say why an input cannot be had: an altered part outweighs one that is missing."""
-    if altered := _altered(digest, bodies):
+    if altered := _altered_parts(digest, bodies):
         parts = ", ".join(altered)
         return StoredInput(tampered=f"input {name} is not what was recorded: altered part {parts}")
     if whole.missing:
@@ -115,7 +115,7 @@ def _problem(name: str, digest: str, whole: Whole, bodies: Mapping[str, bytes]) 
     return StoredInput(tampered=f"input {name} is not what was recorded: digest {digest}{why}")
 
 
-def _altered(digest: str, bodies: Mapping[str, bytes]) -> list[str]:
+def _altered_parts(digest: str, bodies: Mapping[str, bytes]) -> list[str]:
     """Return the parts of an input that are whole and have another digest: the innermost ones."""
     parts = pieces_of([bodies[digest]], lambda some: {d: bodies[d] for d in some if d in bodies})
     altered = []

@@ -76,13 +76,13 @@ def parcels(log: PackedLog, before: Link, after: int | None) -> Iterator[Parcel]
         harness.log.log_errors.LogError: the log cannot be read any further. All before it is
             yielded.
     """
-    for rows in _some(log.raw(None if after is None else after + 1)):
-        for parcel in _packed(log, rows, before):
+    for rows in _group_rows(log.raw(None if after is None else after + 1)):
+        for parcel in _pack_rows(log, rows, before):
             yield parcel
             before = parcel.link
 
 
-def _some(rows: Iterator[RawRecord]) -> Iterator[list[RawRecord]]:
+def _group_rows(rows: Iterator[RawRecord]) -> Iterator[list[RawRecord]]:
     """Yield stored rows, some at a time. What cannot be read is said after all before it."""
     some: list[RawRecord] = []
     held = 0
@@ -101,7 +101,7 @@ def _some(rows: Iterator[RawRecord]) -> Iterator[list[RawRecord]]:
         yield some
 
 
-def _packed(log: PackedLog, rows: Sequence[RawRecord], before: Link) -> Iterator[Parcel]:
+def _pack_rows(log: PackedLog, rows: Sequence[RawRecord], before: Link) -> Iterator[Parcel]:
     """Yield the rows in one parcel, or in halves if it would be too large."""
     bodies = Bodies(log.stored)
     most = _BYTES if len(rows) > 1 else 2**63
@@ -115,7 +115,7 @@ def _packed(log: PackedLog, rows: Sequence[RawRecord], before: Link) -> Iterator
     bodies.forget()
     middle = len(rows) // 2
     for half in (rows[:middle], rows[middle:]):
-        for parcel in _packed(log, half, before):
+        for parcel in _pack_rows(log, half, before):
             yield parcel
             before = parcel.link
 
@@ -142,21 +142,21 @@ class _ParcelLog:
         return iter(self._parcel.rows)
 
     def stored(self, digests: Iterable[str]) -> dict[str, bytes]:
-        return _those(self._parcel.bodies, digests)
+        return _pick_named(self._parcel.bodies, digests)
 
     inputs = stored
 
     def claims(self, claims: Iterable[str]) -> dict[str, int]:
-        return _those(self._parcel.claims, claims)
+        return _pick_named(self._parcel.claims, claims)
 
     def named(self, hashes: Iterable[str]) -> dict[str, RawRecord]:
-        return _those(self._parcel.named, hashes)
+        return _pick_named(self._parcel.named, hashes)
 
 
 _Value = TypeVar("_Value")
 
 
-def _those(held: Mapping[str, _Value], names: Iterable[str]) -> dict[str, _Value]:
+def _pick_named(held: Mapping[str, _Value], names: Iterable[str]) -> dict[str, _Value]:
     return {name: held[name] for name in names if name in held}
 
 
@@ -167,7 +167,7 @@ def replay_parcel(
     replayer = Replayer(_ParcelLog(parcel), expected, judge=True, inputs=inputs)
     answers: list[AnswerAlone] = []
     link = parcel.before
-    for one in replayer.replayed(iter(parcel.rows), parcel.before):
+    for one in replayer.replay_rows(iter(parcel.rows), parcel.before):
         answers.append(one.answer)
         link = one.link
     return AnsweredStretch(answers, link)

@@ -80,10 +80,10 @@ def recheck(
     """
     page = inputs if isinstance(inputs, Page) else Page(inputs)
     problems = _stored_problems(document, before, expected)
-    inputs_read, unreadable = _proposal(document, page, problems, judge=judge)
+    inputs_read, unreadable = _read_proposal(document, page, problems, judge=judge)
     proposal = inputs_read if judge else None
     problems.drift += _other_versions(document) if judge else ()
-    record = _decoded(document, problems) if judge else _outlined(document)
+    record = _decode_record(document, problems) if judge else _outline_record(document)
     if record is not None:
         note_record(record, before, problems)
         check_claims(document, page, problems)
@@ -96,8 +96,8 @@ def recheck(
         check_begun(document, record, proposal, page, problems)
     if isinstance(record, DecisionRecord) and proposal is not None:
         _compare(document, record, proposal, problems)
-    entry = _entry(record, proposal, problems)
-    answer = AnswerAlone(_replayed(document, record, problems), entry, problems if entry else None)
+    entry = _session_entry(record, proposal, problems)
+    answer = AnswerAlone(_result(document, record, problems), entry, problems if entry else None)
     return Rechecked(answer, _next_link(document, record, before))
 
 
@@ -109,9 +109,9 @@ def inputs_in(
     Takes what `recheck` takes. Never raises.
     """
     problems = _stored_problems(document, before, expected)
-    proposal, unreadable = _proposal(document, page, problems, judge=True)
+    proposal, unreadable = _read_proposal(document, page, problems, judge=True)
     problems.drift += _other_versions(document)
-    record = _decoded(document, problems)
+    record = _decode_record(document, problems)
     if record is not None:
         for reason in unreadable:
             problems.contradiction(reason)
@@ -123,12 +123,12 @@ def inputs_in(
 
 def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
     """Return what a record says of the session of a guard, as `recheck` does, without judging."""
-    record = _decoded(document, Problems())
-    proposal, _ = _proposal(document, page, Problems(), judge=True)
-    return _entry(record, proposal, Problems())
+    record = _decode_record(document, Problems())
+    proposal, _ = _read_proposal(document, page, Problems(), judge=True)
+    return _session_entry(record, proposal, Problems())
 
 
-def _entry(
+def _session_entry(
     record: _Read | None, proposal: Proposal | None, problems: Problems
 ) -> SessionEntry | None:
     if proposal is None or proposal.ctx.session is None:
@@ -163,7 +163,7 @@ def _stored_problems(document: StoredDocument, before: Link, expected: Head | No
     return problems
 
 
-def missing(before: Link, until: int) -> tuple[ReplayResult, Link]:
+def missing_answer(before: Link, until: int) -> tuple[ReplayResult, Link]:
     """Return the answer for the missing records after `before`, up to and including `until`."""
     gap = Gap(before.seq + 1, until)
     replayed = ReplayResult(seq=gap.first, status="incomplete", reasons=(gap.text(),))
@@ -190,7 +190,7 @@ def _other_versions(document: StoredDocument) -> Iterator[str]:
             yield f"evaluator {escape_name(name)}: {written}, checked under {now}"
 
 
-def _proposal(
+def _read_proposal(
     document: StoredDocument, page: Page, problems: Problems, *, judge: bool
 ) -> tuple[Proposal | None, list[str]]:
     """Return the inputs as they were recorded, and why this version cannot read them."""
@@ -207,7 +207,7 @@ def _proposal(
     return Proposal(**values) if len(values) == len(INPUT_NAMES) else None, unreadable
 
 
-def _decoded(document: StoredDocument, problems: Problems) -> LogRecord | None:
+def _decode_record(document: StoredDocument, problems: Problems) -> LogRecord | None:
     if not document.own_hash:
         return None
     model = record_model(document.value)
@@ -220,11 +220,11 @@ def _decoded(document: StoredDocument, problems: Problems) -> LogRecord | None:
     return record
 
 
-def _outlined(document: StoredDocument) -> _Read | None:
+def _outline_record(document: StoredDocument) -> _Read | None:
     """Return what is read of a record where nothing is derived: of a decision, its outline."""
     if document.own_hash and record_model(document.value) is DecisionRecord:
         return outline_of(document.value)
-    return _decoded(document, Problems())
+    return _decode_record(document, Problems())
 
 
 def _compare(
@@ -270,7 +270,7 @@ def _compare_attempt(recorded: Any, derived: VerifyVerdict, index: int, problems
 
 def _failures_of_unscored(record: DecisionRecord, proposal: Proposal) -> Iterator[str]:
     """Yield what a run without a score would fail: no call may hide in it."""
-    if record.run is None or not record.report.verify.ok or not _unscored(record):
+    if record.run is None or not record.report.verify.ok or not _is_unscored(record):
         return
     scores = score(record.run.run_of(proposal)).scorecard.scores
     for verdict in (scores.policy, scores.safety):
@@ -294,7 +294,7 @@ def derive(record: DecisionRecord, proposal: Proposal) -> CriticReport:
     """
     verdict = verify_proposal(proposal)
     scored = None
-    if record.run is not None and verdict.ok and not _unscored(record):
+    if record.run is not None and verdict.ok and not _is_unscored(record):
         scored = score(record.run.run_of(proposal))
     return consolidate(
         trace_id=proposal.ctx.trace_id,
@@ -305,11 +305,11 @@ def derive(record: DecisionRecord, proposal: Proposal) -> CriticReport:
     )
 
 
-def _unscored(record: DecisionRecord) -> bool:
+def _is_unscored(record: DecisionRecord) -> bool:
     return record.error is not None and record.report.score is None
 
 
-def _replayed(document: StoredDocument, record: _Read | None, problems: Problems) -> ReplayResult:
+def _result(document: StoredDocument, record: _Read | None, problems: Problems) -> ReplayResult:
     named: dict[str, Any] = {}
     if isinstance(record, _DECISIONS):
         named = {"trace_id": record.report.trace_id, "decision_key": record.report.decision_key}
@@ -328,7 +328,7 @@ def _replayed(document: StoredDocument, record: _Read | None, problems: Problems
 
 def decided_at(document: StoredDocument) -> datetime | None:
     """Return the time of a decision, as a link keeps it; None for what is not a decision."""
-    record = _decoded(document, Problems())
+    record = _decode_record(document, Problems())
     return record.report.decided_at if isinstance(record, DecisionRecord) else None
 
 

@@ -35,8 +35,10 @@ def note_record(record: LogRecord | DecisionOutline, before: Link, problems: Pro
     if not record.report.verify.ok:
         problems.notes.append("a plan that verify refused has a run")
     elif record.error is not None and record.report.score is None:
-        problems.notes.append(f"the run ended early and has no score: {_count(record.run.calls)}")
+        problems.notes.append(
+            f"the run ended early and has no score: {_count_calls(record.run.calls)}"
+        )
 
 
-def _count(calls: Sized) -> str:
+def _count_calls(calls: Sized) -> str:
     return "it holds 1 call" if len(calls) == 1 else f"it holds {len(calls)} calls"

@@ -65,7 +65,7 @@ class ReplayPool:
         self._idle: list[_Worker] = []
         self._busy: dict[Connection, _Worker] = {}
 
-    def replayed(self, stretches: Iterator[Stretch]) -> Iterator[AnsweredStretch]:
+    def replay_stretches(self, stretches: Iterator[Stretch]) -> Iterator[AnsweredStretch]:
         """Yield the answers for the stretches, in their order.
 
         Raises:
@@ -73,28 +73,28 @@ class ReplayPool:
             harness.log.log_errors.LogError: the numbers of its records cannot be read.
         """
         try:
-            yield from self._replayed(stretches)
+            yield from self._answer_stretches(stretches)
         finally:
             self._stop()
 
-    def _replayed(self, stretches: Iterator[Stretch]) -> Iterator[AnsweredStretch]:
+    def _answer_stretches(self, stretches: Iterator[Stretch]) -> Iterator[AnsweredStretch]:
         ready: dict[int, AnsweredStretch] = {}
         asked = turn = 0
         while True:
             room = min(self._jobs - len(self._busy), self._jobs * _AHEAD - (asked - turn))
-            for stretch in self._next(stretches, room):
+            for stretch in self._next_stretches(stretches, room):
                 self._ask(_Task(asked, stretch))
                 asked += 1
             if turn == asked:
                 break
             while turn not in ready:
-                ready.update(self._ready())
+                ready.update(self._ready_answers())
             yield ready.pop(turn)
             turn += 1
         if self._failed is not None:
             raise self._failed
 
-    def _next(self, stretches: Iterator[Stretch], most: int) -> Iterator[Stretch]:
+    def _next_stretches(self, stretches: Iterator[Stretch], most: int) -> Iterator[Stretch]:
         """Yield further stretches. What cannot be read is said after all answers before it."""
         try:
             yield from islice(stretches, max(most, 0))
@@ -108,7 +108,7 @@ class ReplayPool:
         with suppress(OSError):  # if it has died, that shows when its answer is awaited
             worker.connection.send(task.stretch)
 
-    def _ready(self) -> Iterator[tuple[int, AnsweredStretch]]:
+    def _ready_answers(self) -> Iterator[tuple[int, AnsweredStretch]]:
         """Wait, and yield the answers that have come by the number of the stretch."""
         come = wait([*self._busy])
         for connection in [one for one in self._busy if one in come]:
@@ -123,7 +123,7 @@ class ReplayPool:
 
     def _replace(self, worker: "_Worker") -> None:
         """Let another process replay the stretch of one that died."""
-        task, code = worker.task, worker.ended()
+        task, code = worker.task, worker.describe_end()
         rows = f"{task.stretch.size} records from number {task.stretch.start or 1} on"
         if task.deaths + 1 == _MOST_DEATHS:
             raise WorkersDied(
@@ -162,7 +162,7 @@ class _Worker:
             self._process.start()
         theirs.close()  # so that the end of the process ends the connection
 
-    def ended(self) -> str:
+    def describe_end(self) -> str:
         """Say how the process ended, which has closed its connection."""
         self._process.join(_MOST_SECONDS)
         self.stop()
@@ -207,12 +207,12 @@ def _serve(connection: Connection, open_log: OpenLog, expected: Head | None, jud
     try:
         with open_log() as log:
             replayer = Replayer(log, expected, judge=judge)
-            _answer(connection, partial(replay_stretch, log, replayer))
+            _answer_stretches(connection, partial(replay_stretch, log, replayer))
     except HarnessError as error:  # it cannot be opened here: whoever asks is told so
         failed = AnsweredStretch([], START, error)
-        _answer(connection, lambda _stretch: failed)
+        _answer_stretches(connection, lambda _stretch: failed)
 
 
-def _answer(connection: Connection, answer: Callable[[Stretch], AnsweredStretch]) -> None:
+def _answer_stretches(connection: Connection, answer: Callable[[Stretch], AnsweredStretch]) -> None:
     while True:
         connection.send(answer(connection.recv()))

@@ -27,7 +27,7 @@ class Difference(Envelope):
 
     def line(self) -> str:
         """Return the difference as one line, safe to print."""
-        recorded, derived = _shown(self.recorded), _shown(self.derived)
+        recorded, derived = _show_value(self.recorded), _show_value(self.derived)
         return f"{escape_text(self.path) or 'report'}: recorded {recorded}, derived {derived}"
 
 
@@ -71,7 +71,7 @@ class ReplayResult(Envelope):
         return "\n".join(lines)
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     if value is None:
         return "nothing"
     return escape_text(value if isinstance(value, str) else canonical_json(value).decode())

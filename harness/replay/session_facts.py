@@ -90,16 +90,16 @@ class SessionHistory:
     def _take(self, entry: SessionEntry, problems: Problems) -> None:
         try:
             if isinstance(entry.said, RulingEntry):
-                self._ruled(entry, entry.said, problems)
+                self._check_ruling(entry, entry.said, problems)
             elif isinstance(entry.said, BeginningEntry):
                 self._runs(entry, entry.said)
             else:
-                self._ended(entry, entry.said)
+                self._note_end(entry, entry.said)
         except Exception as error:
             # If this code fails, the log is not to blame.
             problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
 
-    def _ruled(self, entry: SessionEntry, ruled: RulingEntry, problems: Problems) -> None:
+    def _check_ruling(self, entry: SessionEntry, ruled: RulingEntry, problems: Problems) -> None:
         turn, lives = entry.turn, self._lives.setdefault(entry.trace, [])
         if turn == 1:
             lives.append({})
@@ -128,7 +128,7 @@ class SessionHistory:
         self._begun[began.hash] = batch
         batch.approved, batch.waives_scope = began.approved, began.waives_scope
 
-    def _ended(self, entry: SessionEntry, ended: EndEntry) -> None:
+    def _note_end(self, entry: SessionEntry, ended: EndEntry) -> None:
         begun = self._begun.pop(ended.begun or "", None)
         batch = begun or self._batch(entry)
         if batch is not None:
@@ -141,7 +141,7 @@ class SessionHistory:
         return next((one for one in batches if one and one.inputs == entry.inputs), None)
 
 
-def completed(answer: AnswerAlone, sessions: SessionHistory) -> ReplayResult:
+def complete_answer(answer: AnswerAlone, sessions: SessionHistory) -> ReplayResult:
     """Return the answer for a record with what earlier records say of its session.
 
     Raises:
@@ -185,13 +185,19 @@ def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> 
     trusted = [one for one in ran if one.verified]
     if spent is None or spent.steps != sum(len(batch.calls) for batch in ran):
         yield "spent.steps"
-    elif not _between(_spent(ran, certain=True), _digests(spent), _spent(ran, certain=False)):
+    elif not _is_between(
+        _spent_calls(ran, certain=True), _digests(spent), _spent_calls(ran, certain=False)
+    ):
         yield "spent.calls"
     if facts.hosts != (_each_once(host for one in trusted for host in one.hosts) or None):
         yield "hosts"
     if not {value for one in trusted for value in one.made} <= {*(facts.own or ())}:
         yield "own"
-    if not _between(_tools(trusted, certain=True), facts.ran or (), _tools(trusted, certain=False)):
+    if not _is_between(
+        _completed_tools(trusted, certain=True),
+        facts.ran or (),
+        _completed_tools(trusted, certain=False),
+    ):
         yield "ran"
     if facts.approved != (_each_once(value for one in ran for value in one.approved) or None):
         yield "approved"
@@ -199,7 +205,7 @@ def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> 
         yield "scope_waived"
 
 
-def _between(least: Iterable[object], given: Iterable[object], most: Iterable[object]) -> bool:
+def _is_between(least: Iterable[object], given: Iterable[object], most: Iterable[object]) -> bool:
     return {*map(repr, least)} <= {*map(repr, given)} <= {*map(repr, most)}
 
 
@@ -211,7 +217,7 @@ def _digests(spent: Spent) -> list[str]:
     return [one.args_digest for one in spent.calls or ()]
 
 
-def _spent(batches: Iterable[_Batch], *, certain: bool) -> Iterator[str]:
+def _spent_calls(batches: Iterable[_Batch], *, certain: bool) -> Iterator[str]:
     """Yield the destructive calls that count; `certain`: that surely do, by the records so far."""
     for batch in batches:
         for step, call in enumerate(batch.calls):
@@ -221,7 +227,7 @@ def _spent(batches: Iterable[_Batch], *, certain: bool) -> Iterator[str]:
                 yield call.spent
 
 
-def _tools(batches: Iterable[_Batch], *, certain: bool) -> Iterator[ToolName]:
+def _completed_tools(batches: Iterable[_Batch], *, certain: bool) -> Iterator[ToolName]:
     """Yield the tools that completed; `certain`: that surely did, by the records so far."""
     for batch in batches:
         for step, call in enumerate(batch.calls):

@@ -40,7 +40,7 @@ def entry_of(record: LogRecord, proposal: Proposal) -> SessionEntry | None:
         said: Said = BeginningEntry(record.hash, *_approved_in(proposal))
     elif isinstance(record, DecisionRecord):
         trace = record.report.trace_id
-        said = _ended(record) or _ruled(record, facts, proposal)
+        said = _end_entry(record) or _ruling_entry(record, facts, proposal)
     else:
         return None
     inputs = record.inputs
@@ -54,13 +54,13 @@ def is_of_a_guard(proposal: Proposal) -> bool:
     return all(one is not None and _SHA256.fullmatch(one) for one in ids)
 
 
-def _ended(record: DecisionRecord) -> EndEntry | None:
+def _end_entry(record: DecisionRecord) -> EndEntry | None:
     if record.run is None:
         return None
     return EndEntry(record.begun, tuple((call.step, call.status) for call in record.run.calls))
 
 
-def _ruled(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> RulingEntry:
+def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> RulingEntry:
     calls, hosts, made = list[BatchCall](), list[str](), list[str]()
     tools = proposal.compiled.manifests.tools
     for step in proposal.plan.steps:

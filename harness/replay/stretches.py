@@ -20,7 +20,7 @@ from harness.replay.engine import RecordedLog, Replayer, cut_off
 from harness.replay.recheck import decided_at
 from harness.replay.result import ReplayResult
 from harness.replay.session_entries import SessionEntry
-from harness.replay.session_facts import AnswerAlone, SessionHistory, completed
+from harness.replay.session_facts import AnswerAlone, SessionHistory, complete_answer
 
 _SIZE: Final = 128  # records of a stretch
 _LEAD: Final = 8  # records before it that are read with it: most often a decision is among them
@@ -93,7 +93,7 @@ def replay_stretch(log: NumberedLog, replayer: Replayer, stretch: Stretch) -> An
     try:
         rows = log.raw(stretch.start)
         link = _link_after(log, replayer, list(islice(rows, stretch.lead)))
-        for one in replayer.replayed(islice(rows, stretch.size), link):
+        for one in replayer.replay_rows(islice(rows, stretch.size), link):
             answers.append(one.answer)
             link = one.link
     except HarnessError as error:
@@ -134,7 +134,7 @@ def answers_in(
     last = before
     for batch in batches:
         for answer in batch.answers:
-            yield completed(answer, sessions)
+            yield complete_answer(answer, sessions)
         if batch.error is not None:
             raise batch.error
         last = batch.link
@@ -158,10 +158,10 @@ def sessions_after(log: NumberedLog, replayer: Replayer, number: int | None) -> 
     if number is None:
         return SessionHistory()
 
-    def earlier() -> Iterator[SessionEntry]:
+    def earlier_entries() -> Iterator[SessionEntry]:
         return replayer.entries(takewhile(lambda raw: raw.seq <= number, log.raw()))
 
-    return SessionHistory(earlier)
+    return SessionHistory(earlier_entries)
 
 
 def _link_after(log: NumberedLog, replayer: Replayer, lead: Sequence[RawRecord]) -> Link:

@@ -97,7 +97,7 @@ async def begin_execution(
         used = used_approvals(inputs.proposal)
         begun = Begun.of(inputs, approvals=used, begun_at=begun_at)
         try:
-            record, cancelled = await _recorded(log, begun)
+            record, cancelled = await _record_begin(log, begun)
         except AlreadyClaimed as refusal:
             spent = frozenset(one.approval_id for one in used if one.claim in refusal.claims)
             if not spent:
@@ -109,7 +109,7 @@ async def begin_execution(
     return Beginning(inputs, verdict)
 
 
-async def _recorded(log: RecordsBegun, begun: Begun) -> Shielded[BegunRecord]:
+async def _record_begin(log: RecordsBegun, begun: Begun) -> Shielded[BegunRecord]:
     given: BegunRecord | Awaitable[BegunRecord]
     given = log.begin_async(begun) if isinstance(log, RecordsInThread) else log.begin(begun)
     done: Shielded[BegunRecord] = await await_shielded(given)
@@ -192,10 +192,10 @@ async def run_canonical_loop(
     # Envelopes are frozen, but the JSON in them can be changed in place, by the caller too.
     held = Held(ctx), held_context(compiled), Held(spec)
     plan = await maybe_await(planner.plan(*_handed_out(*held)))
-    inputs = _inputs(*held, plan)
-    tried, verdict = _tried(planner, inputs), verify_proposal(inputs.proposal)
+    inputs = _copy_inputs(*held, plan)
+    tried, verdict = _tried_plans(planner, inputs), verify_proposal(inputs.proposal)
     events = EventEmitter(listener, lambda: _time_or_none(clock))
-    turn = _Turn(inputs, tried, verdict, clock, log, intent, _aware(clock.now()), events)
+    turn = _Turn(inputs, tried, verdict, clock, log, intent, _require_aware(clock.now()), events)
     return await turn.take(executor)
 
 
@@ -206,7 +206,7 @@ def _handed_out(
     return ctx.handed_out(), context.handed_out(), spec.handed_out()
 
 
-def _inputs(
+def _copy_inputs(
     ctx: Held[RunContext], context: HeldContext, spec: Held[DecisionSpec], plan: Any
 ) -> HeldInputs:
     """Return the inputs with a copy of the plan that the planner returned."""
@@ -214,7 +214,7 @@ def _inputs(
     return HeldInputs(ctx, context, spec, Held(proposed.plan))
 
 
-def _tried(planner: Planner, inputs: HeldInputs) -> tuple[Plan, ...]:
+def _tried_plans(planner: Planner, inputs: HeldInputs) -> tuple[Plan, ...]:
     """Return the plans that the planner tried before the proposed one, oldest first."""
     if not isinstance(planner, RecordsAttempts):
         return ()
@@ -222,7 +222,7 @@ def _tried(planner: Planner, inputs: HeldInputs) -> tuple[Plan, ...]:
     return tuple(plan.envelope for plan in plans if plan.body != inputs.plan.body)
 
 
-def _aware(moment: datetime) -> datetime:
+def _require_aware(moment: datetime) -> datetime:
     if not isinstance(moment, datetime) or moment.utcoffset() is None:
         raise TypeError("the clock tells a time without a zone; nothing was executed")
     return moment
@@ -251,8 +251,8 @@ class _Turn:
         turn = self
         if executor is not None and not isinstance(executor, PlaysBack):
             turn = await self.begin()
-        self.events.planned(self.proposal.plan)
-        self.events.verified(turn.verdict)
+        self.events.tell_planned(self.proposal.plan)
+        self.events.tell_verified(turn.verdict)
         if isinstance(turn.verdict, Refused) or executor is None:
             return await turn.record(turn.handed_in(executor), self.began)
         return await turn.execute(executor)
@@ -282,19 +282,19 @@ class _Turn:
     async def execute(self, executor: Executor) -> Outcome:
         recorder = CallRecorder(self.events.call_started, self.events.call_ended)
         permit = permit_for(self.inputs)
-        self.events.permitted(permit.digest)
+        self.events.tell_permitted(permit.digest)
         try:
             given = self.inputs.handed_out()
             execution = await maybe_await(executor.execute(permit, given, recorder))
-            run = self._run(_end(permit, recorder), execution)
+            run = self._run(_end_execution(permit, recorder), execution)
         except Exception as error:
             reason = f"executor raised {class_name(error)}"
-            outcome = await self._record_failed(permit, _end(permit, recorder), reason)
+            outcome = await self._record_failed(permit, _end_execution(permit, recorder), reason)
             raise ExecutionFailed(outcome) from error
         except BaseException as interrupt:  # cancelled, or the program has to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
             reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
-            await self._record_failed(permit, _end(permit, recorder), reason)
+            await self._record_failed(permit, _end_execution(permit, recorder), reason)
             raise
         if not permit.redeemed:
             raise ExecutionFailed(await self._record_failed(permit, run.calls, _NOT_REDEEMED))
@@ -331,7 +331,7 @@ class _Turn:
     def _elapsed_ms(self) -> int | None:
         """Return the milliseconds since the turn began, or None from a clock that fails."""
         try:
-            passed = _aware(self.clock.now()) - self.began
+            passed = _require_aware(self.clock.now()) - self.began
             return max(0, round(passed.total_seconds() * 1000))
         except Exception:
             return None
@@ -341,7 +341,7 @@ class _Turn:
     ) -> Outcome:
         decision = self._decision(run, decided_at, error)
         try:
-            detached = decision.detached(self.inputs.handed_out())
+            detached = decision.detach_decision(self.inputs.handed_out())
             done = await await_shielded(self._append(detached))
             if not isinstance(record := done.value, DecisionRecord):
                 raise TypeError(f"a log returns a DecisionRecord, not {type(record).__name__}")
@@ -349,7 +349,7 @@ class _Turn:
             raise NotRecorded(decision) from failure
         if done.cancelled:
             raise asyncio.CancelledError
-        self.events.recorded(record)
+        self.events.tell_recorded(record)
         handed = self.inputs.handed_out()
         ended = None if run is None else RunFacts.of(run).run_of(handed)
         return Outcome(handed, decision.report, ended, record)
@@ -363,7 +363,7 @@ class _Turn:
         self, run: Run | None, decided_at: datetime | None, error: str | None
     ) -> Decision:
         # A plan that was refused has no score, whatever ran of it elsewhere.
-        scored = self._score(run) if run is not None and self.verdict.ok else None
+        scored = self._score_run(run) if run is not None and self.verdict.ok else None
         report = consolidate(
             trace_id=self.proposal.ctx.trace_id,
             decision_key=self.proposal.spec.id,
@@ -386,13 +386,13 @@ class _Turn:
         given = proposal.ctx, proposal.compiled, proposal.spec
         return tuple({"plan": plan, "verdict": verify(*given, plan)} for plan in self.tried)
 
-    def _score(self, run: Run) -> ScoreVerdict:
+    def _score_run(self, run: Run) -> ScoreVerdict:
         verdict = score(run)
-        self.events.scored(verdict)
+        self.events.tell_scored(verdict)
         return verdict
 
 
-def _end(permit: Permit, recorder: CallRecorder) -> tuple[ToolCall, ...]:
+def _end_execution(permit: Permit, recorder: CallRecorder) -> tuple[ToolCall, ...]:
     """End the execution: withdraw the permit, take no more calls, and return those there are."""
     permit.withdraw()
     return recorder.close()
@@ -401,6 +401,6 @@ def _end(permit: Permit, recorder: CallRecorder) -> tuple[ToolCall, ...]:
 def _time_or_none(clock: Clock) -> datetime | None:
     """Return the time, or None from a clock that fails after an effect: the record comes first."""
     try:
-        return _aware(clock.now())
+        return _require_aware(clock.now())
     except Exception:
         return None

@@ -122,7 +122,7 @@ class CallableExecutor:
         for index, step in steps:
             tool = permit.capability(step.adapter_id, step.capability_id)
             begin(index)
-            call = await self._call(index, step, tool, record)
+            call = await self._make_call(index, step, tool, record)
             if call.status != "completed":
                 break
             outputs |= {
@@ -138,7 +138,7 @@ class CallableExecutor:
                 name = f"{step.adapter_id}.{step.capability_id}"
                 raise LookupError(f"no function for {name}: add it to the executor's table")
 
-    async def _call(
+    async def _make_call(
         self, index: int, step: ToolStep, tool: ToolCapability | None, record: Recorder
     ) -> ToolCall:
         facts: dict[str, Any] = {
@@ -154,7 +154,7 @@ class CallableExecutor:
             return call
         try:
             # A copy: what a tool does to its arguments must not change what is on record.
-            output = await self._returned(function, deepcopy(step.args))
+            output = await self._call_function(function, deepcopy(step.args))
         except Exception as error:
             call = ToolCall(**facts, status=call_status(error, tool), error=describe_error(error))
         except BaseException as interrupt:  # cancelled, or the program has to end
@@ -163,11 +163,11 @@ class CallableExecutor:
             record(ToolCall(**facts, status="unknown", error=reason))
             raise
         else:
-            call = _ended(facts, output)
+            call = _completed_call(facts, output)
         record(call)
         return call
 
-    async def _returned(self, function: Tool, args: dict[str, Any]) -> Any:
+    async def _call_function(self, function: Tool, args: dict[str, Any]) -> Any:
         if self._timeout_s is not None:
             return await call_within(self._timeout_s, function, args)
         output = function(**args)
@@ -218,7 +218,7 @@ def _bound_names(function: Any) -> set[str]:
     return names
 
 
-def _ended(facts: dict[str, Any], output: Any) -> ToolCall:
+def _completed_call(facts: dict[str, Any], output: Any) -> ToolCall:
     """Return the completed call, or one of unknown effect if its output cannot be recorded."""
     try:
         value = to_json_value(output)

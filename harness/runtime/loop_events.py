@@ -118,18 +118,18 @@ class EventEmitter:
         self._lock: Final = RLock()
         self._seq = 0
 
-    def planned(self, plan: Plan) -> None:
+    def tell_planned(self, plan: Plan) -> None:
         """Tell of the plan that was proposed."""
         self._tell(lambda: Planned(detached_copy(plan)))
 
-    def verified(self, verdict: Verified | Refused) -> None:
+    def tell_verified(self, verdict: Verified | Refused) -> None:
         """Tell of the verdict on the plan."""
         if isinstance(verdict, Refused):
             self._tell(lambda: PlanRefused(detached_copy(verdict)))
         else:
             self._tell(lambda: PlanVerified(detached_copy(verdict)))
 
-    def permitted(self, digest: str) -> None:
+    def tell_permitted(self, digest: str) -> None:
         """Tell of the permit that was issued."""
         self._tell(lambda: PermitIssued(digest))
 
@@ -141,11 +141,11 @@ class EventEmitter:
         """Tell of a call that was recorded."""
         self._tell(lambda: CallEnded(detached_copy(call)))
 
-    def scored(self, verdict: ScoreVerdict) -> None:
+    def tell_scored(self, verdict: ScoreVerdict) -> None:
         """Tell of the verdict on the run."""
         self._tell(lambda: RunScored(detached_copy(verdict)))
 
-    def recorded(self, record: DecisionRecord) -> None:
+    def tell_recorded(self, record: DecisionRecord) -> None:
         """Tell of the record that the log kept."""
         self._tell(lambda: DecisionRecorded(detached_copy(record)))
 

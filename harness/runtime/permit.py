@@ -76,12 +76,12 @@ class Permit(SingleUse):
     def _digest_or_none(self, proposal: Proposal) -> str | None:
         """Return None for a proposal that was changed, since it was built, into non-JSON values."""
         try:
-            rest = self._unread(proposal)
+            rest = self._bytes_if_unread(proposal)
             return digest(proposal) if rest is None else proposal_digest(self._hash, *rest)
         except Exception:
             return None
 
-    def _unread(self, proposal: Proposal) -> list[bytes] | None:
+    def _bytes_if_unread(self, proposal: Proposal) -> list[bytes] | None:
         """Return the bytes of all but the context, if that is still unread, and else None.
 
         An unread context is the very one that was verified if it has the same bytes object.

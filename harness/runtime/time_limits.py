@@ -28,7 +28,7 @@ async def call_within(
         TimeoutError: the time is up.
         BaseException: what the function raised.
     """
-    task = asyncio.ensure_future(_ended(function, args))
+    task = asyncio.ensure_future(_run_to_end(function, args))
     try:
         await asyncio.wait({task}, timeout=timeout_s)
         if not task.done():
@@ -41,7 +41,7 @@ async def call_within(
     return ended.value
 
 
-async def _ended(function: Callable[..., Any], args: Mapping[str, Any]) -> _Ended:
+async def _run_to_end(function: Callable[..., Any], args: Mapping[str, Any]) -> _Ended:
     """Return how the call ended. It does not raise, so that it may be left to itself."""
     try:
         if iscoroutinefunction(function):

@@ -119,7 +119,7 @@ class CriticApp:
             raise error
         fault = _routing_fault(error) if isinstance(error, HTTPException) else fault_of(error)
         if fault.is_ours:
-            self._context.failed(self._route(scope), fault.message)
+            self._context.report_failure(self._route(scope), fault.message)
         await fault_answer(fault, scope["path"])(scope, receive, reply.send)
 
     def _route(self, scope: Scope) -> str:
@@ -143,11 +143,11 @@ def _routes(context: ServiceContext, sessions: SessionEndpoint) -> list[Route]:
     gets: dict[str, _Endpoint] = {
         AUTHZEN_METADATA: authzen.metadata,
         "/openapi.json": page.show,
-        "/healthz": health.alive,
+        "/healthz": health.answer_alive,
         "/health": health.opa_alive,
         "/health/live": health.opa_alive,
         "/health/ready": health.opa_ready,
-        "/readyz": health.ready,
+        "/readyz": health.answer_ready,
         "/metrics": health.metrics,
     }
     return [

@@ -66,9 +66,9 @@ class _AuthzenDesk:
         """
         asked = _evaluation(value)
         try:
-            call = _call(asked, 0)
+            call = _call_of(asked, 0)
         except InvalidInput as error:
-            return _invalid(error).wire()
+            return _invalid_decision(error).wire()
         return self._judge([call]).wire()
 
     def evaluations(self, value: Any, most: int) -> Json:
@@ -77,7 +77,7 @@ class _AuthzenDesk:
         Raises:
             InvalidInput: it is not one, or asks more than `most` questions.
         """
-        asked, semantic = _many(value, most)
+        asked, semantic = _read_many(value, most)
         if not asked:
             return self.evaluation(value)
         if semantic == "deny_on_first_deny":
@@ -90,9 +90,9 @@ class _AuthzenDesk:
         judged: list[AuthzenDecision] = []
         for at, item in enumerate(asked):
             try:
-                one = self._judge([_call(_item(defaults, item, at), 0)])
+                one = self._judge([_call_of(_merge_item(defaults, item, at), 0)])
             except InvalidInput as error:
-                one = _invalid(error)
+                one = _invalid_decision(error)
             judged.append(one)
             if stop and one.decision:
                 break
@@ -100,9 +100,9 @@ class _AuthzenDesk:
 
     def _as_a_plan(self, defaults: Json, asked: list[Any]) -> list[AuthzenDecision]:
         try:
-            calls = [_call(_item(defaults, item, at), at) for at, item in enumerate(asked)]
+            calls = [_call_of(_merge_item(defaults, item, at), at) for at, item in enumerate(asked)]
         except InvalidInput as error:
-            return [_invalid(error)]
+            return [_invalid_decision(error)]
         plan = self._judge(calls)
         return [plan] * len(calls) if plan.decision else [plan]
 
@@ -115,24 +115,27 @@ class _AuthzenDesk:
         context = {"critic": verdict.wire(), "plan_digest": plan_digest}
         if isinstance(verdict, Verified):
             return AuthzenDecision(decision=True, context=context)
-        return AuthzenDecision(self._shadow, {**_why(verdict, plan_digest), **context})
+        return AuthzenDecision(self._shadow, {**_why_refused(verdict, plan_digest), **context})
 
 
-def _why(verdict: Refused, plan_digest: str) -> Json:
+def _why_refused(verdict: Refused, plan_digest: str) -> Json:
     if verdict.approvable:
         return {"reason": "approval_required", "evaluation_id": plan_digest}
     return {"reason": verdict.kind}
 
 
-def _invalid(error: InvalidInput) -> AuthzenDecision:
+def _invalid_decision(error: InvalidInput) -> AuthzenDecision:
     fault = RequestFault(400, error.message, error.path)
     return AuthzenDecision(decision=False, context={"error": item_error(fault)})
 
 
-def _many(value: Any, most: int) -> tuple[list[Any], str]:
+def _read_many(value: Any, most: int) -> tuple[list[Any], str]:
     """Return the questions of a request, and when to stop."""
-    request = _object(value, "")
-    asked, options = request.get("evaluations", []), _object(request.get("options", {}), "/options")
+    request = _require_object(value, "")
+    asked, options = (
+        request.get("evaluations", []),
+        _require_object(request.get("options", {}), "/options"),
+    )
     if not isinstance(asked, list):
         raise InvalidInput("/evaluations", "must be an array")
     if len(asked) > most:
@@ -144,15 +147,15 @@ def _many(value: Any, most: int) -> tuple[list[Any], str]:
     return asked, semantic
 
 
-def _item(defaults: Json, item: Any, at: int) -> Json:
+def _merge_item(defaults: Json, item: Any, at: int) -> Json:
     """Return one question of many, with what it leaves out taken from the request around it."""
     place = f"/evaluations/{at}"
-    own = _object(item, place)
-    merged = {name: _merged(name, own, defaults) for name in (*_REQUIRED, "context")}
+    own = _require_object(item, place)
+    merged = {name: _merge_defaults(name, own, defaults) for name in (*_REQUIRED, "context")}
     return _evaluation({name: one for name, one in merged.items() if one is not None}, place)
 
 
-def _merged(name: str, own: Json, defaults: Json) -> Any:
+def _merge_defaults(name: str, own: Json, defaults: Json) -> Any:
     if name not in own:
         return defaults.get(name)
     entity, outer = own[name], defaults.get(name)
@@ -169,34 +172,34 @@ def _evaluation(value: Any, place: str = "") -> Json:
     Raises:
         InvalidInput: one is missing, or has another type.
     """
-    request = _object(value, place)
+    request = _require_object(value, place)
     entities = {name: _entity(request.get(name), name, f"{place}/{name}") for name in _REQUIRED}
-    _object(request.get("context", {}), f"{place}/context")
+    _require_object(request.get("context", {}), f"{place}/context")
     return entities
 
 
 def _entity(value: Any, name: str, place: str) -> Json:
     if value is None:
         raise InvalidInput(place, "required field is missing: add it")
-    given = _object(value, place)
+    given = _require_object(value, place)
     for part in _REQUIRED[name]:
         if part not in given:
             raise InvalidInput(f"{place}/{part}", "required field is missing: add it")
         if not isinstance(given[part], str):
             raise InvalidInput(f"{place}/{part}", "must be a string")
     if "properties" in given:
-        _object(given["properties"], f"{place}/properties")
+        _require_object(given["properties"], f"{place}/properties")
     kept = (*_REQUIRED[name], "properties")
     return {part: given[part] for part in kept if part in given}
 
 
-def _object(value: Any, place: str) -> Json:
+def _require_object(value: Any, place: str) -> Json:
     if not isinstance(value, dict):
         raise InvalidInput(place, "must be an object")
     return value
 
 
-def _call(asked: Json, at: int) -> Call:
+def _call_of(asked: Json, at: int) -> Call:
     """Return what is asked as a call: rule 2.
 
     Raises:
@@ -238,14 +241,18 @@ class AuthzenEndpoints:
 
     async def evaluation(self, request: Request) -> Response:
         """Answer one question."""
-        return await self._answer(request, lambda desk, value: desk.evaluation(value))
+        return await self._answer_request(request, lambda desk, value: desk.evaluation(value))
 
     async def evaluations(self, request: Request) -> Response:
         """Answer many."""
         most = self._context.settings.limits.batch
-        return await self._answer(request, lambda desk, value: desk.evaluations(value, most))
+        return await self._answer_request(
+            request, lambda desk, value: desk.evaluations(value, most)
+        )
 
-    async def _answer(self, request: Request, ask: Callable[[_AuthzenDesk, Any], Json]) -> Response:
+    async def _answer_request(
+        self, request: Request, ask: Callable[[_AuthzenDesk, Any], Json]
+    ) -> Response:
         desk = self._desk
         if desk is None:
             message = "nothing is permitted without a policy: start the service with --policy"

@@ -109,12 +109,12 @@ class VerdictEndpoints:
 
     def _verify(self, value: Any) -> Response:
         verdict = self._context.desk.verify(value)
-        self._context.metrics.judged(verdict)
+        self._context.metrics.count_verdict(verdict)
         return envelope_answer(verdict)
 
     def _score(self, value: Any) -> Response:
         verdict = self._context.desk.score(value)
-        self._context.metrics.judged(verdict)
+        self._context.metrics.count_verdict(verdict)
         return envelope_answer(verdict)
 
 
@@ -165,7 +165,7 @@ class SessionEndpoint:
             answer = await in_time(limits, asyncio.ensure_future(guard.handle(event)))
         if isinstance(answer, Ruling):
             self._count(answer)
-        return _answered(answer)
+        return _answer_response(answer)
 
     def _check_place(self, event: SessionEvent, open_sessions: int) -> None:
         limits = self._context.settings.limits
@@ -180,7 +180,7 @@ class SessionEndpoint:
 
     def _count(self, ruling: Ruling) -> None:
         if ruling.critic_error is not None:
-            self._context.failed(_SESSION_EVENTS, ruling.critic_error)
+            self._context.report_failure(_SESSION_EVENTS, ruling.critic_error)
         else:
             self._context.metrics.rulings.labels(ruling.action).inc()
 
@@ -201,7 +201,7 @@ def _event(value: Any, session: str) -> SessionEvent:
     return event
 
 
-def _answered(answer: Answer) -> Response:
+def _answer_response(answer: Answer) -> Response:
     match answer:
         case None:
             return Response(status_code=204)
@@ -241,7 +241,7 @@ class HealthEndpoints:
         """Look at the parts of a service."""
         self._context: Final = context
 
-    async def alive(self, _request: Request) -> Response:
+    async def answer_alive(self, _request: Request) -> Response:
         """Answer: the process answers."""
         return json_answer({"status": "ok"})
 
@@ -249,7 +249,7 @@ class HealthEndpoints:
         """Answer the same to clients of OPA."""
         return json_answer({})
 
-    async def ready(self, _request: Request) -> Response:
+    async def answer_ready(self, _request: Request) -> Response:
         """Answer whether requests can be answered: the log, if there is one, can be read."""
         await self._require_log()
         return json_answer({"status": "ok"})

@@ -30,14 +30,14 @@ class OpaEndpoints:
     def __init__(self, context: ServiceContext) -> None:
         """Judge with the desk of a service."""
         self._context: Final = context
-        verify, score = self._of(context.desk.verify), self._of(context.desk.score)
+        verify, score = self._rule_of(context.desk.verify), self._rule_of(context.desk.score)
         rules = (verify, lambda given: verify(given)["ok"], score, lambda given: score(given)["ok"])
         self._rules: Final[Mapping[str, _Rule]] = dict(zip(_RULES, rules, strict=True))
 
-    def _of(self, judge: Callable[[Any], Verified | Refused | ScoreVerdict]) -> _Rule:
+    def _rule_of(self, judge: Callable[[Any], Verified | Refused | ScoreVerdict]) -> _Rule:
         def rule(given: Any) -> Json:
             verdict = judge(given)
-            self._context.metrics.judged(verdict)
+            self._context.metrics.count_verdict(verdict)
             return verdict.wire()
 
         return rule
@@ -46,16 +46,16 @@ class OpaEndpoints:
         """Answer with the document at a path: for the input in the body, or in the query of GET."""
         rule = self._rule(request)
         if request.method != "POST":
-            return await self._queried(request, rule)
+            return await self._answer_query(request, rule)
 
         def judge(body: Any) -> Response:
             if not isinstance(body, dict) or "input" not in body:
                 raise InvalidInput("/input", "required field is missing: add it")
-            return _decided(rule, body["input"])
+            return _decide_rule(rule, body["input"])
 
         return await self._context.answer(request, judge)
 
-    async def _queried(self, request: Request, rule: _Rule) -> Response:
+    async def _answer_query(self, request: Request, rule: _Rule) -> Response:
         given = request.query_params.getlist("input")
         if len(given) != 1:
             raise RequestRefused(400, "give one input: ?input= and JSON, percent-encoded")
@@ -63,7 +63,7 @@ class OpaEndpoints:
         limit = self._context.settings.limits.max_bytes
         inline = len(data) <= INLINE_BYTES and not self._context.desk.is_recorded
         return await self._context.pool.run(
-            lambda: _decided(rule, parse_json(data, limit)), inline=inline
+            lambda: _decide_rule(rule, parse_json(data, limit)), inline=inline
         )
 
     async def batch(self, request: Request) -> Response:
@@ -78,7 +78,7 @@ class OpaEndpoints:
             if len(inputs) > most:
                 raise InvalidInput("/inputs", f"over the limit of {most}: ask in several requests")
             answers = {name: self._one_of_many(rule, one, path) for name, one in inputs.items()}
-            return _together(answers)
+            return _join_answers(answers)
 
         return await self._context.answer(request, judge)
 
@@ -92,7 +92,7 @@ class OpaEndpoints:
         except Exception as error:
             fault = fault_of(error)
             if fault.is_ours:
-                self._context.failed(BATCH, fault.message)
+                self._context.report_failure(BATCH, fault.message)
             shown = error_shape(DATA)(fault, path.removeprefix("/v1/batch"))
             return 500, {"decision_id": _decision_id(), **shown}
 
@@ -103,7 +103,7 @@ class OpaEndpoints:
         return rule
 
 
-def _decided(rule: _Rule, given: Any) -> Response:
+def _decide_rule(rule: _Rule, given: Any) -> Response:
     return json_answer({"decision_id": _decision_id(), "result": rule(given)})
 
 
@@ -111,7 +111,7 @@ def _decision_id() -> str:
     return str(uuid4())
 
 
-def _together(answers: Mapping[str, tuple[int, Json]]) -> Response:
+def _join_answers(answers: Mapping[str, tuple[int, Json]]) -> Response:
     failed = any(status != 200 for status, _ in answers.values())
     responses = {
         name: {"http_status_code": str(status), **answer} if failed else answer

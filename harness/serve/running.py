@@ -152,7 +152,7 @@ def run_app(
         path: where it answers, for what is printed once it does.
         lifespan: whether it is told of its start and its end.
     """
-    with _noted() as received:
+    with _note_signals() as received:
         server = _AnnouncedServer(_config(app, grace_s, lifespan), url_of(bound) + path)
         asyncio.run(server.serve(sockets=[bound]))
     return received[0] if received else 0
@@ -190,7 +190,7 @@ class _AnnouncedServer(uvicorn.Server):
 
 
 @contextmanager
-def _noted() -> Iterator[list[int]]:
+def _note_signals() -> Iterator[list[int]]:
     """Note the signals that the server raises again once it has ended, and do not die of them."""
     received: list[int] = []
 

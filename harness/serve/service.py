@@ -78,7 +78,7 @@ class ServiceContext:
             inline = len(data) <= INLINE_BYTES and not self.desk.is_recorded
             return await self.pool.run(lambda: judge(parse_json(data, limit)), inline=inline)
 
-    def failed(self, route: str, message: str) -> None:
+    def report_failure(self, route: str, message: str) -> None:
         """Tell those who run the service that the critic failed. `message` is safe to print."""
         self.metrics.errors.inc()
         with suppress(OSError, ValueError, AttributeError):  # standard error may be closed

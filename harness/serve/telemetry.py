@@ -45,7 +45,7 @@ class ServiceMetrics:
         about = Gauge("critic_build", "This version.", ("version", "ruleset"), registry=own)
         about.labels(_version(), RULESET_VERSION).set(1)
 
-    def judged(self, verdict: Verified | Refused | ScoreVerdict) -> None:
+    def count_verdict(self, verdict: Verified | Refused | ScoreVerdict) -> None:
         """Count a verdict: of `verify` by its kind."""
         if isinstance(verdict, ScoreVerdict):
             self._verdicts.labels("score", "ok" if verdict.ok else "refused").inc()

@@ -114,7 +114,7 @@ class Laws:
         self._args: Args = args or {}
         self._verify = verify
         self._settings = quiet_settings(settings)
-        skipped = {*(OF_PASSING if self._only_any() else ()), *self._unsourced()}
+        skipped = {*(OF_PASSING if self._only_any() else ()), *self._unsourced_laws()}
         self.names: tuple[str, ...] = tuple(
             name for name, law in _LAWS.items() if law not in skipped
         )
@@ -129,7 +129,7 @@ class Laws:
             return False
         return bounds_of(compiled, spec, ctx).obstacle() is not None
 
-    def _unsourced(self) -> tuple[Law, ...]:
+    def _unsourced_laws(self) -> tuple[Law, ...]:
         spec = self._inputs[1]
         return OF_SOURCED if spec is not None and spec.provenance is None else ()
 

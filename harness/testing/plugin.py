@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.log.log_places import is_url
-from harness.testing._pytest.items import UPDATED, collected
+from harness.testing._pytest.items import UPDATED, collect_items
 from harness.testing._pytest.replay_sources import NoSource, source_files
 
 
@@ -42,7 +42,7 @@ def pytest_collection_modifyitems(
     """Add an item for each case and each record. First, so that -k and -m apply to them too."""
     update = config.getoption("--critic-update", False)
     for place in _source_files(config):
-        items.extend(collected(session, place, update=update))
+        items.extend(collect_items(session, place, update=update))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

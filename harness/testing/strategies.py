@@ -33,7 +33,7 @@ from critic import (
     verify_proposal,
 )
 from harness.policy import Policy
-from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
+from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, seal_record
 from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, bounds_of
 from harness.testing._draw.drawn_plans import Args, Drafter
 from harness.testing._draw.drawn_runs import a_run
@@ -140,14 +140,14 @@ def valid_proposals(
     """
     fixed = FixedInputs(compiled, spec, ctx)
     try:
-        return _valid(draw, fixed.bounds(draw), args)
+        return _draw_valid(draw, fixed.bounds(draw), args)
     except NotCovered:
         if None not in fixed:
             raise
         reject()
 
 
-def _valid(draw: st.DrawFn, bounds: Bounds, args: Args) -> Proposal:
+def _draw_valid(draw: st.DrawFn, bounds: Bounds, args: Args) -> Proposal:
     drafter = Drafter(draw, bounds, args, approving=True)
     return proposal_of(bounds, drafter.plan(drafter.steps()))
 
@@ -172,7 +172,7 @@ def labelled_near_misses(
         raise NoPlan(f"no near miss is of kind {kind}, check {check} and way {way} at once")
     fixed = FixedInputs(compiled, spec, ctx)
     drawn = _near_miss(draw, fixed, ways, args)
-    return _none(fixed, drawn, ways) if isinstance(drawn, Drafter) else drawn
+    return _reject_draw(fixed, drawn, ways) if isinstance(drawn, Drafter) else drawn
 
 
 def _near_miss(
@@ -196,7 +196,7 @@ def _near_miss(
     return NearMiss(way.name, way.check, way.kind, proposal, repaired)
 
 
-def _none(fixed: FixedInputs, drafter: Drafter, ways: list[Way]) -> NearMiss:
+def _reject_draw(fixed: FixedInputs, drafter: Drafter, ways: list[Way]) -> NearMiss:
     """Reject this draw if another may have a near miss; else raise `NoPlan`, which says why."""
     if None in fixed or drafter.retry_may_help:
         reject()
@@ -266,7 +266,7 @@ def proposals(
         plan = hostile_plan(Drafter(draw, bounds, args, approving=True))
         return hostile_proposal(draw, bounds, plan)
     try:
-        return _valid(draw, bounds, args)
+        return _draw_valid(draw, bounds, args)
     except NotCovered:
         plan = hostile_plan(Drafter(draw, bounds, args, approving=True))
         return hostile_proposal(draw, bounds, plan)
@@ -342,7 +342,7 @@ def records(
 ) -> st.SearchStrategy[DecisionRecord]:
     """Draw a record of a decision as a log keeps it, following `before`: (number, hash)."""
     made = decisions(compiled, spec, ctx, args=args)
-    return made.map(lambda decision: sealed(draft(decision), Head(*before)).record)
+    return made.map(lambda decision: seal_record(draft(decision), Head(*before)).record)
 
 
 @st.composite

@@ -60,7 +60,7 @@ def turn_under(rules: SessionRules, recorded: Proposal) -> ChangedTurn | Unjudge
     )
     plan = Plan(steps=made.steps, declared_outputs=(), plan_id=recorded.plan.plan_id)
     compiled = rules.compiled_for((call.tool for call in calls), tuple(items))
-    return ChangedTurn(_renamed(rules, recorded.ctx), compiled, plan)
+    return ChangedTurn(_rename_tools(rules, recorded.ctx), compiled, plan)
 
 
 def _calls(rules: SessionRules, recorded: Proposal) -> Iterator[Call]:
@@ -88,7 +88,7 @@ def _name_of(rules: SessionRules, pair: tuple[str, str], *, was_known: bool = Tr
     return moved[0] if len(moved) == 1 else pair[1]
 
 
-def _renamed(rules: SessionRules, ctx: RunContext) -> RunContext:
+def _rename_tools(rules: SessionRules, ctx: RunContext) -> RunContext:
     """Return a context whose tools have the ids that the rules have for them."""
 
     def ids(tool: ToolName | SpentCall) -> dict[str, str]:

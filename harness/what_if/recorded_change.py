@@ -86,10 +86,12 @@ class ChangedInputs:
             if isinstance(turn, Unjudgeable):
                 return turn
             ctx = self._context(turn.ctx, SESSION_BUDGET)
-            return _approved(recorded, _proposal(ctx, turn.compiled, rules.batch_spec, turn.plan))
+            return _carry_approvals(
+                recorded, _proposal(ctx, turn.compiled, rules.batch_spec, turn.plan)
+            )
         ctx = self._context(recorded.ctx, None)
-        compiled = self._compiled(policy, recorded.compiled, compiled_digest)
-        return _approved(recorded, _proposal(ctx, compiled, policy.spec, recorded.plan))
+        compiled = self._compile_context(policy, recorded.compiled, compiled_digest)
+        return _carry_approvals(recorded, _proposal(ctx, compiled, policy.spec, recorded.plan))
 
     def _context(self, ctx: RunContext, default: RunBudget | None) -> RunContext:
         """Return a context with the mode and the budget; `default` is for policies without one."""
@@ -107,7 +109,9 @@ class ChangedInputs:
             replaced["run_budget"] = limits.model_copy(update=change.budget)
         return ctx.model_copy(update=replaced)
 
-    def _compiled(self, policy: Policy, recorded: CompiledContext, key: str) -> CompiledContext:
+    def _compile_context(
+        self, policy: Policy, recorded: CompiledContext, key: str
+    ) -> CompiledContext:
         key = "" if self._change.evidence == "policy" else key
         made = self._contexts.pop(key, None)
         if made is None:
@@ -144,7 +148,7 @@ def _proposal(ctx: RunContext, compiled: CompiledContext, spec: Any, plan: Plan)
     return Proposal(ctx=ctx, compiled=compiled, spec=spec, plan=plan)
 
 
-def _approved(old: Proposal, new: Proposal) -> Proposal:
+def _carry_approvals(old: Proposal, new: Proposal) -> Proposal:
     """Return a proposal with the approvals of the one that it replaces."""
     given = old.ctx.approvals
     if not given:
@@ -154,12 +158,14 @@ def _approved(old: Proposal, new: Proposal) -> Proposal:
         context_digest(old.ctx, old.compiled, old.spec),
         context_digest(new.ctx, new.compiled, new.spec),
     )
-    approvals = tuple(_carried(one, plans, contexts) for one in given)
+    approvals = tuple(_carry_approval(one, plans, contexts) for one in given)
     ctx = new.ctx.model_copy(update={"approvals": approvals})
     return _proposal(ctx, new.compiled, new.spec, new.plan)
 
 
-def _carried(approval: Approval, plans: tuple[str, str], contexts: tuple[str, str]) -> Approval:
+def _carry_approval(
+    approval: Approval, plans: tuple[str, str], contexts: tuple[str, str]
+) -> Approval:
     """Return an approval of the first plan and context as one of the second ones."""
     if approval.plan_digest.removeprefix(_PREFIX) != plans[0]:
         return approval

@@ -113,10 +113,10 @@ def what_if(
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     _ = change.rules  # raises now, and not at the first session
-    return _compared(log, ChangedInputs(change), decision_key)
+    return _compare_log(log, ChangedInputs(change), decision_key)
 
 
-def _compared(log: RecordedLog, changed: ChangedInputs, key: str | None) -> Iterator[Compared]:
+def _compare_log(log: RecordedLog, changed: ChangedInputs, key: str | None) -> Iterator[Compared]:
     for recorded in recorded_plans(log, key):
         if isinstance(recorded, RecordedPlans):
             yield from compared_plans(recorded, changed)
@@ -132,7 +132,7 @@ def recorded_plans(
     Raises:
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
-    for recorded in Replayer(log, None, judge=True).recorded(log.raw()):
+    for recorded in Replayer(log, None, judge=True).read_recorded(log.raw()):
         if isinstance(recorded, Gap):
             yield NotJudged(recorded.first, recorded.last, "incomplete", (recorded.text(),))
             continue
@@ -140,19 +140,19 @@ def recorded_plans(
         if decision_key is not None and key not in (None, decision_key):
             yield NotAsked(recorded.seq)
         else:
-            yield RecordedPlans(recorded.seq, key, _judged(recorded))
+            yield RecordedPlans(recorded.seq, key, _recorded_plans(recorded))
 
 
 def compared_plans(recorded: RecordedPlans, changed: ChangedInputs) -> list[Compared]:
     """Return what a change makes of the plans of one record."""
     try:
-        return [_changed(one, changed) for one in recorded.plans]
+        return [_judge_changed(one, changed) for one in recorded.plans]
     except Exception as error:
         # A verdict is a value on any input. If this code fails, no plan passes by it.
-        return [_failed(recorded.seq, error)]
+        return [_failed_plan(recorded.seq, error)]
 
 
-def _changed(one: RecordedPlan | NotJudged, changed: ChangedInputs) -> Compared:
+def _judge_changed(one: RecordedPlan | NotJudged, changed: ChangedInputs) -> Compared:
     if isinstance(one, NotJudged):
         return one
     would_be = changed.proposal(one.proposal, one.compiled)
@@ -162,7 +162,7 @@ def _changed(one: RecordedPlan | NotJudged, changed: ChangedInputs) -> Compared:
     return JudgedPlan(*named, one.before, verify_proposal(would_be), drifted=one.drifted)
 
 
-def _judged(recorded: RecordedInputs) -> tuple[RecordedPlan | NotJudged, ...]:
+def _recorded_plans(recorded: RecordedInputs) -> tuple[RecordedPlan | NotJudged, ...]:
     record, proposal, problems = recorded.record, recorded.proposal, recorded.problems
     if isinstance(record, CriticErrorRecord) and not problems.tampered:
         return (_not_judged(recorded, "critic_error", escape_line(record.where)),)
@@ -174,10 +174,10 @@ def _judged(recorded: RecordedInputs) -> tuple[RecordedPlan | NotJudged, ...]:
         return tuple(_plans_of(recorded, record, proposal))
     except Exception as error:
         # As above.
-        return (_failed(recorded.seq, error),)
+        return (_failed_plan(recorded.seq, error),)
 
 
-def _failed(seq: int, error: Exception) -> NotJudged:
+def _failed_plan(seq: int, error: Exception) -> NotJudged:
     return NotJudged(seq, seq, "unknown", (f"it cannot be judged: {type(error).__name__}",))
 
 
@@ -186,7 +186,7 @@ def _plans_of(
 ) -> Iterator[RecordedPlan | NotJudged]:
     """Yield the plans of a record. A verdict that does not follow from its inputs is tampering."""
     compiled = record.inputs.compiled
-    for attempt, plan, verdict in _tried(record, proposal):
+    for attempt, plan, verdict in _tried_plans(record, proposal):
         one = _with_plan(proposal, plan)
         before = verify_proposal(one)
         same = verdict is None or canonical_bytes(verdict) == canonical_bytes(before)
@@ -197,7 +197,7 @@ def _plans_of(
             yield RecordedPlan(recorded.seq, attempt, one, compiled, before, drifted=not same)
 
 
-def _tried(record: Any, proposal: Proposal) -> Iterator[tuple[int | None, Any, Any]]:
+def _tried_plans(record: Any, proposal: Proposal) -> Iterator[tuple[int | None, Any, Any]]:
     """Yield the index of each attempt, its plan and its recorded verdict; the decision is last."""
     if not isinstance(record, DecisionRecord):
         yield None, proposal.plan, None

@@ -19,7 +19,7 @@ from harness.audit.proofs.checkpoint import leaf_of
 from harness.audit.proofs.comparison import compare_log
 from harness.audit.proofs.merkle import Frontier
 from harness.audit.report.collecting import collect
-from harness.audit.report.report_page import rendered
+from harness.audit.report.report_page import render_page
 from harness.commands.log.log_export import export_log
 from harness.log.search.listing import Listing
 from harness.log.search.log_statistics import log_statistics
@@ -111,7 +111,7 @@ def compared(log: SqlDecisionLog) -> None:
 
 def reported(log: SqlDecisionLog) -> int:
     """Make the page of all records, and return how long it is."""
-    return sum(map(len, rendered(collect(log, RECORDS, _MOST_BYTES), "audited.db")))
+    return sum(map(len, render_page(collect(log, RECORDS, _MOST_BYTES), "audited.db")))
 
 
 def exporting(folder: Path, form: Literal["opa", "parquet"]) -> Callable[[SqlDecisionLog], bytes]:

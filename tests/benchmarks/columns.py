@@ -144,7 +144,7 @@ def reading_cost(path: Path) -> Cost:
 
     def run(_number: int) -> None:
         matrix = Matrix()
-        for one in PlanJudge(CHANGE, shown=False).compared(PlanFile(path)):
+        for one in PlanJudge(CHANGE, shown=False).compare_file(PlanFile(path)):
             matrix.add(one)
 
     return of_thread(run, lambda batch: [batch])

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from critic import Plan, Proposal, Run, consolidate, score, verify_proposal
 from harness.clock import FixedClock
-from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, sealed
+from harness.record import GENESIS, Decision, DecisionRecord, Head, RunFacts, draft, seal_record
 from harness.runtime import Execution, FixedPlanner, Permit, Recorder, redeem, run_canonical_loop
 from harness.runtime.canonical_loop import Outcome
 from harness.wire import build, parse
@@ -93,7 +93,7 @@ class NoLog:
     """A log that keeps nothing: every decision is answered with one and the same record."""
 
     def __init__(self) -> None:
-        self._record = sealed(draft(decision(0, STEPS)), Head(0, GENESIS)).record
+        self._record = seal_record(draft(decision(0, STEPS)), Head(0, GENESIS)).record
 
     def append(self, _decision: Decision, /) -> DecisionRecord:
         """Return the record that every decision gets."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evals.binding import ContentIndex, scalars, unbacked
+from evals.binding import ContentIndex, scalars, unbacked_values
 from evals.canonical_json import canonical_json
 from evals.capability import ToolCapability
 from evals.evidence import EvidenceReview, UnbackedArgument
@@ -56,7 +56,7 @@ def test_many_pieces_back_what_one_of_them_does(contents: list[Any], values: lis
     together = ContentIndex.of_all(backings)
     assert [together.backs(value) for value in values] == alone
     expected = [value for value, backed in zip(values, alone, strict=True) if not backed]
-    left = list(unbacked(values, backings))
+    left = list(unbacked_values(values, backings))
     assert list(map(canonical_json, left)) == list(map(canonical_json, expected))
 
 
@@ -64,9 +64,9 @@ def test_many_pieces_back_what_one_of_them_does(contents: list[Any], values: lis
 def test_a_value_that_lies_across_two_texts_is_not_backed(many: int) -> None:
     halves = [ContentIndex("pay 1 "), ContentIndex("2 now")]
     for value in ("1 2", "12", "pay 1 \ud8012 now", "pay 1 2 now"):
-        assert list(unbacked([value] * many, halves)) == [value] * many
+        assert list(unbacked_values([value] * many, halves)) == [value] * many
     for value in ("1", "pay 1", "2 now"):
-        assert list(unbacked([value] * many, halves)) == []
+        assert list(unbacked_values([value] * many, halves)) == []
 
 
 @LAW

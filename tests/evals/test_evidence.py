@@ -18,7 +18,7 @@ from evals.evidence import (
     UnbackedArgument,
     UnbackedGroup,
     UnmetDemand,
-    listed,
+    list_names,
     said_of,
 )
 from evals.json_schemas import compile_schema
@@ -410,7 +410,7 @@ def test_a_demand_is_the_same_in_either_order_of_its_entries() -> None:
     ],
 )
 def test_a_few_names_are_listed_and_the_rest_is_counted(names: list[str], said: str) -> None:
-    assert listed(names) == said
+    assert list_names(names) == said
 
 
 def test_what_a_demand_asks_for_is_said_in_words() -> None:

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from critic import EvidenceItem, Run, ToolCall, ToolCapability, ToolStep
 from evals.envelope import Envelope
-from evals.json_value import MAX_DEPTH, SAFE_INTEGER, detached
+from evals.json_value import MAX_DEPTH, SAFE_INTEGER, detach_json
 from tests.support import json_values
 from tests.support.effort import examples
 from tests.support.examples import good_run, refused_at
@@ -282,7 +282,7 @@ def test_a_copy_is_as_deep_as_a_value_may_be(wrap: Any) -> None:
     value = innermost = wrap(1)
     for _ in range(MAX_DEPTH - 1):
         value = wrap(value)
-    copy = detached(value)
+    copy = detach_json(value)
     assert copy == value
     for _ in range(MAX_DEPTH - 1):
         (copy,) = copy.values() if type(copy) is dict else copy

@@ -10,7 +10,7 @@ from critic import Refused
 from evals import phrases
 from evals.binding import ContentIndex
 from evals.phrases import Phrases
-from evals.tokens import has_token, marked
+from evals.tokens import has_token, mark_tokens
 from tests.support.judging import LAW, judge
 from tests.support.model.facts import Json
 
@@ -24,11 +24,11 @@ TEXTS = st.lists(PIECES, max_size=14).map("".join)
 @example("(5) 5 (5)", "5")
 def test_the_index_of_suffixes_holds_what_the_text_holds(text: str, phrase: str) -> None:
     """Nobody asks for a text without a token: it must be the whole text."""
-    whole = marked(text)
+    whole = mark_tokens(text)
     suffixes = phrases._Suffixes(whole)
     for part in (phrase, *(text[start : start + 5] for start in range(len(text)))):
         if has_token(part):
-            assert (marked(part) in suffixes) == (marked(part) in whole)
+            assert (mark_tokens(part) in suffixes) == (mark_tokens(part) in whole)
 
 
 @LAW
@@ -43,12 +43,12 @@ def test_what_a_text_backs_does_not_change_once_it_is_indexed(
 
 
 def test_a_text_is_read_from_its_beginning_a_thousand_times_only() -> None:
-    held = Phrases(marked("a b c"))
+    held = Phrases(mark_tokens("a b c"))
     for _ in range(1000):
-        assert marked("b c") in held
+        assert mark_tokens("b c") in held
     assert "_suffixes" not in vars(held)
-    assert marked("b c") in held
-    assert marked("a c") not in held
+    assert mark_tokens("b c") in held
+    assert mark_tokens("a c") not in held
     assert "_suffixes" in vars(held)
 
 

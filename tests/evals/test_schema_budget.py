@@ -181,7 +181,7 @@ ROOT: Any = {
 
 
 def titles(reference: Any, keyword: str = "$ref") -> list[str]:
-    return [str(target["title"]) for target in Targets(ROOT).of({keyword: reference})]
+    return [str(target["title"]) for target in Targets(ROOT).targets_of({keyword: reference})]
 
 
 @pytest.mark.parametrize("keyword", REFERENCES)
@@ -209,14 +209,14 @@ def test_a_reference_to_nothing_leads_nowhere(reference: Any) -> None:
 
 def test_every_reference_of_a_schema_is_followed() -> None:
     schema = {"$ref": "#/$defs/a", "$dynamicRef": "#name", "$recursiveRef": "#"}
-    found = [target["title"] for target in Targets(ROOT).of(schema)]
+    found = [target["title"] for target in Targets(ROOT).targets_of(schema)]
     assert found == ["a", "inner a", "anchored", "root", "inner"]
 
 
 def test_one_schema_is_named_once() -> None:
     inner = {"$id": "x", "$defs": {"a": {}}}
     root = {"$id": "x", "$defs": inner["$defs"], "inner": inner}
-    assert len([*Targets(root).of({"$ref": "#/$defs/a"})]) == 1
+    assert len([*Targets(root).targets_of({"$ref": "#/$defs/a"})]) == 1
 
 
 def charged(tiny: int, medium: int, large: int, refused: int) -> str | None:

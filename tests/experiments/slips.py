@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from critic import MODE_RANK, Proposal, RefusalKind, ToolCapability
 from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.json_schemas import compile_schema
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 from tests.support.model.facts import Json
 
 _PADDED_AT_MOST = 20  # steps: a larger budget is not used up by padding
@@ -74,7 +74,7 @@ def world_of(proposal: Proposal) -> World:
         proposal.plan.wire(),
         list(manifests.tool_manifest),
         [item.id for item in items],
-        [item.id for item in items if not unexpired(item.expires_at, ctx.as_of)],
+        [item.id for item in items if not is_unexpired(item.expires_at, ctx.as_of)],
         (budget.max_steps if budget else DEFAULT_MAX_STEPS) - ((spent and spent.steps) or 0),
         (budget.bucket_tokens if budget else DEFAULT_BUCKET_TOKENS)
         - ((spent and spent.tokens) or 0),

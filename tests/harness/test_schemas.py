@@ -13,7 +13,7 @@ import critic
 from critic import CriticReport, Proposal, Run
 from evals.envelope import Envelope
 from harness.cases import Case, ConsolidateInput, case_files, read_case
-from harness.record import Decision, DecisionRecord, Head, draft, sealed
+from harness.record import Decision, DecisionRecord, Head, draft, seal_record
 from harness.schemas import DIALECT, Schema, render_schemas, schemas
 from harness.wire import InvalidInput, build, parse_json
 from tests.support.paths import FIXTURES
@@ -151,7 +151,7 @@ def critic_report(value: Any) -> CriticReport:
 def record(run: Any, report: CriticReport) -> DecisionRecord:
     done = build(Run, run)
     decision = Decision(proposal=done.proposal, run=done, report=report)
-    return sealed(draft(decision), Head(0, "0" * 64)).record
+    return seal_record(draft(decision), Head(0, "0" * 64)).record
 
 
 def spoiled(root: Schema, schema: Schema, value: Any) -> Iterator[Any]:

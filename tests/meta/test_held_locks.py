@@ -161,7 +161,7 @@ def a_session_that_was_closed_is_not_handed_over(site: Site, _: Path) -> None:
     assert guard.is_open("s")
 
 
-@at("harness/guard/aio.py", "AsyncGuard._alone")
+@at("harness/guard/aio.py", "AsyncGuard._run_alone")
 def an_event_loop_has_one_event_of_a_session_at_a_time(site: Site, _: Path) -> None:
     guard, inner = AsyncGuard(guard_of(desk())), asyncio.Lock()
     gate: Any = gate_at(site, inner)
@@ -232,15 +232,15 @@ class Noting:
         self._add(one)
 
 
-@at("critic/session/session_evidence.py", "Trail.seen")
+@at("critic/session/session_evidence.py", "Trail.seen_sources")
 def nobody_else_looks_while_one_does(site: Site, _: Path) -> None:
     trail = Trail([item("a", expires_at=NOON)])
 
     def look() -> bool:
-        with trail.seen(NOON - timedelta(seconds=1)):
+        with trail.seen_sources(NOON - timedelta(seconds=1)):
             return bool(trail._shared.lock.locked())
 
-    with Held(site, trail._shared, "lock", look) as held, trail.seen(NOON):
+    with Held(site, trail._shared, "lock", look) as held, trail.seen_sources(NOON):
         pass
     assert held.result is True
 
@@ -263,14 +263,14 @@ def confined_content_is_that_of_the_own_trail(site: Site, _: Path) -> None:
     bare = EvidenceItem(id="bare", classification="card", content={})
     card = EvidenceItem(id="later", classification="card", content="4711-0815")
     trail = Trail([bare])
-    confined = trail.confined(["card"])
+    confined = trail.confined_content(["card"])
     name = site.function.rpartition(".")[2]
     works: dict[str, Callable[[], Any]] = {
         "found_in": partial(confined.found_in, ["4711-0815"]),
         "without_text": confined.without_text,
     }
     with Held(site, trail._shared, "confined_lock", works[name]) as held:
-        longer = trail.plus([card]).confined(["card"])
+        longer = trail.plus([card]).confined_content(["card"])
         assert longer.found_in(["4711-0815"]) == ["later"]
     assert held.result == (["bare"] if name == "without_text" else [None])
 
@@ -374,7 +374,7 @@ class Committed:
         self.sizes.append(len(appends))
 
 
-@at("harness/log/commits.py", ("SharedCommits._next", 1))
+@at("harness/log/commits.py", ("SharedCommits._commit_next", 1))
 def what_another_committed_is_not_committed_again(site: Site, _: Path) -> None:
     commit = Committed()
     commits = SharedCommits(commit)
@@ -383,7 +383,7 @@ def what_another_committed_is_not_committed_again(site: Site, _: Path) -> None:
     assert (held.result, commit.sizes) == ((), [2])
 
 
-@at("harness/log/commits.py", ("SharedCommits._next", 2))
+@at("harness/log/commits.py", ("SharedCommits._commit_next", 2))
 def a_commit_ends_before_the_next_begins(site: Site, _: Path) -> None:
     commit = Committed()
     commits = SharedCommits(commit)
@@ -462,10 +462,12 @@ def lines_do_not_overwrite_each_other(site: Site, tmp_path: Path) -> None:
 # Integrations.
 
 
-@at("harness/integrations/hooks/desk.py", ("HookDesk._policy", 1), ("HookDesk._policy", 2))
+@at(
+    "harness/integrations/hooks/desk.py", ("HookDesk._keep_policy", 1), ("HookDesk._keep_policy", 2)
+)
 def a_desk_keeps_a_policy_once(site: Site, tmp_path: Path) -> None:
     served, data = HookDesk(), shipped_policy("claude-code")
-    asked = partial(served._policy, data, tmp_path / "policy.toml")
+    asked = partial(served._keep_policy, data, tmp_path / "policy.toml")
     with Held(site, served, "_lock", asked) as held:
         other = asked()
     assert held.result == other
@@ -526,29 +528,35 @@ def what_is_told_waits_for_its_turn(site: Site, _: Path) -> None:
     assert status.turn == (2 if name == "deny" else 1)
 
 
-@at("harness/integrations/openai/openai_run.py", "GuardedSdkRun._ruled", "GuardedSdkRun._answered")
+@at(
+    "harness/integrations/openai/openai_run.py",
+    "GuardedSdkRun._rule_calls",
+    "GuardedSdkRun._answer_replies",
+)
 def a_run_of_the_sdk_asks_one_by_one(site: Site, _: Path) -> None:
     session = guarded()
     session.began("Look")
     run = GuardedSdkRun(session, "ada")
     said = {"d": CallReply(yes=True)}
-    rules = site.function.endswith("_ruled")
-    work: Any = partial(run._ruled, [READ]) if rules else partial(run._answered, said, ())
+    rules = site.function.endswith("_rule_calls")
+    work: Any = (
+        partial(run._rule_calls, [READ]) if rules else partial(run._answer_replies, said, ())
+    )
     with Held(site, run, "lock", work) as held:
-        run._ruled([READ._replace(id="d")])
+        run._rule_calls([READ._replace(id="d")])
     assert held.error is None
     status = session.guard.status("s")
     assert status is not None
     assert status.turn == 1 + rules
 
 
-@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun.responded")
+@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun.rule_response")
 def a_response_is_ruled_on_once(site: Site, _: Path) -> None:
     run, response = GuardedRun(guarded(), "ada"), Response()
     planned: list[Any] = []
-    run._plan = noting(planned)  # type: ignore[method-assign]
+    run._rule_plan = noting(planned)  # type: ignore[method-assign]
     any_response: Any = response
-    work = partial(run.responded, any_response, any_response)
+    work = partial(run.rule_response, any_response, any_response)
     hold_task(site, run, "_lock", work, work)
     assert len(planned) == 2
 
@@ -564,14 +572,14 @@ def noting(noted: list[Any]) -> Any:
     return note
 
 
-@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun._planned")
+@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun._rule_late")
 def a_streamed_response_is_ruled_on_once(site: Site, _: Path) -> None:
     run = GuardedRun(guarded(), "ada")
     planned: list[Any] = []
-    run._plan = noting(planned)  # type: ignore[method-assign]
+    run._rule_plan = noting(planned)  # type: ignore[method-assign]
     streamed: Any = Streamed()
     run.streams(streamed, streamed)
-    work = partial(run._planned, streamed, streamed)
+    work = partial(run._rule_late, streamed, streamed)
     hold_task(site, run, "_lock", work, work)
     assert len(planned) == 1
 
@@ -586,7 +594,7 @@ class Streamed:
         return self
 
 
-@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun.started")
+@at("harness/integrations/pydantic_ai/pydantic_ai_run.py", "GuardedRun.start_call")
 def a_call_of_several_starts_by_itself(site: Site, _: Path) -> None:
     run = GuardedRun(guarded(), "ada")
     run._is_early = True
@@ -594,7 +602,7 @@ def a_call_of_several_starts_by_itself(site: Site, _: Path) -> None:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(pydantic_ai_run, "call_as_executed", lambda *_: READ)
         with pytest.raises(Exception, match="is not open"):
-            hold_task(site, run, "_lock", partial(run.started, whole, whole, {}))
+            hold_task(site, run, "_lock", partial(run.start_call, whole, whole, {}))
 
 
 class Filter:
@@ -615,7 +623,7 @@ class Filter:
         return []
 
 
-@at("harness/integrations/mcp/mcp_http.py", "McpHttpProxy._hear.alone")
+@at("harness/integrations/mcp/mcp_http.py", "McpHttpProxy._hear.hear_alone")
 def messages_over_http_are_heard_one_by_one(site: Site, _: Path) -> None:
     none: Any = None
     proxy, filtered = McpHttpProxy(none, "http://127.0.0.1", none), Filter()
@@ -635,7 +643,7 @@ def messages_over_pipes_are_heard_one_by_one(site: Site, tmp_path: Path) -> None
     script = "import sys; sys.stdin.read()"
     any_filter: Any = filtered
     begun: list[Any] = []
-    start = mcp_stdio._started
+    start = mcp_stdio._start_server
 
     def started(argv: Any) -> Any:
         begun.extend(start(argv))
@@ -643,7 +651,7 @@ def messages_over_pipes_are_heard_one_by_one(site: Site, tmp_path: Path) -> None
 
     with pytest.MonkeyPatch.context() as patched, (tmp_path / "out").open("wb") as sink:
         patched.setattr(mcp_stdio, "Lock", lambda: holder.lock)
-        patched.setattr(mcp_stdio, "_started", started)
+        patched.setattr(mcp_stdio, "_start_server", started)
         ends = (read, sink.fileno())
         work = partial(mcp_stdio.serve_stdio, [sys.executable, "-c", script], any_filter, ends)
         os.write(write, b"{}\n")

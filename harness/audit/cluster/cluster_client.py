@@ -18,7 +18,7 @@ from time import monotonic, sleep
 from typing import Any, Final, NamedTuple, TypeGuard
 from uuid import uuid4
 
-from harness.audit.cluster.cluster_worker import InstalledCode, installed_code, packed
+from harness.audit.cluster.cluster_worker import InstalledCode, installed_code, pack_parcel
 from harness.errors import HarnessError, escape_text
 from harness.record import Head
 from harness.record.integrity import Link
@@ -73,7 +73,7 @@ class ReplayCluster:
         self._failed: HarnessError | None = None
         self._client: Any = None
 
-    def replayed(self, parcels: Iterator[Parcel]) -> Iterator[AnsweredStretch]:
+    def replay_parcels(self, parcels: Iterator[Parcel]) -> Iterator[AnsweredStretch]:
         """Yield the answers for the parcels, in their order.
 
         Raises:
@@ -85,7 +85,7 @@ class ReplayCluster:
         with _quiet():
             try:
                 self._connect()
-                yield from self._replayed(parcels)
+                yield from self._answer_parcels(parcels)
             finally:
                 self._close()
 
@@ -94,39 +94,40 @@ class ReplayCluster:
         if self._address.startswith("tls:"):
             self._require_certificates()
         try:
-            self._client = _distributed().Client(self._address, **given)
+            self._client = _import_distributed().Client(self._address, **given)
         except Exception as error:
             raise ClusterLost(
-                f"{self._where} cannot be reached ({_said(error)}): start it, or replay with --jobs"
+                f"{self._where} cannot be reached ({_error_text(error)}): start it, or replay "
+                "with --jobs"
             ) from None
 
     def _require_certificates(self) -> None:
         """Check what TLS needs: a client without it would try for long, and print why it failed."""
         reason = "none are configured"
         try:
-            context = _distributed().Security().get_connection_args("client")["ssl_context"]
+            context = _import_distributed().Security().get_connection_args("client")["ssl_context"]
         except Exception as error:
-            context, reason = None, _said(error)
+            context, reason = None, _error_text(error)
         if context is None:
             raise ClusterLost(
                 f"{self._where} needs certificates ({reason}): name their files in the "
                 "configuration of dask, as DASK_DISTRIBUTED__COMM__TLS__CLIENT__CERT"
             )
 
-    def _replayed(self, parcels: Iterator[Parcel]) -> Iterator[AnsweredStretch]:
+    def _answer_parcels(self, parcels: Iterator[Parcel]) -> Iterator[AnsweredStretch]:
         while True:
             room = self._room() if self._failed is None else 0
-            while len(self._sent) < room and self._held() < _MOST_BYTES:
+            while len(self._sent) < room and self._held_bytes() < _MOST_BYTES:
                 if not self._send(parcels):
                     break
             if not self._sent:
                 break
-            yield self._answer(self._sent[0])
+            yield self._take_answer(self._sent[0])
             self._sent.popleft()
         if self._failed is not None:
             raise self._failed
 
-    def _held(self) -> int:
+    def _held_bytes(self) -> int:
         return sum(one.size for one in self._sent)
 
     def _room(self) -> int:
@@ -151,13 +152,13 @@ class ReplayCluster:
             return False
         if parcel is None:
             return False
-        data = packed(parcel, self._expected)
+        data = pack_parcel(parcel, self._expected)
         with self._errors():
-            future = self._submitted(data)
+            future = self._submit_task(data)
         self._sent.append(_Sent(future, parcel.numbers, parcel.link, parcel.place, len(data)))
         return True
 
-    def _submitted(self, data: bytes) -> Any:
+    def _submit_task(self, data: bytes) -> Any:
         key = f"critic-replay-{self._replay_id}-{self._count}"
         self._count += 1
         # A record with all that it names is sent as a whole, whatever its size.
@@ -168,9 +169,9 @@ class ReplayCluster:
                 self._task, data, tuple(installed_code()), self._replay_id, key=key, pure=False
             )
 
-    def _answer(self, sent: _Sent) -> AnsweredStretch:
+    def _take_answer(self, sent: _Sent) -> AnsweredStretch:
         with self._errors(sent):
-            answered = self._result(sent.future)
+            answered = self._wait_for(sent.future)
         if isinstance(answered, InstalledCode):
             raise WorkersDiffer(
                 f"a worker of {self._where} has other code, so its answers would be those of "
@@ -183,7 +184,7 @@ class ReplayCluster:
             )
         return AnsweredStretch(answered.answers, sent.link)
 
-    def _result(self, future: Any) -> object:
+    def _wait_for(self, future: Any) -> object:
         """Wait for what a task returns, as long as there is a worker."""
         seconds, until = _LOOK_SECONDS, None
         while True:
@@ -214,7 +215,7 @@ class ReplayCluster:
             yield
         except HarnessError:
             raise
-        except _distributed().KilledWorker as error:
+        except _import_distributed().KilledWorker as error:
             place = "some records" if sent is None else sent.place
             raise WorkersDied(
                 f"{error.allowed_failures + 1} workers ended at {place}: give them more memory, or "
@@ -223,11 +224,13 @@ class ReplayCluster:
         except Exception as error:
             if sent is not None and sent.future.status == "error":
                 raise WorkersDiffer(
-                    f"a worker of {self._where} cannot replay ({_said(error)}): install there what "
+                    f"a worker of {self._where} cannot replay ({_error_text(error)}): install "
+                    "there what "
                     "is installed here"
                 ) from None
             raise ClusterLost(
-                f"{self._where} went away ({_said(error)}): give the same command again when it is "
+                f"{self._where} went away ({_error_text(error)}): give the same command again "
+                "when it is "
                 "back (with --resume FILE a replay goes on where it was)"
             ) from None
 
@@ -238,7 +241,7 @@ class ReplayCluster:
                 self._client.close(timeout=_CLOSE_SECONDS)
 
 
-def _distributed() -> Any:
+def _import_distributed() -> Any:
     """Return the library: an extra, slow to load, and without types."""
     return import_module("distributed")
 
@@ -266,7 +269,7 @@ def _is_for(answered: object, sent: _Sent) -> TypeGuard[AnsweredStretch]:
     return numbers == sent.numbers and answered.link == sent.link
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     text = escape_text(str(error).strip().partition("\n")[0])
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
@@ -274,7 +277,7 @@ def _said(error: Exception) -> str:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Hold back what the libraries log: errors are raised, in one line."""
-    _distributed()  # it sets the levels when it is loaded
+    _import_distributed()  # it sets the levels when it is loaded
     levels = {name: logging.getLogger(name).level for name in _LOGGERS}
     for name in levels:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)

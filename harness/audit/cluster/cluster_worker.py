@@ -36,17 +36,19 @@ class InstalledCode(NamedTuple):
 @cache
 def installed_code() -> InstalledCode:
     """Return what is installed here. It is read once per process."""
-    return InstalledCode(code_digest(), tuple((name, _version(name)) for name in _DECIDING))
+    return InstalledCode(
+        code_digest(), tuple((name, _distribution_version(name)) for name in _DECIDING)
+    )
 
 
-def _version(name: str) -> str:
+def _distribution_version(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
         return "none"
 
 
-def packed(parcel: Parcel, expected: Head | None) -> bytes:
+def pack_parcel(parcel: Parcel, expected: Head | None) -> bytes:
     """Return a parcel and the head that is expected as bytes, for `replay_packed`."""
     return pickle.dumps((parcel, expected), protocol=5)
 

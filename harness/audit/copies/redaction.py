@@ -106,11 +106,11 @@ def redact_log(log: SqlDecisionLog, new: Path, wanted: Sequence[ValueInRecord]) 
         places = [_place_of(log, value) for value in wanted]
         taken = {place.digest: value for place, value in zip(places, wanted, strict=True)}
         rows = {place.seq: place for place in places if place.seq}
-        dropped, kept = _below(log, taken, rows, upto)
+        dropped, kept = _parts_below(log, taken, rows, upto)
         _copy(log, target, _Cut(taken, dropped, rows), upto)
         if target.head() != upto.head:
-            raise LogDamaged(f"{_shown(new)}: the copy has another head: try again")
-        found = tuple(_left(target, places))
+            raise LogDamaged(f"{_show_path(new)}: the copy has another head: try again")
+        found = tuple(_find_remains(target, places))
     return Redaction(taken, kept, found)
 
 
@@ -151,22 +151,22 @@ def _require_sound(log: SqlDecisionLog) -> None:
 
 def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
     """Return where the log keeps a value apart: alone, or with what is around it."""
-    (document,) = _documents(log, value.seq, 1) or (None,)
+    (document,) = _read_documents(log, value.seq, 1) or (None,)
     if document is None or document.raw.seq != value.seq:
         raise UsageError(f"no such record: {value.seq}: the last one is {log.head().seq}")
     member, inner = value.path[0], value.path[1:]
     if member == "inputs":
         digest = document.digests.get(inner[0], "")
         body, inner = log.stored((digest,)).get(digest, b""), inner[1:]
-        whole = _parsed(log.input(digest), value)
+        whole = _parse_body(log.input(digest), value)
     elif document.redacted:
         raise UsageError(f"{value}: a part of it was redacted before")
     else:
         digest, body = "", next(log.stored_records(value.seq)).body
-        whole = _at(document.value, (member,), value)
+        whole = _value_at(document.value, (member,), value)
     parts = pieces_of([body], log.stored)
     for end in range(len(inner), 0, -1):
-        part = canonical_json(_at(whole, inner[:end], value))
+        part = canonical_json(_value_at(whole, inner[:end], value))
         if sha256(part) in parts:
             return _Place(sha256(part), part)
     if digest:
@@ -174,17 +174,17 @@ def _place_of(log: SqlDecisionLog, value: ValueInRecord) -> _Place:
     return _Place(sha256(canonical_json(whole)), canonical_json(whole), value.seq, member)
 
 
-def _documents(log: SqlDecisionLog, start: int | None, most: int) -> list[StoredDocument]:
+def _read_documents(log: SqlDecisionLog, start: int | None, most: int) -> list[StoredDocument]:
     return Replayer(log, None, judge=False).documents(islice(log.raw(start), most))
 
 
-def _parsed(body: bytes | None, value: ValueInRecord) -> Any:
+def _parse_body(body: bytes | None, value: ValueInRecord) -> Any:
     if body is None:
         raise UsageError(f"{value}: a part of it was redacted before")
     return parse_json(body, len(body))
 
 
-def _at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
+def _value_at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
     for name in path:
         if isinstance(document, list) and name.isascii() and name.isdecimal():
             document = document[int(name) : int(name) + 1] or None
@@ -196,7 +196,7 @@ def _at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:
     return document
 
 
-def _below(
+def _parts_below(
     log: SqlDecisionLog, taken: Mapping[str, Any], rows: Mapping[int, _Place], upto: _Extent
 ) -> tuple[frozenset[str], int]:
     """Return the parts that only redacted values name, and how many of theirs others name too."""
@@ -223,7 +223,7 @@ def _inputs_named(log: SqlDecisionLog, last: int) -> Iterator[str]:
 
 
 def _extent(log: SqlDecisionLog) -> _Extent:
-    with log.reading() as connection:
+    with log.begin_reading() as connection:
         return _Extent(
             head(connection), frozenset(str(one) for (one,) in connection.execute(DIGESTS.select))
         )
@@ -250,21 +250,21 @@ def _bodies(source: SqlDecisionLog, cut: _Cut, upto: _Extent) -> Iterator[tuple[
 def _rows(source: SqlDecisionLog, cut: _Cut, last: int) -> Iterator[RawRecord]:
     for raw in _up_to(last, source.stored_records()):
         place = cut.rows.get(raw.seq)
-        yield raw if place is None else raw._replace(body=_without(source, place))
+        yield raw if place is None else raw._replace(body=_replace_member(source, place))
 
 
 def _up_to(last: int, rows: Iterator[RawRecord]) -> Iterator[RawRecord]:
     return takewhile(lambda raw: raw.seq <= last, rows)
 
 
-def _without(source: SqlDecisionLog, place: _Place) -> bytes:
+def _replace_member(source: SqlDecisionLog, place: _Place) -> bytes:
     """Return the body of a record with a reference in the place of one member."""
     document = parse_json(next(source.raw(place.seq)).body)
     members = {name: canonical_json(value) for name, value in document.items()}
     return join_object({**members, place.member: reference(place.digest)})
 
 
-def _left(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[str]:
+def _find_remains(target: SqlDecisionLog, places: Iterable[_Place]) -> Iterator[str]:
     """Yield where the bytes of what was taken out still are."""
     removed = [place.whole for place in places]
     for digest, body in target.bodies():
@@ -280,5 +280,5 @@ def _batches(items: Iterator[_T]) -> Iterator[list[_T]]:
         yield batch
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     return escape_text(str(path)[-200:])

@@ -130,8 +130,8 @@ def refusal_check(
     """Return whether the share of verified plans drops by more than `most`."""
     if not before or not after:
         return GateCheck("verified plans", "inconclusive", "no decisions")
-    interval = _compared(before, after, lambda one: one.verified, mean_drop)
-    return _bounded("verified plans", "drop", interval, most)
+    interval = _compare_values(before, after, lambda one: one.verified, mean_drop)
+    return _check_bound("verified plans", "drop", interval, most)
 
 
 def missing_cases(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> list[GateCheck]:
@@ -149,7 +149,7 @@ def missing_cases(before: Sequence[JudgedCase], after: Sequence[JudgedCase]) -> 
     return [GateCheck("cases", "inconclusive", f"{said}, the first: {named}")]
 
 
-def _compared(
+def _compare_values(
     before: Sequence[_Compared],
     after: Sequence[_Compared],
     value: Callable[[_Compared], float],
@@ -218,8 +218,8 @@ def _utility(baseline: list[MeasuredRun], candidate: list[MeasuredRun], most: fl
     )
     if not before or not after:
         return GateCheck("utility", "inconclusive", "no scores")
-    interval = _compared(before, after, lambda run: run.scores["utility"], mean_drop)
-    return _bounded("utility", "drop", interval, most)
+    interval = _compare_values(before, after, lambda run: run.scores["utility"], mean_drop)
+    return _check_bound("utility", "drop", interval, most)
 
 
 def _rise(
@@ -229,11 +229,11 @@ def _rise(
     both = baseline + candidate
     if not baseline or not candidate or any(measure not in run.measures for run in both):
         return GateCheck(name, "inconclusive", f"not every run has {measure}")
-    interval = _compared(baseline, candidate, lambda run: run.measures[measure], mean_rise)
-    return _bounded(name, "rise", interval, most)
+    interval = _compare_values(baseline, candidate, lambda run: run.measures[measure], mean_rise)
+    return _check_bound(name, "rise", interval, most)
 
 
-def _bounded(name: str, worse: str, interval: BootstrapInterval, most: float) -> GateCheck:
+def _check_bound(name: str, worse: str, interval: BootstrapInterval, most: float) -> GateCheck:
     said = (
         f"{worse} {interval.observed:+.4f}, from {interval.low:+.4f} to {interval.high:+.4f}, "
         f"at most {most:+.4f}"

@@ -36,7 +36,7 @@ def release_sample(log: RecordedLog) -> ReleaseSample:
         harness.log.log_errors.LogError: the log cannot be read any further.
     """
     runs, judged, unread = list[MeasuredRun](), list[JudgedCase](), 0
-    for recorded in Replayer(log, None, judge=True).recorded(log.raw()):
+    for recorded in Replayer(log, None, judge=True).read_recorded(log.raw()):
         if isinstance(recorded, Gap):
             unread += recorded.last - recorded.first + 1
             continue
@@ -67,7 +67,7 @@ def _report_of(recorded: RecordedInputs) -> CriticReport | None:
 def _run_of(record: DecisionRecord, report: CriticReport) -> list[MeasuredRun]:
     if record.run is None or report.score is None:
         return []
-    return [_measured(_case_of(report), report.score, record.run)]
+    return [_measure_run(_case_of(report), report.score, record.run)]
 
 
 def _case_of(report: CriticReport) -> ReleaseCase:
@@ -79,12 +79,12 @@ def sample_of(runs: Iterable[Run]) -> ReleaseSample:
     measured, judged = list[MeasuredRun](), list[JudgedCase]()
     for run in runs:
         case = ReleaseCase(run.proposal.spec.id, run.proposal.ctx.trace_id)
-        measured.append(_measured(case, score(run), run))
+        measured.append(_measure_run(case, score(run), run))
         judged.append(JudgedCase(case, float(verify_proposal(run.proposal).ok)))
     return ReleaseSample(measured, judged, 0)
 
 
-def _measured(case: ReleaseCase, scored: ScoreVerdict, run: Run | RunFacts) -> MeasuredRun:
+def _measure_run(case: ReleaseCase, scored: ScoreVerdict, run: Run | RunFacts) -> MeasuredRun:
     scores = dict(scored.scorecard.scores)
     facts = {"wall_ms": run.wall_ms, "cost_micros": run.cost_micros}
     return MeasuredRun(

@@ -70,7 +70,7 @@ def leaf_of(own_hash: str) -> bytes:
     return leaf_hash(bytes.fromhex(own_hash))
 
 
-def named(checkpoint: Checkpoint) -> Checkpoint:
+def name_checkpoint(checkpoint: Checkpoint) -> Checkpoint:
     """Return a checkpoint with the name of its log: after its first record, if it has none.
 
     Raises:
@@ -101,7 +101,7 @@ def cosign(
     """Add the signature of a witness, in the place of an older one of the same key."""
     seconds = int(moment.timestamp())
     own_id = key_id(name, COSIGNATURE, key.public)
-    made = seconds.to_bytes(8) + key.key.sign(_cosigned(seconds, signed.note.text))
+    made = seconds.to_bytes(8) + key.key.sign(_cosigned_text(seconds, signed.note.text))
     others = [one for one in signed.note.signatures if (one.name, one.key_id) != (name, own_id)]
     cosigned = (*others, NoteSignature(name, own_id, made))
     return signed._replace(note=signed.note._replace(signatures=cosigned))
@@ -153,20 +153,20 @@ def require_origin(checkpoint: Checkpoint, origin: str, where: str) -> None:
 
 
 def _require_signed(note: SignedNote, checkpoint: Checkpoint, key: PublicKey, where: str) -> None:
-    own = [one for one in note.signatures if _kind(one, checkpoint, key)]
+    own = [one for one in note.signatures if _signature_kind(one, checkpoint, key)]
     if not own:
         raise InvalidCheckpoint(
             f"{where}: the checkpoint is not signed by {key.where}: name the public key of who "
             "signed it"
         )
-    if not all(_holds(one, _kind(one, checkpoint, key), key, note.text) for one in own):
+    if not all(_holds(one, _signature_kind(one, checkpoint, key), key, note.text) for one in own):
         raise InvalidCheckpoint(
             f"{where}: the signature of {key.where} does not hold: the checkpoint was changed "
             "after it was signed"
         )
 
 
-def _kind(one: NoteSignature, checkpoint: Checkpoint, key: PublicKey) -> int:
+def _signature_kind(one: NoteSignature, checkpoint: Checkpoint, key: PublicKey) -> int:
     """Return the type of a signature that a key is said to have made; 0 for that of another."""
     # A log signs under its own name, and a witness under any.
     names = {ED25519: key.name or checkpoint.origin, COSIGNATURE: key.name or one.name}
@@ -181,9 +181,9 @@ def _holds(one: NoteSignature, kind: int, key: PublicKey, text: str) -> bool:
     if kind == ED25519:
         return key.verifies(one.signature, text.encode())
     seconds, made = int.from_bytes(one.signature[:8]), one.signature[8:]
-    return key.verifies(made, _cosigned(seconds, text))
+    return key.verifies(made, _cosigned_text(seconds, text))
 
 
-def _cosigned(seconds: int, text: str) -> bytes:
+def _cosigned_text(seconds: int, text: str) -> bytes:
     """Return what a witness signs at a time."""
     return f"cosignature/v1\ntime {seconds}\n{text}".encode()

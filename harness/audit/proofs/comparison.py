@@ -82,7 +82,7 @@ class LogComparison:
         elif same == _SHOWN:
             self.departures.append(Departure(kind, "and more"))
 
-    def found(self, *kinds: DepartureKind) -> bool:
+    def has_departure(self, *kinds: DepartureKind) -> bool:
         """Return whether there is a departure of one of these kinds."""
         return any(one.kind in kinds for one in self.departures)
 
@@ -105,7 +105,7 @@ def compare_log(
     walk, inputs = _Walk(checkpoint), _Inputs(log)
     replayer, rows = Replayer(log, None, judge=False), watch(log.raw())
     while page := list(islice(rows, _PAGE)):
-        for document in inputs.fetched(replayer.documents(page)):
+        for document in inputs.fetch_inputs(replayer.documents(page)):
             walk.take(document)
             inputs.compare(document)
     result = walk.end()  # an altered input says nothing of the chain
@@ -138,23 +138,23 @@ def compare_hashes(hashes: Iterable[tuple[int, str]], checkpoint: Checkpoint) ->
         tree.append(leaf_of(own_hash))
         first, last = first or own_hash, own_hash
         if checkpoint.first and checkpoint.first != first:
-            return _exchanged(first, checkpoint)
+            return _exchanged_log(first, checkpoint)
     if tree.size < checkpoint.size:
-        return _truncated(tree.size, checkpoint)
-    return last if tree.root() == checkpoint.root else _forked(checkpoint)
+        return _truncated_log(tree.size, checkpoint)
+    return last if tree.root() == checkpoint.root else _forked_log(checkpoint)
 
 
-def _exchanged(first: str, signed: Checkpoint) -> Departure:
+def _exchanged_log(first: str, signed: Checkpoint) -> Departure:
     text = f"record 1 is {first[:12]}..., the checkpoint is of {signed.first[:12]}..."
     return Departure("exchanged", f"it is another log: {text}")
 
 
-def _truncated(size: int, signed: Checkpoint) -> Departure:
+def _truncated_log(size: int, signed: Checkpoint) -> Departure:
     text = f"the checkpoint is of {signed.size} records, the log holds {size}"
     return Departure("truncated", text)
 
 
-def _forked(signed: Checkpoint) -> Departure:
+def _forked_log(signed: Checkpoint) -> Departure:
     text = f"the first {signed.size} records do not lead to the root of the checkpoint"
     return Departure("forked", f"{text}: others were signed in their place")
 
@@ -167,7 +167,7 @@ class _Inputs:
         self._reader = InputReader()
         self.result = LogComparison()
 
-    def fetched(self, documents: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
+    def fetch_inputs(self, documents: Sequence[StoredDocument]) -> Iterator[StoredDocument]:
         """Yield records, each while what it names is at hand."""
         self._bodies.make_room()
         fits = self._bodies.fetch(one for each in documents for one in each.digests.values())
@@ -239,14 +239,14 @@ class _Walk:
         """Compare what was read with the checkpoint."""
         self._moved.report(self.result)
         result, signed = self.result, self._checkpoint
-        sound = not result.found("altered", "removed", "reordered", "spliced")
+        sound = not result.has_departure("altered", "removed", "reordered", "spliced")
         result.size, result.root, result.first = self._tree.size, self._tree.root(), self._first
         if signed.first and self._first and sound and signed.first != self._first:
-            result.add(*_exchanged(self._first, signed))
+            result.add(*_exchanged_log(self._first, signed))
         elif result.size < signed.size:
-            result.add(*_truncated(result.size, signed))
+            result.add(*_truncated_log(result.size, signed))
         elif sound and self._root != signed.root:
-            result.add(*_forked(signed))
+            result.add(*_forked_log(signed))
         return result
 
 

@@ -43,16 +43,16 @@ class Cosigner:
             OSError: the file cannot be read or written. Nothing was signed.
         """
         with lock_file(file_beside(self._seen, ".lock")):
-            last = self._last()
+            last = self._last_checkpoint()
             if last is not None:
                 require_origin(given.checkpoint, last.origin, "the witness")
                 if departure := _departure(last, given.checkpoint, proof):
                     return departure
             signed = cosign(given, self._key, self._name, moment)
-            replace_file(self._seen, signed.note.spelled().encode(), mode=0o600)
+            replace_file(self._seen, signed.note.note_text().encode(), mode=0o600)
         return signed
 
-    def _last(self) -> Checkpoint | None:
+    def _last_checkpoint(self) -> Checkpoint | None:
         where = escape_text(str(self._seen)[-200:])
         if self._seen.exists() and not self._seen.is_file():  # a device may never end
             raise InvalidCheckpoint(f"{where}: not a file: name the one that the witness keeps")

@@ -68,7 +68,7 @@ def inclusion_ranges(index: int, size: int) -> list[Range]:
     ranges = []
     start, end = 0, size
     while end - start > 1:
-        middle = start + _left(end - start)
+        middle = start + _left_size(end - start)
         if index < middle:
             ranges.append((middle, end))
             end = middle
@@ -89,7 +89,7 @@ def consistency_ranges(old: int, size: int) -> list[Range]:
     ranges = []
     start, end = 0, size
     while old != end:
-        middle = start + _left(end - start)
+        middle = start + _left_size(end - start)
         if old <= middle:
             ranges.append((middle, end))
             end = middle
@@ -164,6 +164,6 @@ def is_consistent(old: int, old_root: bytes, size: int, root: bytes, path: Seque
     return last == 0 and (before, after) == (old_root, root)
 
 
-def _left(size: int) -> int:
+def _left_size(size: int) -> int:
     """Return the number of leaves of the left subtree: the largest power of two below `size`."""
     return 1 << (size - 1).bit_length() - 1

@@ -50,7 +50,7 @@ class SignedNote(NamedTuple):
     text: str
     signatures: tuple[NoteSignature, ...]
 
-    def spelled(self) -> str:
+    def note_text(self) -> str:
         """Return the note as it is written to a file."""
         return f"{self.text}\n{''.join(one.line() for one in self.signatures)}"
 

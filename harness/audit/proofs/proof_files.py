@@ -56,7 +56,7 @@ class ProofFile(NamedTuple):
     note: str
     record: bytes = b""
 
-    def spelled(self) -> str:
+    def file_text(self) -> str:
         """Return the proof as it is written to a file."""
         if self.record:
             head = f"{INCLUSION}\nextra {in_base64(self.record)}\nindex {self.number - 1}\n"
@@ -64,7 +64,7 @@ class ProofFile(NamedTuple):
             head = f"{CONSISTENCY}{self.number}\n"
         return f"{head}{''.join(f'{in_base64(one)}{chr(10)}' for one in self.path)}\n{self.note}"
 
-    def shown(self) -> object:
+    def show_record(self) -> object:
         """Return the record as JSON; of a redacted one its hash."""
         data = self.record
         return parse_json(data, len(data)) if data[:1] == b"{" else data.decode()
@@ -106,7 +106,7 @@ def prove_record(
     if not document.redacted and document.own_hash != raw.hash:
         raise InvalidCheckpoint(f"record {raw.seq} is not what was recorded: replay the log")
     shown = raw.hash.encode() if document.redacted else raw.body
-    return ProofFile(raw.seq, tuple(path), _spelled(checkpoint, note), shown)
+    return ProofFile(raw.seq, tuple(path), _checkpoint_text(checkpoint, note), shown)
 
 
 def prove_extension(
@@ -125,7 +125,7 @@ def prove_extension(
     path = _roots(leaves, ranges, new.size)
     if not is_consistent(old.size, old.root, new.size, new.root, path):
         raise _of_another_log()
-    return ProofFile(old.size, tuple(path), note.spelled())
+    return ProofFile(old.size, tuple(path), note.note_text())
 
 
 def read_proof(data: bytes, where: str) -> ProofFile:
@@ -140,10 +140,10 @@ def read_proof(data: bytes, where: str) -> ProofFile:
     if lines[0] == INCLUSION:
         extra = lines.pop(1) if len(lines) > 1 and lines[1].startswith("extra ") else ""
         record = from_base64(extra.removeprefix("extra ")) or b""
-        number = _number(lines[1:2], "index ", where) + 1
+        number = _read_number(lines[1:2], "index ", where) + 1
         hashes = lines[2:]
     else:
-        number, hashes = _number(lines[:1], CONSISTENCY, where), lines[1:]
+        number, hashes = _read_number(lines[:1], CONSISTENCY, where), lines[1:]
     path = tuple(from_base64(line) or b"" for line in hashes)
     if not blank or len(path) > _MOST_HASHES or any(len(one) != HASH_BYTES for one in path):
         raise InvalidCheckpoint(f"{where}: not a proof: its hashes are malformed")
@@ -190,7 +190,9 @@ def inclusion_error(proof: ProofFile, checkpoint: Checkpoint) -> str | None:
         if not own_hash or document.error or document.value.get("hash") != own_hash:
             return f"its record was altered: {document.error or 'it has another hash'}"
         if told != seq:
-            return f"it is of another record: its place is {seq}, its record says {_shown(told)}"
+            return (
+                f"it is of another record: its place is {seq}, its record says {_show_value(told)}"
+            )
     if root_of_inclusion(leaf_of(own_hash), seq - 1, checkpoint.size, proof.path) != (
         checkpoint.root
     ):
@@ -214,16 +216,16 @@ def _of_another_log() -> InvalidCheckpoint:
     )
 
 
-def _spelled(checkpoint: Checkpoint, note: SignedNote | None) -> str:
-    return f"{checkpoint.text()}\n" if note is None else note.spelled()
+def _checkpoint_text(checkpoint: Checkpoint, note: SignedNote | None) -> str:
+    return f"{checkpoint.text()}\n" if note is None else note.note_text()
 
 
-def _number(lines: list[str], start: str, where: str) -> int:
+def _read_number(lines: list[str], start: str, where: str) -> int:
     number = from_decimal(lines[0].removeprefix(start)) if lines else None
     if number is None or not lines[0].startswith(start):
         raise InvalidCheckpoint(f"{where}: not a proof: it lacks the line `{start}N`")
     return number
 
 
-def _shown(told: object) -> str:
+def _show_value(told: object) -> str:
     return "nothing" if told is None else escape_name(str(told)[:80])

@@ -32,7 +32,7 @@ from harness.record.integrity import START
 from harness.replay.engine import Replayer
 from harness.replay.log_check import check_log
 from harness.replay.result import ReplayResult
-from harness.replay.session_facts import SessionHistory, completed
+from harness.replay.session_facts import SessionHistory, complete_answer
 from harness.replay.stretches import link_at
 from harness.wire import InvalidInput
 
@@ -69,7 +69,7 @@ class Details:
         text, used = data_text(detail), tuple(self._used)
         self._used.clear()
         for number in used:
-            self._count(number, 1)
+            self._count_users(number, 1)
         self._kept.append((seq, text, used))
         self._left -= len(text)
         while self._left < 0 and self._kept:
@@ -80,9 +80,9 @@ class Details:
         self._left += len(text)
         self.dropped += 1
         for number in used:
-            self._count(number, -1)
+            self._count_users(number, -1)
 
-    def _count(self, number: int, by: int) -> None:
+    def _count_users(self, number: int, by: int) -> None:
         text, users = self._shared[number]
         self._shared[number] = text, users + by
         if users + by == 0:
@@ -147,7 +147,7 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
     _check(log, found)
     gaps = [gap for gap in found.gaps if gap.last >= first]
     inputs = InputsOfRecords(log)
-    rows = _shown(log, found)
+    rows = _shown_rows(log, found)
     while page := list(islice(rows, _PAGE)):
         read = [(raw, _read(raw)) for raw in page]
         inputs.fetch(one.inputs for _, one in read if isinstance(one, DecisionRecord | BegunRecord))
@@ -158,7 +158,7 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
     return found
 
 
-def _shown(log: SqlDecisionLog, found: Collected) -> Iterator[RawRecord]:
+def _shown_rows(log: SqlDecisionLog, found: Collected) -> Iterator[RawRecord]:
     """Yield the rows to show. Rows with numbers below 1 are shown with those of the whole log."""
     rows = log.raw(None if found.first == 1 else found.first)
     return takewhile(lambda raw: raw.seq <= found.head.seq, rows)
@@ -168,14 +168,14 @@ def _check(log: SqlDecisionLog, found: Collected) -> None:
     replayer = Replayer(log, None, judge=False)
     link = START if found.first == 1 else link_at(log, replayer, found.first - 1)
     sessions = SessionHistory()
-    for answer, _ in replayer.replayed(_shown(log, found), link):
-        result = completed(answer, sessions)
+    for answer, _ in replayer.replay_rows(_shown_rows(log, found), link):
+        result = complete_answer(answer, sessions)
         found.answers[result.status] += 1
         if not result:
-            found.checked[result.seq] = _checked(result)
+            found.checked[result.seq] = _checked_of(result)
 
 
-def _checked(result: ReplayResult) -> Checked:
+def _checked_of(result: ReplayResult) -> Checked:
     return Checked(result.status, result.reasons)
 
 
@@ -202,7 +202,7 @@ def _take(
         return
     # A record that claims another number is shown where it is; the check says what is wrong.
     record = record.model_copy(update={"seq": raw.seq})
-    given = None if isinstance(record, CriticErrorRecord) else inputs.of(record.inputs)
+    given = None if isinstance(record, CriticErrorRecord) else inputs.inputs_of(record.inputs)
     found.tallies.outcomes[outcome_of_row(record, checked)] += 1
     if isinstance(record, DecisionRecord) and given is not None:
         found.tallies.add(record, given)

@@ -19,10 +19,10 @@ from evals.context import RunContext
 from evals.manifest import CompiledContext, EvidenceItem
 from evals.plan import Plan, ToolStep
 from evals.run import ToolCall
-from evals.timestamps import format_time, unexpired
+from evals.timestamps import format_time, is_unexpired
 from harness.audit.report.parsed_inputs import ShownInputs
 from harness.audit.report.record_rows import Checked, tool_name
-from harness.audit.report.visible_text import visible, visible_json
+from harness.audit.report.visible_text import make_visible, visible_json
 from harness.canonical import canonical_json
 from harness.record import BegunRecord, DecisionRecord, LogRecord, RunFacts
 
@@ -66,17 +66,19 @@ class Questions:
         key = trace, record.inputs.plan
         note = (decision.error if decision else None) or ""
         if (question := self._open.get(key)) is not None:
-            self._answer(question, key, record.seq, note, _approver(inputs, record.inputs.plan))
+            self._answer_question(
+                question, key, record.seq, note, _approver(inputs, record.inputs.plan)
+            )
         if decision is None or note or not isinstance(decision.report.verify, Refused):
             return
         if decision.report.verify.approvable:
             asked = AskedQuestion(
-                record.seq, visible(trace), visible(decision.report.verify.reasons[0])
+                record.seq, make_visible(trace), make_visible(decision.report.verify.reasons[0])
             )
             self.asked.append(asked)
             self._open[key] = asked
 
-    def _answer(
+    def _answer_question(
         self,
         question: AskedQuestion,
         key: tuple[str, str],
@@ -85,9 +87,9 @@ class Questions:
         approver: str | None,
     ) -> None:
         if note.startswith(_DENIED):
-            question.answer, question.yes = visible(note), False
+            question.answer, question.yes = make_visible(note), False
         elif approver is not None:
-            question.answer, question.yes = f"approved by {visible(approver)}", True
+            question.answer, question.yes = f"approved by {make_visible(approver)}", True
         else:
             return
         question.answered_by = seq
@@ -112,19 +114,19 @@ def opened_record(
     detail: dict[str, Any] = {
         "hash": record.hash,
         "prev": record.prev_hash,
-        "rules": visible(record.ruleset_version),
+        "rules": make_visible(record.ruleset_version),
         "code": record.rules_digest,
     }
     if checked is not None:
-        detail["check"] = [checked.status, *(visible(one) for one in checked.reasons)]
+        detail["check"] = [checked.status, *(make_visible(one) for one in checked.reasons)]
     if inputs is not None:
         detail |= _of_inputs(inputs, share)
     if isinstance(record, DecisionRecord):
         detail |= _of_decision(record)
-        _place(detail, record, inputs)
+        _place_calls(detail, record, inputs)
     elif isinstance(record, BegunRecord):
         detail["permit"] = record.permit
-        detail["used"] = [visible(one.approval_id) for one in record.approvals or ()]
+        detail["used"] = [make_visible(one.approval_id) for one in record.approvals or ()]
     else:
         detail["asked"] = visible_json(record.asked)
     if not isinstance(record, DecisionRecord | BegunRecord):
@@ -135,12 +137,12 @@ def opened_record(
 def _of_inputs(inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
     shown: dict[str, Any] = {"faults": list(inputs.faults)}
     if inputs.ctx is not None:
-        shown["ctx"] = _context(inputs.ctx)
+        shown["ctx"] = _context_detail(inputs.ctx)
     if inputs.spec is not None:
-        outputs = [visible(name) for name in inputs.spec.required_outputs or ()]
-        shown["spec"] = {"id": visible(inputs.spec.id), "outputs": outputs}
+        outputs = [make_visible(name) for name in inputs.spec.required_outputs or ()]
+        shown["spec"] = {"id": make_visible(inputs.spec.id), "outputs": outputs}
     if inputs.plan is not None:
-        shown["plan"] = _plan(inputs.plan, inputs, share)
+        shown["plan"] = _plan_detail(inputs.plan, inputs, share)
     if inputs.compiled is not None:
         pinned = {
             ref
@@ -150,11 +152,11 @@ def _of_inputs(inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
         others = [
             one for one in inputs.compiled.manifests.evidence_manifest if one.id not in pinned
         ]
-        shown["others"] = [share(_item(one)) for one in others]
+        shown["others"] = [share(_item_detail(one)) for one in others]
     return shown
 
 
-def _context(ctx: RunContext) -> dict[str, Any]:
+def _context_detail(ctx: RunContext) -> dict[str, Any]:
     shown: dict[str, Any] = {"mode": ctx.safety_mode}
     if ctx.as_of is not None:
         shown["as_of"] = format_time(ctx.as_of)
@@ -163,28 +165,29 @@ def _context(ctx: RunContext) -> dict[str, Any]:
     if ctx.spent is not None:
         shown["spent"] = {"steps": ctx.spent.steps, "tokens": ctx.spent.tokens}
     shown["approvals"] = [
-        {"id": visible(one.approval_id), "by": visible(one.approver)} for one in ctx.approvals or ()
+        {"id": make_visible(one.approval_id), "by": make_visible(one.approver)}
+        for one in ctx.approvals or ()
     ]
     return shown
 
 
-def _plan(plan: Plan, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
-    outputs = [visible(name) for name in plan.declared_outputs]
-    steps = [_step(step, inputs, share) for step in plan.steps]
-    named = {} if plan.plan_id is None else {"id": visible(plan.plan_id)}
+def _plan_detail(plan: Plan, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
+    outputs = [make_visible(name) for name in plan.declared_outputs]
+    steps = [_step_detail(step, inputs, share) for step in plan.steps]
+    named = {} if plan.plan_id is None else {"id": make_visible(plan.plan_id)}
     return {**named, "outputs": outputs, "steps": steps}
 
 
-def _step(step: Any, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
+def _step_detail(step: Any, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
     refs = dict.fromkeys(step.evidence_refs or ())
     shown: dict[str, Any] = {"pins": [_pin(ref, inputs, share) for ref in refs]}
     if step.id is not None:
-        shown["id"] = visible(step.id)
+        shown["id"] = make_visible(step.id)
     if step.requires_evidence:
-        shown["needs"] = [visible(name) for name in step.requires_evidence]
+        shown["needs"] = [make_visible(name) for name in step.requires_evidence]
     if not isinstance(step, ToolStep):
-        return {**shown, "summary": visible(step.summary or "", 2_000)}
-    shown |= {"tool": visible(tool_name(step)), "args": visible_json(step.args)}
+        return {**shown, "summary": make_visible(step.summary or "", 2_000)}
+    shown |= {"tool": make_visible(tool_name(step)), "args": visible_json(step.args)}
     return shown | _tier(step, inputs.compiled)
 
 
@@ -195,23 +198,23 @@ def _tier(step: ToolStep, compiled: CompiledContext | None) -> dict[str, Any]:
     if tool is None:
         return {"tier": None}
     demands = (one if isinstance(one, str) else one.class_ for one in tool.requires_evidence or ())
-    return {"tier": tool.approval_mode, "demands": [*dict.fromkeys(map(visible, demands))]}
+    return {"tier": tool.approval_mode, "demands": [*dict.fromkeys(map(make_visible, demands))]}
 
 
 def _pin(ref: str, inputs: ShownInputs, share: Sharing) -> dict[str, Any]:
     item = None if inputs.compiled is None else inputs.compiled.manifests.evidence.get(ref)
     if item is None:
-        return {"ref": visible(ref)}
+        return {"ref": make_visible(ref)}
     as_of = None if inputs.ctx is None else inputs.ctx.as_of
-    expired = {} if unexpired(item.expires_at, as_of) else {"expired": True}
-    return {"item": share(_item(item)), **expired}
+    expired = {} if is_unexpired(item.expires_at, as_of) else {"expired": True}
+    return {"item": share(_item_detail(item)), **expired}
 
 
-def _item(item: EvidenceItem) -> dict[str, Any]:
-    shown = {"id": visible(item.id), "class": visible(item.classification)}
+def _item_detail(item: EvidenceItem) -> dict[str, Any]:
+    shown = {"id": make_visible(item.id), "class": make_visible(item.classification)}
     for name in ("snapshot", "subject"):
         if (text := getattr(item, name)) is not None:
-            shown[name] = visible(text)
+            shown[name] = make_visible(text)
     if item.expires_at is not None:
         shown["expires"] = format_time(item.expires_at)
     if item.source is not None:
@@ -223,11 +226,11 @@ def _item(item: EvidenceItem) -> dict[str, Any]:
 def _of_decision(record: DecisionRecord) -> dict[str, Any]:
     shown: dict[str, Any] = {"verdict": _verdict(record.report.verify)}
     if record.report.score is not None:
-        shown["score"] = _score(record.report.score)
+        shown["score"] = _score_detail(record.report.score)
     if record.run is not None:
         shown["run"] = _run(record.run)
     if record.error is not None:
-        shown["error"] = visible(record.error)
+        shown["error"] = make_visible(record.error)
     if record.begun is not None:
         shown["begun"] = record.begun
     shown["attempts"] = [
@@ -239,25 +242,29 @@ def _of_decision(record: DecisionRecord) -> dict[str, Any]:
 
 def _verdict(verdict: Verified | Refused) -> dict[str, Any]:
     if isinstance(verdict, Verified):
-        reasons = [visible(one) for one in verdict.reasons]
-        return {"ok": True, "reasons": reasons, "caveats": [*map(visible, verdict.caveats)]}
-    return {"ok": False, "violations": [_violation(one) for one in verdict.violations]}
+        reasons = [make_visible(one) for one in verdict.reasons]
+        return {"ok": True, "reasons": reasons, "caveats": [*map(make_visible, verdict.caveats)]}
+    return {"ok": False, "violations": [_violation_detail(one) for one in verdict.violations]}
 
 
-def _violation(one: Violation) -> dict[str, Any]:
-    shown: dict[str, Any] = {"kind": one.kind, "check": one.check, "reason": visible(one.reason)}
+def _violation_detail(one: Violation) -> dict[str, Any]:
+    shown: dict[str, Any] = {
+        "kind": one.kind,
+        "check": one.check,
+        "reason": make_visible(one.reason),
+    }
     if one.offending_step is not None:
         shown["step"] = one.offending_step
     return shown | ({"approvable": True} if one.approvable else {})
 
 
-def _score(score: ScoreVerdict) -> list[dict[str, Any]]:
+def _score_detail(score: ScoreVerdict) -> list[dict[str, Any]]:
     return [
         {
             "by": name,
             "score": one.score,
             "status": one.status,
-            "findings": [f"{it.severity}: {visible(it.message)}" for it in one.findings],
+            "findings": [f"{it.severity}: {make_visible(it.message)}" for it in one.findings],
         }
         for name, one in score.scorecard.scores
     ]
@@ -266,10 +273,12 @@ def _score(score: ScoreVerdict) -> list[dict[str, Any]]:
 def _run(run: RunFacts) -> dict[str, Any]:
     numbers = {name: getattr(run, name) for name in ("wall_ms", "tokens", "cost_micros")}
     shown: dict[str, Any] = {name: it for name, it in numbers.items() if it is not None}
-    return {**shown, "id": visible(run.run_id), "outputs": visible_json(run.outputs)}
+    return {**shown, "id": make_visible(run.run_id), "outputs": visible_json(run.outputs)}
 
 
-def _place(detail: dict[str, Any], record: DecisionRecord, inputs: ShownInputs | None) -> None:
+def _place_calls(
+    detail: dict[str, Any], record: DecisionRecord, inputs: ShownInputs | None
+) -> None:
     """Put every call beside its step; those of no step stay with the run."""
     if record.run is None:
         return
@@ -277,14 +286,14 @@ def _place(detail: dict[str, Any], record: DecisionRecord, inputs: ShownInputs |
     steps: Sequence[Any] = () if plan is None else plan.steps
     for call in record.run.calls:
         planned = steps[call.step] if call.step < len(steps) else None
-        shown = _call(call, planned)
+        shown = _call_detail(call, planned)
         if planned is None:
             detail["run"].setdefault("calls", []).append(shown)
         else:
             detail["plan"]["steps"][call.step].setdefault("calls", []).append(shown)
 
 
-def _call(call: ToolCall, planned: Any) -> dict[str, Any]:
+def _call_detail(call: ToolCall, planned: Any) -> dict[str, Any]:
     names = ("duration_ms", "tokens", "cost_micros")
     shown: dict[str, Any] = {name: getattr(call, name) for name in names}
     shown = {name: number for name, number in shown.items() if number is not None}
@@ -292,13 +301,13 @@ def _call(call: ToolCall, planned: Any) -> dict[str, Any]:
     if call.output is not None:
         shown["output"] = visible_json(call.output)
     if call.error is not None:
-        shown["error"] = visible(call.error)
-    sent, tool = visible_json(call.args), visible(tool_name(call))
+        shown["error"] = make_visible(call.error)
+    sent, tool = visible_json(call.args), make_visible(tool_name(call))
     if not isinstance(planned, ToolStep) or tool_name(planned) != tool_name(call):
         return {**shown, "other_tool": tool, "other_args": sent}
     # Compared as bytes: to Python, `True` equals `1`.
-    return shown if _same(planned.args, call.args) else {**shown, "other_args": sent}
+    return shown if _is_same(planned.args, call.args) else {**shown, "other_args": sent}
 
 
-def _same(left: Any, right: Any) -> bool:
+def _is_same(left: Any, right: Any) -> bool:
     return canonical_json(left) == canonical_json(right)

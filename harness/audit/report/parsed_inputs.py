@@ -55,9 +55,9 @@ class InputsOfRecords:
             new = list(dict.fromkeys(wanted))
         bodies = self._log.inputs(digest for _, digest in new)
         for name, digest in new:
-            self._parsed[name, digest] = _parsed(name, bodies.get(digest))
+            self._parsed[name, digest] = _parse_input(name, bodies.get(digest))
 
-    def of(self, named: InputDigests) -> ShownInputs:
+    def inputs_of(self, named: InputDigests) -> ShownInputs:
         """Return the inputs of a record whose page was fetched."""
         found = {name: self._parsed[name, getattr(named, name)] for name in INPUT_NAMES}
         faults = [f"{name} {fault}" for name, fault in found.items() if isinstance(fault, str)]
@@ -65,7 +65,7 @@ class InputsOfRecords:
         return ShownInputs(**values, faults=tuple(faults))
 
 
-def _parsed(name: str, body: bytes | None) -> Envelope | str:
+def _parse_input(name: str, body: bytes | None) -> Envelope | str:
     """Return the input, or why there is none."""
     if body is None:
         return "is missing"

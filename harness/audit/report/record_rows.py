@@ -7,7 +7,7 @@ from critic.verdicts import Refused
 from evals.plan import Plan, ToolStep
 from evals.timestamps import format_time
 from harness.audit.report.parsed_inputs import ShownInputs
-from harness.audit.report.visible_text import visible
+from harness.audit.report.visible_text import make_visible
 from harness.record import BegunRecord, DecisionRecord, Gap, LogRecord
 
 _TOOLS: Final = 8
@@ -29,18 +29,18 @@ def row_of(
     row: dict[str, Any] = {"seq": record.seq, "is": outcome_of_row(record, checked)}
     if isinstance(record, DecisionRecord):
         report = record.report
-        row |= {"at": format_time(report.decided_at), "said": visible(report.rationale)}
-        row |= {"trace": visible(report.trace_id), "key": visible(report.decision_key)}
+        row |= {"at": format_time(report.decided_at), "said": make_visible(report.rationale)}
+        row |= {"trace": make_visible(report.trace_id), "key": make_visible(report.decision_key)}
         row |= {"why": why} if (why := refusal_kind(report)) else {}
     elif isinstance(record, BegunRecord):
-        row |= {"at": format_time(record.begun_at), "trace": visible(record.trace_id)}
+        row |= {"at": format_time(record.begun_at), "trace": make_visible(record.trace_id)}
     else:
-        row |= {"at": format_time(record.failed_at), "said": visible(record.where)}
-        row |= {"trace": visible(record.trace_id)} if record.trace_id else {}
+        row |= {"at": format_time(record.failed_at), "said": make_visible(record.where)}
+        row |= {"trace": make_visible(record.trace_id)} if record.trace_id else {}
     if inputs is not None and inputs.ctx is not None:
         row["mode"] = inputs.ctx.safety_mode
     if inputs is not None and inputs.plan is not None:
-        row["tools"] = _tools(inputs.plan)
+        row["tools"] = _tool_names(inputs.plan)
     return row | ({"check": checked.status} if checked is not None else {})
 
 
@@ -52,7 +52,7 @@ def row_of_gap(gap: Gap) -> dict[str, Any]:
 def row_of_unreadable(seq: int, why: str, checked: Checked | None) -> dict[str, Any]:
     """Return the line of a record whose bytes are not a record."""
     status = "tampered" if checked is None else checked.status
-    return {"seq": seq, "is": "unreadable", "said": visible(why), "check": status}
+    return {"seq": seq, "is": "unreadable", "said": make_visible(why), "check": status}
 
 
 def outcome_of_row(record: LogRecord, checked: Checked | None) -> RowOutcome:
@@ -74,9 +74,9 @@ def refusal_kind(report: CriticReport) -> str | None:
     return "score" if report.refused_at == "score" else None
 
 
-def _tools(plan: Plan) -> list[str]:
+def _tool_names(plan: Plan) -> list[str]:
     names = dict.fromkeys(tool_name(step) for step in plan.steps if isinstance(step, ToolStep))
-    shown = [visible(name) for name in names][:_TOOLS]
+    shown = [make_visible(name) for name in names][:_TOOLS]
     return shown + ([f"and {len(names) - _TOOLS} more"] if len(names) > _TOOLS else [])
 
 

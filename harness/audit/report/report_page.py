@@ -23,7 +23,7 @@ from harness.audit.report.page_words import (
     REFUSAL_WORDS,
     kind_style,
 )
-from harness.audit.report.visible_text import data_text, visible
+from harness.audit.report.visible_text import data_text, make_visible
 from harness.errors import UsageError
 
 WIDTH: Final = 720
@@ -151,7 +151,7 @@ _MOST_SAID: Final = 20
 _MOST_QUESTIONS: Final = 200
 
 
-def rendered(found: Collected, name: str) -> Iterator[str]:
+def render_page(found: Collected, name: str) -> Iterator[str]:
     """Yield the pieces of the page. `name` is what the page calls the log.
 
     Raises:
@@ -172,7 +172,7 @@ def rendered(found: Collected, name: str) -> Iterator[str]:
     safe = {part: Markup(text) for part, text in own.items()}  # noqa: S704
     blocks = ((id_, Markup(text)) for id_, text in found.details.blocks())  # noqa: S704
     template = environment.from_string(_file("page.html"))
-    return template.generate(**_facts(found, name), **safe, blocks=blocks, policy=_policy())
+    return template.generate(**_facts(found, name), **safe, blocks=blocks, policy=_content_policy())
 
 
 def _file(name: str) -> str:
@@ -183,7 +183,7 @@ def _style() -> str:
     return _file("page.css") + kind_style()
 
 
-def _policy() -> str:
+def _content_policy() -> str:
     style, script = _hash_source(_style()), _hash_source(_file("page.js"))
     return (
         f"default-src 'none'; style-src {style}; script-src {script}; img-src data:; "
@@ -209,13 +209,13 @@ def _data(found: Collected) -> dict[str, str]:
 def _facts(found: Collected, name: str) -> dict[str, Any]:
     tallies, answers, kinds = found.tallies, found.answers, found.tallies.kinds
     said = [gap.text() for gap in found.gaps]
-    said += [f"the log is damaged: {visible(one)}" for one in found.problems]
+    said += [f"the log is damaged: {make_visible(one)}" for one in found.problems]
     said += [
-        f"record {seq}: {one.status}: {visible('; '.join(one.reasons))}"
+        f"record {seq}: {one.status}: {make_visible('; '.join(one.reasons))}"
         for seq, one in found.checked.items()
     ]
     return {
-        "name": visible(name),
+        "name": make_visible(name),
         "found": found,
         "unsound": _unsound(found),
         "answers": [f"{answers[one]:,} {CHECK_WORDS[one]}" for one in CHECK_WORDS if answers[one]],

@@ -96,25 +96,25 @@ class Tallies:
         if kind := refusal_kind(report):
             self.refusals.append((report.decided_at, kind))
         if report.score is not None:
-            self._score(report.score)
+            self._add_score(report.score)
         ctx = inputs.ctx
         if ctx is not None and ctx.run_budget is not None:
             self._budget(record, ctx.run_budget, inputs.plan)
 
-    def _score(self, score: ScoreVerdict) -> None:
+    def _add_score(self, score: ScoreVerdict) -> None:
         for name, verdict in score.scorecard.scores:
             tally = self.scores.setdefault(name, ScoreTally())
             tally.statuses[verdict.status] += 1
             tally.scores.append(verdict.score)
 
     def _budget(self, record: DecisionRecord, budget: RunBudget, plan: Plan | None) -> None:
-        for name, used in _used(record.run, plan).items():
+        for name, used in _used_budget(record.run, plan).items():
             limit = getattr(budget, name)
             if used is not None and limit is not None:
                 self.budgets[name].add(Use(used, limit, record.seq))
 
 
-def _used(run: RunFacts | None, plan: Plan | None) -> dict[str, int | None]:
+def _used_budget(run: RunFacts | None, plan: Plan | None) -> dict[str, int | None]:
     steps = {"max_steps": None if plan is None else len(plan.steps)}
     if run is None:
         return {**steps}

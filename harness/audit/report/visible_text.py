@@ -15,7 +15,7 @@ _LONGEST_JSON: Final = 20_000
 _DATA: Final = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
-def visible(text: str, longest: int = _LONGEST) -> str:
+def make_visible(text: str, longest: int = _LONGEST) -> str:
     """Return `text` as one line of characters that print, cut after `longest` characters."""
     shown = _printable(text[:longest])
     return shown if len(text) <= longest else f"{shown}… ({len(text)} characters)"
@@ -41,9 +41,9 @@ def data_text(value: Any) -> str:
 def _printable(text: str) -> str:
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else _escaped(char) for char in text)
+    return "".join(char if char.isprintable() else _escape_char(char) for char in text)
 
 
-def _escaped(char: str) -> str:
+def _escape_char(char: str) -> str:
     code = ord(char)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

@@ -83,10 +83,10 @@ def _dependencies() -> Iterator[_Diagnosis]:
                 f"{name} cannot be imported ({type(error).__name__}): install plan-critic again",
             )
         else:
-            yield True, f"{name} {_version(name)}"
+            yield True, f"{name} {_distribution_version(name)}"
 
 
-def _version(name: str) -> str:
+def _distribution_version(name: str) -> str:
     owners = metadata.packages_distributions().get(name, [name])
     try:
         return metadata.version(owners[0])

@@ -48,14 +48,14 @@ class EntryReporter(ABC):
     def close(self) -> None:
         """Print what had to wait for the last entry."""
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
+    def report_verdict(self, document: InputDocument, judged: Judged) -> None:
         """Report a verdict."""
         outcome: EntryOutcome = "pass" if judged.verdict else "failure"
         name = f"{document.source} ({judged.trace_id})"
         listed = tuple(messages(judged.verdict))
         self.report(JudgedEntry(document.file, name, outcome, listed, document.line))
 
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
+    def report_invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Report a document that is not an envelope."""
         listed = tuple(problems(error))
         self.report(JudgedEntry(document.file, document.source, "error", listed, document.line))

@@ -24,7 +24,7 @@ class _TextReporter:
     def __init__(self, describe: Describe) -> None:
         self._describe = describe
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
+    def report_verdict(self, document: InputDocument, judged: Judged) -> None:
         """Print the source, the verdict, and advice below it."""
         text = f"{document.source}: {self._describe(judged.verdict)}"
         if judged.note:
@@ -35,7 +35,7 @@ class _TextReporter:
             )
         sys.stdout.write(f"{text}\n")
 
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
+    def report_invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Print one line for each problem."""
         sys.stdout.flush()
         for problem in error.problems:
@@ -53,13 +53,13 @@ class _JsonReporter:
     verdict, `advice` where it was asked for. The other members are the verdict's.
     """
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
+    def report_verdict(self, document: InputDocument, judged: Judged) -> None:
         """Print the verdict as one line."""
         advice = {} if judged.advice is None else {"advice": judged.advice.wire()}
         wire = {**judged.verdict.wire(), "trace_id": judged.trace_id, **advice}
         _print({**wire, **_origin(document)})
 
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
+    def report_invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Print the first problem as `error`, and all of them as `errors`."""
         first = {"path": error.path, "message": error.message}
         every = [problem._asdict() for problem in error.problems]
@@ -75,18 +75,18 @@ class _DefaultReporter:
     def __init__(self, describe: Describe) -> None:
         self._text, self._json = _TextReporter(describe), _JsonReporter()
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
+    def report_verdict(self, document: InputDocument, judged: Judged) -> None:
         """Print the verdict in the form of its document."""
-        self._for(document).judged(document, judged)
+        self._reporter_for(document).report_verdict(document, judged)
 
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
+    def report_invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Print the problems in the form of their document."""
-        self._for(document).invalid(document, error)
+        self._reporter_for(document).report_invalid(document, error)
 
     def close(self) -> None:
         """Do nothing: everything is printed."""
 
-    def _for(self, document: InputDocument) -> Reporter:
+    def _reporter_for(self, document: InputDocument) -> Reporter:
         return self._json if document.from_lines else self._text
 
 

@@ -46,10 +46,10 @@ class DocumentMessage(NamedTuple):
 class Reporter(Protocol):
     """Takes judgements as they are made. A format that needs all of them prints at the end."""
 
-    def judged(self, document: InputDocument, judged: Judged) -> None:
+    def report_verdict(self, document: InputDocument, judged: Judged) -> None:
         """Report a verdict."""
 
-    def invalid(self, document: InputDocument, error: InvalidInput) -> None:
+    def report_invalid(self, document: InputDocument, error: InvalidInput) -> None:
         """Report a document that is not an envelope."""
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ class SarifReporter(EntryReporter):
 
     def report(self, entry: JudgedEntry) -> None:
         """Add the messages of an entry."""
-        self._results += [_result(entry, message) for message in entry.messages]
+        self._results += [_sarif_result(entry, message) for message in entry.messages]
 
     def close(self) -> None:
         """Print the log."""
@@ -36,7 +36,7 @@ class SarifReporter(EntryReporter):
         sys.stdout.write(ascii_json(log, indent=2) + "\n")
 
 
-def _result(entry: JudgedEntry, message: DocumentMessage) -> dict[str, Any]:
+def _sarif_result(entry: JudgedEntry, message: DocumentMessage) -> dict[str, Any]:
     location: dict[str, Any] = {
         "physicalLocation": {
             "artifactLocation": {"uri": quote(entry.file, errors="surrogateescape")},

@@ -23,7 +23,7 @@ class TurnReporter:
     def answer(self, document: InputDocument, answer: Answer) -> None:
         """Report the answer to the event in a document."""
         if answer is not None:
-            outcome, name, listed = _said(answer)
+            outcome, name, listed = _describe_answer(answer)
             where = f"{document.source}: {name}"
             self._reporter.report(
                 JudgedEntry(document.file, where, outcome, tuple(listed), document.line)
@@ -34,7 +34,7 @@ class TurnReporter:
         self._reporter.close()
 
 
-def _said(
+def _describe_answer(
     answer: Ruling | SessionReport | EventError,
 ) -> tuple[EntryOutcome, str, Iterator[DocumentMessage]]:
     match answer:

@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Final
 
 from evals.kinds import EVALUATOR_IDS, HARD_EVALUATORS
-from harness.commands.arguments import Commands, add_command, positive
+from harness.commands.arguments import Commands, add_command, positive_number
 
 _FLOORS: Final = tuple(dict.fromkeys((*HARD_EVALUATORS, *EVALUATOR_IDS)))
 _EXITS: Final = (
@@ -46,7 +46,7 @@ def add_gate(commands: Commands) -> None:
         )
     parser.add_argument(
         "--min-runs",
-        type=positive,
+        type=positive_number,
         default=30,
         metavar="N",
         help="how many runs each needs (default: %(default)s)",

@@ -56,14 +56,14 @@ def _runs_in(files: list[Path]) -> Iterator[Run]:
     Raises:
         UsageError: one cannot be read, or is not a Run.
     """
-    for document in _documents(files):
+    for document in _read_documents(files):
         try:
             yield document.parse_with(lambda data: parse(Run, data))
         except InvalidInput as error:
             raise UsageError(f"{document.source}: not a Run: {error}") from None
 
 
-def _documents(files: list[Path]) -> Iterator[InputDocument]:
+def _read_documents(files: list[Path]) -> Iterator[InputDocument]:
     for file in files:
         if file.suffix == ".jsonl":
             yield from read_lines(str(file))

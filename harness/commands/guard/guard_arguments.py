@@ -1,6 +1,6 @@
 """The parser of `critic guard`."""
 
-from harness.commands.arguments import Commands, add_ci_format, add_command, positive
+from harness.commands.arguments import Commands, add_ci_format, add_command, positive_number
 
 
 def add_guard(commands: Commands) -> None:
@@ -25,7 +25,7 @@ def add_guard(commands: Commands) -> None:
     add_ci_format(guard, default=None, said="json; text is what --explain prints")
     guard.add_argument(
         "--max-bytes",
-        type=positive,
+        type=positive_number,
         metavar="N",
         help="refuse lines of more bytes without reading them (default: 33554432, 32 MiB)",
     )

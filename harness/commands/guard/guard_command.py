@@ -35,9 +35,9 @@ def run(args: argparse.Namespace) -> int:
             if guard is None:  # opened for the first event only: without one, no empty log is left
                 log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
                 guard = Guard(policy, log=log, on_decision=printer.note)
-            answer = _answer(guard, document, size_limit(args))
+            answer = _answer_document(guard, document, size_limit(args))
             printer.answer(document, answer)
-            status = max(status, _status(answer))
+            status = max(status, _exit_status(answer))
     printer.close()
     return status
 
@@ -104,13 +104,13 @@ def _events(args: argparse.Namespace) -> Iterator[InputDocument]:
         yield from read_lines(name, size_limit(args))
 
 
-def _answer(guard: Guard, document: InputDocument, limit: int) -> Answer:
+def _answer_document(guard: Guard, document: InputDocument, limit: int) -> Answer:
     if document.error is not None:
         return EventError(error=EventFault(path="", message=document.error))
     return guard.handle_line(document.data, limit)
 
 
-def _status(answer: Answer) -> int:
+def _exit_status(answer: Answer) -> int:
     match answer:
         case EventError() | Ruling(critic_error=str()):
             return EXIT_INVALID

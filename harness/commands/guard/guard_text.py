@@ -78,10 +78,10 @@ class Explainer:
         if isinstance(event, CallsEvent) and isinstance(answer, Ruling):
             self._calls[event.session] = event
         if isinstance(answer, EventError):
-            return f"{_error(answer, source)}\n"
-        return "".join(f"{line}\n" for line in self._lines(event, answer))
+            return f"{_describe_error(answer, source)}\n"
+        return "".join(f"{line}\n" for line in self._explain_answer(event, answer))
 
-    def _lines(
+    def _explain_answer(
         self, event: SessionEvent | None, answer: Ruling | SessionReport | None
     ) -> Iterator[str]:
         match answer:
@@ -90,7 +90,7 @@ class Explainer:
             case SessionReport():
                 yield f"{escape_name(answer.session)} closed: {answer.status}: {answer.rationale}"
             case None:
-                yield from _words(event)
+                yield from _describe_words(event)
 
     def _turn(self, event: SessionEvent | None, ruling: Ruling) -> Iterator[str]:
         yield f"{escape_name(ruling.session)} turn {ruling.turn}: {ruling.action}"
@@ -107,13 +107,13 @@ class Explainer:
             yield from (f"  why: {one.reason}" for one in ruling.verdict.violations)
 
 
-def _error(answer: EventError, source: str) -> str:
+def _describe_error(answer: EventError, source: str) -> str:
     place = f" at {escape_line(answer.error.path)}" if answer.error.path else ""
     session = f"{escape_name(answer.session)}: " if answer.session else ""
     return f"{session}error in {source}{place}: {answer.error.message}"
 
 
-def _words(event: SessionEvent | None) -> Iterator[str]:
+def _describe_words(event: SessionEvent | None) -> Iterator[str]:
     """Yield what the user said: the values of later turns are said to come from there."""
     if isinstance(event, OpenEvent):
         yield f"{escape_name(event.session)} opened: {_cut(event.request)}"
@@ -138,21 +138,21 @@ def _calls(proposal: Proposal, event: CallsEvent | None) -> Iterator[str]:
         call = f", call {escape_name(named.id)}" if named else ""
         args = ascii_json(fields["args"])
         yield f"  step {index}{call}: {tool} {_cut(args)} ({tier})"
-        yield from map(_value, values.get(index, ()))
+        yield from map(_describe_value, values.get(index, ()))
 
 
-def _value(value: JudgedValue) -> str:
+def _describe_value(value: JudgedValue) -> str:
     """Return a value with its role and where it comes from."""
     shown = f"    {escape_name(value.path) or '/'} [{escape_name(value.value[:60])}] {value.role}"
     if value.seen is None:
         return shown
     origin = _ORIGINS[value.seen.origin]
     item = value.seen.item
-    source = f" {_item(item)}" if item and origin.endswith(_NAMES_ITS_ITEM) else ""
+    source = f" {_describe_item(item)}" if item and origin.endswith(_NAMES_ITS_ITEM) else ""
     return f"{shown}: {origin}{source}"
 
 
-def _item(item: EvidenceItem) -> str:
+def _describe_item(item: EvidenceItem) -> str:
     about = "" if item.subject is None else f" [{escape_name(item.subject)}]"
     standing = "" if item.source is None else f" ({_STANDINGS[item.source.standing]})"
     return f"{item.id}{about}{standing}"

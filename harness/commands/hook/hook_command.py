@@ -17,12 +17,12 @@ def run(args: argparse.Namespace) -> int:
     """Answer the event, or write the settings of an agent."""
     if args.action == "install":
         return _install(args)
-    if (status := _served(args)) is not None:
+    if (status := _ask_service(args)) is not None:
         return status
     was_enabled = gc.isenabled()
     gc.disable()  # a tenth of the time of a short process, which is over before it pays
     try:
-        answer = _answer(args)
+        answer = _answer_event(args)
     finally:
         if was_enabled:
             gc.enable()
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     return answer.status
 
 
-def _served(args: argparse.Namespace) -> int | None:
+def _ask_service(args: argparse.Namespace) -> int | None:
     """Have a service answer, and return the exit status. The script `critic` has tried already."""
     if args.socket is None:
         return None
@@ -49,17 +49,19 @@ def _served(args: argparse.Namespace) -> int | None:
     return status
 
 
-def _answer(args: argparse.Namespace) -> HookAnswer:
+def _answer_event(args: argparse.Namespace) -> HookAnswer:
     """Return the answer to the event on standard input. No failure is an allow."""
     dialect, name = DIALECTS[args.action], args.event
     try:
         hook: Any = import_module("harness.integrations.hooks.hook_answer")
-        event = hook.heard(dialect, _given(), args.event)
+        event = hook.read_event(dialect, _read_event(), args.event)
         name = event.name
-        answer: HookAnswer = hook.answered(dialect, event, args.leave, lambda: _settings(args))
+        answer: HookAnswer = hook.answer_event(dialect, event, args.leave, lambda: _settings(args))
         return answer
     except (Exception, KeyboardInterrupt) as error:
-        return dialect.closed(name, f"refused, because the guard failed: {_explained(error)}")
+        return dialect.fail_closed(
+            name, f"refused, because the guard failed: {_explain_error(error)}"
+        )
 
 
 def _settings(args: argparse.Namespace) -> Any:
@@ -82,7 +84,7 @@ def _state(policy: Path, given: str | None) -> Path:
     return found
 
 
-def _given() -> bytes:
+def _read_event() -> bytes:
     """Return standard input, and one byte more than is read of it at most."""
     if sys.stdin is None:
         raise UsageError("standard input is closed: it has to be the event")
@@ -91,7 +93,7 @@ def _given() -> bytes:
     return data
 
 
-def _explained(error: BaseException) -> str:
+def _explain_error(error: BaseException) -> str:
     """Return what failed, on one line that is safe to print. It fails for nothing."""
     try:
         line: str = import_module("harness.commands.complaint").explain(error)
@@ -113,6 +115,6 @@ def _install(args: argparse.Namespace) -> int:
     if args.log:
         is_url: Any = import_module("harness.log.log_places").is_url
         places["--log"] = args.log if is_url(args.log) else str(Path(args.log).resolve())
-    for line in install.installed(args.agent, project, policy, places):
+    for line in install.install_hook(args.agent, project, policy, places):
         sys.stdout.write(f"{line}\n")
     return EXIT_OK

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
 def _sessions(args: argparse.Namespace) -> Iterator[ImportedEvents]:
     shown = "standard input" if args.file == "-" else escape_text(args.file)
     try:
-        runs = IMPORTERS[args.source](_documents(args))
+        runs = IMPORTERS[args.source](_read_documents(args))
         yield from events_of(runs, args.session, args.request)
     except InvalidInput as error:
         raise UsageError(f"{shown}: {error}") from None
@@ -61,23 +61,23 @@ def events_of(
         yield session_events(session or one.session or _UNNAMED, one.recorded, request)
 
 
-def _documents(args: argparse.Namespace) -> Documents:
+def _read_documents(args: argparse.Namespace) -> Documents:
     """Return the values of the file: of each line, where the format has lines."""
     limit = size_limit(args)
     if args.source not in _BY_LINES:
-        return [("", _parsed(read_whole(args.file, limit), limit))]
+        return [("", _parse_document(read_whole(args.file, limit), limit))]
     lines = list(read_lines(args.file, limit))
     if not lines:
         raise InvalidInput("", "empty: expected one JSON document a line")
-    return _lines(lines, limit)
+    return _parse_lines(lines, limit)
 
 
-def _lines(lines: list[InputDocument], limit: int) -> Documents:
+def _parse_lines(lines: list[InputDocument], limit: int) -> Documents:
     """Return the value of each line, or of all of them where they are one document."""
     if len(lines) > 1 and not _is_json(lines[0].data):
         whole = b"\n".join(line.data for line in lines)
         return [("", parse_json(whole, limit))]
-    return [(f"line {line.line}: ", _parsed(line, limit)) for line in lines]
+    return [(f"line {line.line}: ", _parse_document(line, limit)) for line in lines]
 
 
 def _is_json(data: bytes) -> bool:
@@ -88,7 +88,7 @@ def _is_json(data: bytes) -> bool:
     return True
 
 
-def _parsed(document: InputDocument, limit: int) -> Any:
+def _parse_document(document: InputDocument, limit: int) -> Any:
     try:
         return document.parse_with(lambda data: parse_json(data, limit))
     except InvalidInput as error:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add_command, positive
+from harness.commands.arguments import Commands, add_command, positive_number
 
 _FORMATS: Final = (
     "openai",
@@ -40,7 +40,7 @@ def add_import(commands: Commands) -> None:
     )
     imported.add_argument(
         "--max-bytes",
-        type=positive,
+        type=positive_number,
         metavar="N",
         help="refuse files of more bytes without reading them (default: 33554432, 32 MiB)",
     )

@@ -2,7 +2,7 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add_command, positive
+from harness.commands.arguments import Commands, add_command, positive_number
 
 
 def _add_inputs(parser: argparse.ArgumentParser, envelope: str) -> None:
@@ -14,7 +14,7 @@ def _add_inputs(parser: argparse.ArgumentParser, envelope: str) -> None:
     )
     parser.add_argument(
         "--max-bytes",
-        type=positive,
+        type=positive_number,
         metavar="N",
         help="refuse documents of more bytes without reading them (default: 33554432, 32 MiB)",
     )

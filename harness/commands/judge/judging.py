@@ -30,7 +30,7 @@ def _judge_one(document: InputDocument, judge: Callable[[bytes], Judged], report
     try:
         judged = document.parse_with(judge)
     except InvalidInput as error:
-        report.invalid(document, error)
+        report.report_invalid(document, error)
         return EXIT_INVALID
-    report.judged(document, judged)
+    report.report_verdict(document, judged)
     return EXIT_OK if judged.verdict else EXIT_REFUSED

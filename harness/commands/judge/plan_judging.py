@@ -31,7 +31,7 @@ def plan_judge(context: PlanContext, limit: int, *, advice: bool) -> Judge:
 
     def judge(data: bytes) -> Judged:
         if advice:
-            return judged(*inputs, parse(Plan, data, limit), advice=True)
+            return _judge_plan(*inputs, parse(Plan, data, limit), advice=True)
         return Judged(verify_value(*inputs, parse_json(data, limit)), context.ctx.trace_id)
 
     return judge
@@ -46,17 +46,17 @@ def judged_value(
         InvalidInput: the value is not a Plan.
     """
     if advice:
-        return judged(ctx, compiled, spec, build(Plan, value), advice=True)
+        return _judge_plan(ctx, compiled, spec, build(Plan, value), advice=True)
     return Judged(verify_value(ctx, compiled, spec, value), ctx.trace_id)
 
 
 def judged_proposal(proposal: Proposal, *, advice: bool) -> Judged:
     """Judge a Proposal."""
     inputs = proposal.ctx, proposal.compiled, proposal.spec, proposal.plan
-    return judged(*inputs, advice=advice)
+    return _judge_plan(*inputs, advice=advice)
 
 
-def judged(
+def _judge_plan(
     ctx: RunContext, compiled: CompiledContext, spec: DecisionSpec, plan: Plan, *, advice: bool
 ) -> Judged:
     """Judge a plan in a context, and say how to fix it if `advice` is requested."""

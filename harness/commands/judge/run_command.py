@@ -44,9 +44,9 @@ async def _record_all(args: argparse.Namespace) -> int:
             outcome = await take_decision(content, clock, log)
             seq, report = outcome.record.seq, outcome.report
             sys.stdout.write(f"{document.source}: record {seq}: {report_line(report)}\n")
-            status = max(status, _status(report))
+            status = max(status, _exit_status(report))
     return status
 
 
-def _status(report: CriticReport) -> int:
+def _exit_status(report: CriticReport) -> int:
     return EXIT_REFUSED if report.status == "refused_by_critic" else 0

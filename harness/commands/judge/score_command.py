@@ -19,13 +19,13 @@ def run(args: argparse.Namespace) -> int:
 
     def judge(data: bytes) -> Judged:
         if policy is None:
-            return _judged(parse(Run, data, limit))
-        return _judged(build(Run, completed_run(policy, parse_json(data, limit))))
+            return _judge_run(parse(Run, data, limit))
+        return _judge_run(build(Run, completed_run(policy, parse_json(data, limit))))
 
     return judge_all(args, judge, _describe_score)
 
 
-def _judged(run: Run) -> Judged:
+def _judge_run(run: Run) -> Judged:
     return Judged(score(run), run.trace_id, note=_refused_plan(run))
 
 

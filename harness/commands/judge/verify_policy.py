@@ -34,12 +34,12 @@ def policy_judge(args: argparse.Namespace, limit: int) -> Judge:
     policy = load_policy(args.policy, limit).policy
     if args.context is None:
         return _ProposalJudge(policy, limit, advice=args.advise)
-    ctx = _context(policy, args.context, limit)
+    ctx = _read_context(policy, args.context, limit)
     context = PlanContext(ctx=ctx, compiled=policy.compiled(), spec=policy.spec)
     return plan_judge(context, limit, advice=args.advise)
 
 
-def _context(policy: Policy, name: str, limit: int) -> RunContext:
+def _read_context(policy: Policy, name: str, limit: int) -> RunContext:
     document = read_whole(name, limit)
     try:
         value = document.parse_with(lambda data: parse_json(data, limit))

@@ -86,19 +86,23 @@ def _add_filters(parser: argparse.ArgumentParser) -> None:
     some.add_argument("--session", metavar="ID")
     some.add_argument("--since", metavar="TIME", help="RFC 3339 time or date, UTC")
     some.add_argument("--until", metavar="TIME", help="before this time or date")
-    some.add_argument("--min-cost", type=_natural, metavar="MICROS", help="millionths, at least")
-    some.add_argument("--max-cost", type=_natural, metavar="MICROS", help="millionths, at most")
-    some.add_argument("--text", type=_text, help="in what the report or the error says")
+    some.add_argument(
+        "--min-cost", type=_natural_number, metavar="MICROS", help="millionths, at least"
+    )
+    some.add_argument(
+        "--max-cost", type=_natural_number, metavar="MICROS", help="millionths, at most"
+    )
+    some.add_argument("--text", type=_bounded_text, help="in what the report or the error says")
 
 
-def _natural(text: str) -> int:
+def _natural_number(text: str) -> int:
     value = int(text) if text.isascii() and text.isdecimal() and len(text) <= 16 else -1
     if not 0 <= value < 2**53:
         raise argparse.ArgumentTypeError("must be a whole number from 0 to 9007199254740991")
     return value
 
 
-def _text(text: str) -> str:
+def _bounded_text(text: str) -> str:
     if not 0 < len(text) <= _LONGEST:
         raise argparse.ArgumentTypeError(f"must have 1 to {_LONGEST} characters")
     return text

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from harness.commands.log.log_filters import EXIT_NOT_SOUND
 from harness.commands.progress import with_progress
 from harness.commands.replay.replay_since import parse_head
-from harness.commands.replay.replay_text import answer_reporter, count_of_records, reported
+from harness.commands.replay.replay_text import answer_reporter, count_of_records, report_answers
 from harness.log.sql import SqlDecisionLog
 from harness.replay.log_check import CheckedReplay
 
@@ -41,7 +41,7 @@ def _verify(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     head = log.head()
     report = answer_reporter(args.format, args.log, "log verify")
     replayed = CheckedReplay(log, head=parse_head(args.head), judge=False)
-    counts = reported(with_progress(replayed.answers(), head.seq), Counter(), report)
+    counts = report_answers(with_progress(replayed.answers(), head.seq), Counter(), report)
     check = replayed.check()
     report.check(check)
     total = sum(counts.values())

@@ -126,35 +126,35 @@ def _write_events(out: IO[str], log: SqlDecisionLog, listing: Listing, filters: 
     records, inputs, count = record_wires(log), _Inputs(log), 0
     for one in listing.rows(filters):
         if isinstance(one, Gap):
-            out.write(ascii_json(_missing(one)) + "\n")
+            out.write(ascii_json(_missing_entry(one)) + "\n")
             continue
         # Both are in order, and a search of a record by itself would read those after it.
         record = next(record for record in records if record["seq"] == one.row.seq)
-        out.write(ascii_json(_event(one, record, inputs)) + "\n")
+        out.write(ascii_json(_decision_event(one, record, inputs)) + "\n")
         count += 1
     return count
 
 
-def _missing(gap: Gap) -> dict[str, Any]:
+def _missing_entry(gap: Gap) -> dict[str, Any]:
     error = {"code": "missing", "message": gap.text()}
-    return {**_common(), "decision_id": f"missing-{gap.first}-{gap.last}", "error": error}
+    return {**_common_members(), "decision_id": f"missing-{gap.first}-{gap.last}", "error": error}
 
 
-def _common() -> dict[str, Any]:
+def _common_members() -> dict[str, Any]:
     return {"labels": {"app": "plan-critic"}, "type": "openpolicyagent.org/decision_logs"}
 
 
-def _event(one: Listed, wire: dict[str, Any], shown: "_Inputs") -> dict[str, Any]:
+def _decision_event(one: Listed, wire: dict[str, Any], shown: "_Inputs") -> dict[str, Any]:
     """Return a record as an event: what was asked, what was answered, and its place in the log."""
     event = {
-        **_common(),
+        **_common_members(),
         "decision_id": wire["hash"],
         "path": _path(wire),
         "timestamp": time_text(one.row.at_us),
         "req_id": wire["seq"],
         "custom": {"log": {"prev_hash": wire["prev_hash"], **listed_wire(one)}},
     }
-    inputs, erased = shown.of(wire)
+    inputs, erased = shown.inputs_of(wire)
     if REDACTED in wire:
         erased.append("/custom/run" if "report" in wire else "/input/asked")
     event |= {"input": inputs} if inputs else {}
@@ -178,12 +178,12 @@ class _Inputs:
         self._log = log
         self._last: dict[str, tuple[str, Any]] = {}
 
-    def of(self, wire: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    def inputs_of(self, wire: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """Return the inputs of a record, and where some of them cannot be had any more."""
         inputs: dict[str, Any] = {}
         erased: list[str] = []
         for name, digest in wire.get("inputs", {}).items():
-            shown = self._shown(name, digest)
+            shown = self._show_input(name, digest)
             if shown is None:
                 erased.append(f"/input/{name}")
             else:
@@ -192,7 +192,7 @@ class _Inputs:
             inputs["asked"] = wire["asked"]
         return inputs, erased
 
-    def _shown(self, name: str, digest: str) -> Any:
+    def _show_input(self, name: str, digest: str) -> Any:
         """Return an input as it is shown, or None: no input is null."""
         before, shown = self._last.get(name, ("", None))
         if before != digest:

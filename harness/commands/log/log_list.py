@@ -50,10 +50,10 @@ def _print_line(one: Listed | Gap) -> None:
         return
     row = one.row
     time, trace = time_text(row.at_us), escape_line(row.trace or "-")
-    sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(_said(one))}\n")
+    sys.stdout.write(f"{row.seq:>6}  {time}  {trace}  {escape_line(_describe_row(one))}\n")
 
 
-def _said(one: Listed) -> str:
+def _describe_row(one: Listed) -> str:
     row = one.row
     if row.status != "begun":
         return f"{row.status}: {row.said or ''}"
@@ -89,10 +89,10 @@ def _member(name: str, value: Any) -> Any:
         return bool(value)
     if name in _LISTS:
         return value.split()
-    return _name(value) if name == "session" else value
+    return _name_in_column(value) if name == "session" else value
 
 
-def _name(column: str) -> str:
+def _name_in_column(column: str) -> str:
     """Return the name that a column says: it has the escapes of JSON."""
     try:
         return str(json.loads(f'"{column}"'))

@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add, positive
+from harness.commands.arguments import Commands, add, positive_number
 
 _EXITS: Final = (
     "Exit status: 0 done, or it holds; 1 the log or the proof is not what was signed, and what "
@@ -48,7 +48,9 @@ def _add(actions: Commands, name: str, summary: str) -> argparse.ArgumentParser:
 def _add_prove(actions: Commands) -> None:
     prove = _add(actions, "prove", "print the proof that a record is in a log, or of its growth")
     prove.add_argument("log", metavar="LOG")
-    prove.add_argument("record", type=positive, nargs="?", metavar="RECORD", help="its number")
+    prove.add_argument(
+        "record", type=positive_number, nargs="?", metavar="RECORD", help="its number"
+    )
     prove.add_argument(
         "--checkpoint", metavar="FILE", help="what the proof leads to (default: the log as it is)"
     )

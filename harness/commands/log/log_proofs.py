@@ -10,7 +10,7 @@ from typing import Final, TextIO
 from evals.escaping import escape_line
 from harness.audit.proofs.checkpoint import (
     Checkpoint,
-    named,
+    name_checkpoint,
     parse_checkpoint,
     read_checkpoint,
     require_origin,
@@ -54,7 +54,7 @@ _LARGEST: Final = 64 * 1024 * 1024  # bytes of a proof: the largest record in ba
 def run(args: argparse.Namespace) -> int:
     """Run the action. Return 1 if a log or a proof is not what was signed."""
     actions = {
-        "key": _key,
+        "key": _make_key,
         "checkpoint": _checkpoint,
         "prove": _prove,
         "check": _check,
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     return actions[args.action](args)
 
 
-def _key(args: argparse.Namespace) -> int:
+def _make_key(args: argparse.Namespace) -> int:
     public = new_key(Path(args.new))
     sys.stdout.write(f"{shown_path(args.new)}: the private key, for its owner alone\n")
     sys.stdout.write(f"{shown_path(public)}: the public key, for everybody who checks\n")
@@ -80,13 +80,13 @@ def _checkpoint(args: argparse.Namespace) -> int:
         if args.origin is not None:
             require_origin(earlier, args.origin, shown_path(args.since))
     with SqlDecisionLog.open_for_reading(args.log) as log:
-        compared = _compared(log, earlier)
-        if _report(compared, log, to=sys.stderr):
+        compared = _compare_log(log, earlier)
+        if _report_comparison(compared, log, to=sys.stderr):
             sys.stderr.write("critic: nothing was signed\n")
             return _NOT_PROVED
     origin = args.origin or earlier.origin
     whole = Checkpoint(origin, compared.size, compared.root, compared.first)
-    sys.stdout.write(sign_checkpoint(named(whole), key).note.spelled())
+    sys.stdout.write(sign_checkpoint(name_checkpoint(whole), key).note.note_text())
     return 0
 
 
@@ -99,7 +99,7 @@ def _prove(args: argparse.Namespace) -> int:
             proof = _extension(args, log, note)
         else:
             proof = _inclusion(args, log, note)
-    sys.stdout.write(proof.spelled())
+    sys.stdout.write(proof.file_text())
     return 0
 
 
@@ -110,8 +110,8 @@ def _inclusion(args: argparse.Namespace, log: SqlDecisionLog, note: SignedNote |
     if note is not None:
         checkpoint = parse_checkpoint(note.text, shown_path(args.checkpoint))
     else:
-        compared = _compared(log, NOTHING)
-        checkpoint = named(Checkpoint("", compared.size, compared.root, compared.first))
+        compared = _compare_log(log, NOTHING)
+        checkpoint = name_checkpoint(Checkpoint("", compared.size, compared.root, compared.first))
     return prove_record(lambda: _hashes(log), documents[0], checkpoint, note)
 
 
@@ -141,7 +141,7 @@ def _check(args: argparse.Namespace) -> int:
     if is_proof(data):
         return _check_proof(args, signed.checkpoint, keys)
     with SqlDecisionLog.open_for_reading(args.target) as log:
-        compared = _compared(log, signed.checkpoint)
+        compared = _compare_log(log, signed.checkpoint)
         return _print_comparison(args, log, compared, signed.checkpoint.size)
 
 
@@ -158,7 +158,7 @@ def _print_comparison(
         }
         sys.stdout.write(_as_json(departures, **told))
         return _NOT_PROVED if departures else 0
-    if _report(compared, log, to=sys.stdout):
+    if _report_comparison(compared, log, to=sys.stdout):
         return _NOT_PROVED
     more = f", {compared.size - size} more follow" if compared.size > size else ""
     sys.stdout.write(f"{count_of_records(size)}: as signed{more}\n")
@@ -178,7 +178,7 @@ def _check_proof(args: argparse.Namespace, checkpoint: Checkpoint, keys: list[Pu
     else:
         departure, said = _growth(proof, checkpoint, keys, where)
     if args.format == "json":
-        proved = {"record": proof.shown()} if proof.record and departure is None else {}
+        proved = {"record": proof.show_record()} if proof.record and departure is None else {}
         sys.stdout.write(_as_json([departure] if departure else [], **proved))
     else:
         said = f"{departure.kind}: {departure.text}" if departure else said
@@ -215,7 +215,7 @@ def _witness(args: argparse.Namespace) -> int:
     if isinstance(signed, Departure):
         sys.stderr.write(f"critic: {signed.kind}: {signed.text}: nothing was signed\n")
         return _NOT_PROVED
-    sys.stdout.write(signed.note.spelled())
+    sys.stdout.write(signed.note.note_text())
     return 0
 
 
@@ -232,7 +232,7 @@ def _redact(args: argparse.Namespace) -> int:
     return 0
 
 
-def _compared(log: SqlDecisionLog, checkpoint: Checkpoint) -> LogComparison:
+def _compare_log(log: SqlDecisionLog, checkpoint: Checkpoint) -> LogComparison:
     total = log.head().seq
 
     def watch(rows: Iterator[RawRecord]) -> Iterator[RawRecord]:
@@ -241,7 +241,7 @@ def _compared(log: SqlDecisionLog, checkpoint: Checkpoint) -> LogComparison:
     return compare_log(log, checkpoint, watch)
 
 
-def _report(compared: LogComparison, log: SqlDecisionLog, to: TextIO) -> bool:
+def _report_comparison(compared: LogComparison, log: SqlDecisionLog, to: TextIO) -> bool:
     """Print what is wrong with a log and what is worth a look. Return whether anything is wrong."""
     lines = [f"{one.kind}: {one.text}" for one in compared.departures]
     lines += [f"the log is damaged: {problem}" for problem in log.problems]

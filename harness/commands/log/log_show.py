@@ -37,12 +37,12 @@ def show_record(args: argparse.Namespace, log: SqlDecisionLog) -> int:
     if not any(gap.first <= args.seq <= gap.last for gap in gaps):
         record = _record(args.seq, log)
         form = args.format or ("text" if sys.stdout.isatty() else "json")
-        for text in _shown(form, record, log):
+        for text in _render_record(form, record, log):
             sys.stdout.write(text)
     return warn(chain((gap.text() for gap in gaps), damage_texts(log.problems)))
 
 
-def _shown(form: str, record: dict[str, Any], log: SqlDecisionLog) -> Iterator[str]:
+def _render_record(form: str, record: dict[str, Any], log: SqlDecisionLog) -> Iterator[str]:
     document = _document(record, log)
     if form == "json":
         yield ascii_json(document, indent=2) + "\n"

@@ -49,24 +49,24 @@ def _wire(found: Statistics, gaps: Sequence[Gap], more: int) -> dict[str, Any]:
         "more_gaps": more,
         "statuses": dict(found.statuses),
         "refusals": {
-            "by_kind": _named(found.kinds),
-            "by_tool": _named(found.tools),
+            "by_kind": _name_groups(found.kinds),
+            "by_tool": _name_groups(found.tools),
             "by_day": {_date(one.day): one.refused for one in found.days},
         },
         "decisions_by_day": {_date(one.day): one.decided for one in found.days},
         "scores": {name: score._asdict() for name, score in found.scores.items()},
         "budgets": {name: spent._asdict() for name, spent in found.budgets.items()},
-        "slowest": [_most(one, "wall_ms") for one in found.slowest],
-        "costliest": [_most(one, "cost_micros") for one in found.costliest],
+        "slowest": [_most_row(one, "wall_ms") for one in found.slowest],
+        "costliest": [_most_row(one, "cost_micros") for one in found.costliest],
         "asked": {"asked": found.asked, "answered": found.answered},
     }
 
 
-def _named(groups: Mapping[str | None, int]) -> dict[str, int]:
+def _name_groups(groups: Mapping[str | None, int]) -> dict[str, int]:
     return {_OF_PLAN if name is None else name: count for name, count in groups.items()}
 
 
-def _most(one: Most, name: str) -> dict[str, Any]:
+def _most_row(one: Most, name: str) -> dict[str, Any]:
     return {"seq": one.seq, "trace": one.trace, name: one.amount}
 
 
@@ -102,19 +102,19 @@ def _cells(value: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 
 def _print_text(found: Statistics, gaps: Sequence[Gap], more: int) -> None:
-    for line in _lines(found):
+    for line in _describe_statistics(found):
         sys.stdout.write(f"{escape_line(line)}\n")
     sys.stdout.writelines(f"{gap.text()}\n" for gap in gaps)
     if more:
         sys.stdout.write(f"and {more} more gaps\n")
 
 
-def _lines(found: Statistics) -> Iterator[str]:
+def _describe_statistics(found: Statistics) -> Iterator[str]:
     span = f", {time_text(found.first_us)} to {time_text(found.last_us)}" if found.records else ""
     yield f"{found.records} record{'' if found.records == 1 else 's'}{span}"
     yield from _table("", found.statuses)
-    yield from _table("refusals by kind", _named(found.kinds))
-    yield from _table("refusals by tool", _named(found.tools))
+    yield from _table("refusals by kind", _name_groups(found.kinds))
+    yield from _table("refusals by tool", _name_groups(found.tools))
     days = {_date(one.day): f"{one.refused} of {one.decided}" for one in found.days}
     last = f", the last {_MOST_LINES} of {len(days)} days" if len(days) > _MOST_LINES else ""
     yield from _table(f"refusals by day{last}", dict(list(days.items())[-_MOST_LINES:]))

@@ -89,18 +89,20 @@ def record_lines(shown: RecordShown, ended_by: int | None) -> Iterator[str]:
         yield f"  asked: {_value(record.get('asked'))}"
     else:
         yield from _about(shown)
-        yield from _plan(shown)
-        yield from _evidence(shown)
+        yield from _describe_plan(shown)
+        yield from _describe_evidence(shown)
         yield from _run(shown)
         yield from _scores(shown.report)
     yield from (f"  input {name}: {_line(why)}" for name, why in shown.problems.items())
     if REDACTED in record:
-        yield f"  redacted, and what is left cannot be proved: part {_line(_parts(record))}"
+        yield (
+            f"  redacted, and what is left cannot be proved: part {_line(_redacted_parts(record))}"
+        )
     yield f"  hash {_line(record.get('hash'))}, follows {_line(record.get('prev_hash'))}"
     yield f"  ruleset {_line(record.get('ruleset_version'))}; check it with `critic replay`"
 
 
-def _parts(record: Json) -> str:
+def _redacted_parts(record: Json) -> str:
     return ", ".join(map(str, record[REDACTED]))
 
 
@@ -140,30 +142,30 @@ def _budget(ctx: Json) -> str:
     return ", ".join(f"{name} {value}" for name, value in limits.items()) or "none declared"
 
 
-def _plan(shown: RecordShown) -> Iterator[str]:
+def _describe_plan(shown: RecordShown) -> Iterator[str]:
     yield f"  plan {_line(_object(shown.record.get('inputs')).get('plan'))}"
     for violation in shown.violations(None):
-        yield f"  {_MARK} refused: {_violation(violation)}"
+        yield f"  {_MARK} refused: {_describe_violation(violation)}"
     for index, step in enumerate(shown.steps):
         violations = shown.violations(index)
         mark = _MARK if violations else "  "
         args = f" {_value(step.get('args'))}" if step.get("kind") == "tool" else ""
-        yield f"  {mark} step {index}: {_tool(step)}{args} ({_line(shown.tier(step))})"
+        yield f"  {mark} step {index}: {_describe_tool(step)}{args} ({_line(shown.tier(step))})"
         if needs := step.get("requires_evidence"):
             yield f"       needs {_value(needs)}"
         if pinned := step.get("evidence_refs"):
             yield f"       relies on {_value(pinned)}"
-        yield from (f"     {_MARK} refused: {_violation(one)}" for one in violations)
+        yield from (f"     {_MARK} refused: {_describe_violation(one)}" for one in violations)
     yield from (f"  caveat: {_line(one)}" for one in shown.verdict.get("caveats", ()))
 
 
-def _violation(violation: Json) -> str:
+def _describe_violation(violation: Json) -> str:
     place = f" at {_line(violation['path'])}" if violation.get("path") else ""
     cure = " (an approval would clear it)" if violation.get("approvable") else ""
     return f"{_line(violation.get('kind'))}{place}: {_line(violation.get('reason'))}{cure}"
 
 
-def _evidence(shown: RecordShown) -> Iterator[str]:
+def _describe_evidence(shown: RecordShown) -> Iterator[str]:
     manifests = _object(shown.inputs["compiled"].get("manifests"))
     for item in _objects(manifests.get("evidence_manifest")):
         facts = [f"{name} {_value(item[name])}" for name in _OF_ITEM if name in item]
@@ -185,19 +187,19 @@ def _run(shown: RecordShown) -> Iterator[str]:
             yield f"     step {index}: {how_called(shown, index, step)}"
     for call in shown.calls:
         if not _is_index(call.get("step"), shown.steps):
-            yield f"  {_MARK} a call of no step: {_tool(call)} {_value(call.get('args'))}"
+            yield f"  {_MARK} a call of no step: {_describe_tool(call)} {_value(call.get('args'))}"
 
 
 def how_called(shown: RecordShown, index: int, step: Json) -> str:
     """Return how a step was executed, against how it was planned."""
     calls = [call for call in shown.calls if call.get("step") == index]
-    return "; ".join(_call(call, step) for call in calls) or "not called"
+    return "; ".join(_describe_call(call, step) for call in calls) or "not called"
 
 
-def _call(call: Json, step: Json) -> str:
+def _describe_call(call: Json, step: Json) -> str:
     said = [_line(call.get("status"))]
     if any(call.get(name) != step.get(name) for name in ("adapter_id", "capability_id")):
-        said.append(f"another tool than planned: {_tool(call)}")
+        said.append(f"another tool than planned: {_describe_tool(call)}")
     planned, actual = _object(step.get("args")), _object(call.get("args"))
     said += [
         f"{_name(name)} planned {_value(planned.get(name))}, called with {_value(actual.get(name))}"
@@ -225,10 +227,10 @@ def step_cells(shown: RecordShown) -> Iterator[tuple[Any, ...]]:
         refused = "; ".join(str(one.get("reason")) for one in shown.violations(index))
         args, evidence = (ascii_json(step.get(name)) for name in ("args", "evidence_refs"))
         ran = how_called(shown, index, step) if "run" in shown.record else ""
-        yield index, _tool(step), shown.tier(step), args, evidence, refused, ran
+        yield index, _describe_tool(step), shown.tier(step), args, evidence, refused, ran
 
 
-def _tool(step: Json) -> str:
+def _describe_tool(step: Json) -> str:
     if step.get("kind") == "reason":
         return f"think: {_line(step.get('summary', ''))}"
     return f"{_name(step.get('adapter_id'))}/{_name(step.get('capability_id'))}"

@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         json_events = JsonEvents(sys.stdout, progress) if args.format == "json" else None
         listener = json_events or progress
         if args.resume is not None:
-            return _run_session(_resumed(args, listener), json_events)
+            return _run_session(_resume_session(args, listener), json_events)
         folder = Path("." if args.dir is None else args.dir).resolve()
         root = top_of(folder)
         config = Path(args.config) if args.config is not None else None
@@ -74,7 +74,7 @@ def _run_session(opened: AbstractContextManager[CodeLoop], json_events: JsonEven
     return EXIT_CODES[end.outcome]
 
 
-def _resumed(
+def _resume_session(
     args: argparse.Namespace, listener: ProgressListener
 ) -> AbstractContextManager[CodeLoop]:
     """Open the session that --resume names; it has its settings on record."""
@@ -156,11 +156,11 @@ def _command_line(args: argparse.Namespace) -> Layer:
             "allow_agent_settings": args.allow_agent_settings or None,
         },
     }
-    return layer("command line", "command line", _present(flags))
+    return layer("command line", "command line", _present_values(flags))
 
 
-def _present(values: dict[str, Any]) -> dict[str, Any]:
-    present = {name: _present(v) if isinstance(v, dict) else v for name, v in values.items()}
+def _present_values(values: dict[str, Any]) -> dict[str, Any]:
+    present = {name: _present_values(v) if isinstance(v, dict) else v for name, v in values.items()}
     return {name: value for name, value in present.items() if value is not None}
 
 
@@ -169,10 +169,10 @@ def _with_settings_protected(
 ) -> Settings:
     """Protect the settings that the next session, or an agent that starts later, would read."""
     own = (ignore_rule(place, root) for place in (root / PROJECT_FILE, config) if place is not None)
-    settings = settings.protecting([rule for rule in own if rule])
+    settings = settings.protect_paths([rule for rule in own if rule])
     if settings.allow_agent_settings:
         return settings
-    return settings.protecting(agent_settings(folder.resolve(), root), _AGENT_SETTINGS)
+    return settings.protect_paths(agent_settings(folder.resolve(), root), _AGENT_SETTINGS)
 
 
 def _job(args: argparse.Namespace, folder: Path, settings: Settings) -> CodeLoopJob:

@@ -55,7 +55,7 @@ class Progress:
                 self._limit = event.last_iteration
                 past = event.recorded_iterations
                 note = f" goes on after {pluralize(past, 'iteration')}" if past else ""
-                self._line(f"session {event.session}{note}")
+                self._print_line(f"session {event.session}{note}")
             case AgentStarted():
                 self._start(event.iteration, event.role)
             case AgentOutput():
@@ -64,24 +64,26 @@ class Progress:
                 self._agent_ended(event)
             case GateCommandEnded(iteration=number, duration_ms=duration_ms):
                 result = _reasons(event.refusals) or f"passed: {' '.join(event.command)}"
-                self._step(number, "gate", result, duration_ms / 1000)
+                self._print_step(number, "gate", result, duration_ms / 1000)
             case _:
-                self._judged(event)
+                self._print_judgement(event)
 
-    def _judged(self, event: CodeLoopEvent) -> None:
+    def _print_judgement(self, event: CodeLoopEvent) -> None:
         match event:
             case DiffCaptured(iteration=number):
                 size = f"{pluralize(event.files, 'file')}, {pluralize(event.lines, 'line')}"
-                self._step(number, "diff", size, time.monotonic() - self._began)
+                self._print_step(number, "diff", size, time.monotonic() - self._began)
                 self._finish()
             case ChangeRefused(iteration=number):
                 self._finish()
-                self._step(number, "judged", f"refused: {_reasons(event.refusals)}")
+                self._print_step(number, "judged", f"refused: {_reasons(event.refusals)}")
             case CriticReplied(iteration=number, problem=str(problem)) if self._title:
-                self._step(number, "critic", f"malformed reply: {problem}", self._elapsed())
+                self._print_step(
+                    number, "critic", f"malformed reply: {problem}", self._elapsed_seconds()
+                )
                 self._finish()
             case DecisionMade(iteration=number):
-                self._step(number, "critic", _gist(event.decision), self._elapsed())
+                self._print_step(number, "critic", _gist(event.decision), self._elapsed_seconds())
                 self._finish()
             case _:
                 self._finish()
@@ -92,7 +94,7 @@ class Progress:
         self._partial.clear()
         if event.role == "critic" and event.exit_code == 0:
             return  # its reply is printed, as soon as it is read
-        self._step(event.iteration, event.role, event.summary, event.duration_ms / 1000)
+        self._print_step(event.iteration, event.role, event.summary, event.duration_ms / 1000)
         self._finish()
         if event.role == "actor" and not event.interrupted:
             self._start(event.iteration, "checks")
@@ -112,11 +114,11 @@ class Progress:
             self._clock = None
         self._title = ""
 
-    def _step(self, number: int, step: str, text: str, seconds: float | None = None) -> None:
+    def _print_step(self, number: int, step: str, text: str, seconds: float | None = None) -> None:
         # Cut before it is escaped: there may be megabytes of it.
         cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
         took = " " * 8 if seconds is None else f"{seconds:6.1f} s"
-        self._line(f"[{number}/{self._limit}] {step:<6} {took} {escape_line(cut)}")
+        self._print_line(f"[{number}/{self._limit}] {step:<6} {took} {escape_line(cut)}")
 
     def _output(self, role: str, text: str) -> None:
         if not self._shows_output:
@@ -126,11 +128,11 @@ class Progress:
             lines, rest = [*lines, rest], ""
         for line in filter(str.strip, lines):
             cut = line if len(line) <= _LONGEST_OUTPUT else f"{line[:_LONGEST_OUTPUT]}..."
-            self._line(f"{role:>6}| {escape_line(cut.rstrip())}")
+            self._print_line(f"{role:>6}| {escape_line(cut.rstrip())}")
         if rest:
             self._partial[role] = rest
 
-    def _line(self, line: str) -> None:
+    def _print_line(self, line: str) -> None:
         if self._clock is not None:
             self._clock.clear()
         self._put(f"{line}\n")
@@ -144,7 +146,7 @@ class Progress:
             with suppress(OSError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
-    def _elapsed(self) -> float:
+    def _elapsed_seconds(self) -> float:
         return time.monotonic() - self._began
 
 

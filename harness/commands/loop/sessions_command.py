@@ -41,11 +41,11 @@ def _list(args: argparse.Namespace, folder: Path) -> int:
         if isinstance(session, DamagedSession):
             status = EXIT_INVALID
         as_json = args.format == "json"
-        _print(ascii_json(_row(name, session)) if as_json else _line(name, session))
+        _print(ascii_json(_session_row(name, session)) if as_json else _session_line(name, session))
     return status
 
 
-def _row(name: str, session: RecordedSession | DamagedSession) -> dict[str, Any]:
+def _session_row(name: str, session: RecordedSession | DamagedSession) -> dict[str, Any]:
     if isinstance(session, DamagedSession):
         return {"session": name, "state": "damaged", "error": str(session)}
     return {
@@ -58,7 +58,7 @@ def _row(name: str, session: RecordedSession | DamagedSession) -> dict[str, Any]
     }
 
 
-def _line(name: str, session: RecordedSession | DamagedSession) -> str:
+def _session_line(name: str, session: RecordedSession | DamagedSession) -> str:
     if isinstance(session, DamagedSession):
         return f"{name}  damaged: {session}"
     task = escape_line(" ".join(session.start.task.split())[:_TASK_SHOWN])
@@ -146,7 +146,7 @@ def _text_lines(title: str, text: str) -> Iterator[str]:
 
 def _diff(args: argparse.Namespace, folder: Path) -> int:
     session = load(folder, find(folder, args.session))
-    diff = _chosen(session, args.iteration)
+    diff = _choose_diff(session, args.iteration)
     if args.format == "json":
         _print(ascii_json(diff.wire()))
         return 0
@@ -156,14 +156,14 @@ def _diff(args: argparse.Namespace, folder: Path) -> int:
             f"this diff has {diff.size} bytes and was not kept; its SHA-256 is {diff.sha256}"
         )
     if sys.stdout.isatty():
-        sys.stdout.write(_escaped(content.decode("utf-8", "replace")))
+        sys.stdout.write(_escape_diff(content.decode("utf-8", "replace")))
     else:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
     return 0
 
 
-def _chosen(session: RecordedSession, number: int | None) -> Diff:
+def _choose_diff(session: RecordedSession, number: int | None) -> Diff:
     diffs = {entry.number: entry.diff for entry in session.iterations if entry.diff is not None}
     chosen = max(diffs, default=0) if number is None else number
     if chosen not in diffs:
@@ -174,7 +174,7 @@ def _chosen(session: RecordedSession, number: int | None) -> Diff:
     return diffs[chosen]
 
 
-def _escaped(text: str) -> str:
+def _escape_diff(text: str) -> str:
     """Return a diff that is safe on a terminal: the only control characters are tab and newline."""
     lines = text.split("\n")
     return "\n".join("\t".join(map(escape_line, line.split("\t"))) for line in lines)

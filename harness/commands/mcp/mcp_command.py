@@ -19,35 +19,37 @@ def run(args: argparse.Namespace) -> int:
     file = pin_file(args.policy, args.pins)
     if args.action == "accept":
         pin = file.accept(args.tool, args.digest.removeprefix("sha256:"))
-        sys.stdout.write(f"{escape_line(args.tool)}: accepted {_short(pin)}\n")
+        sys.stdout.write(f"{escape_line(args.tool)}: accepted {_short_digest(pin)}\n")
         return EXIT_OK
     pins = file.read()
     if not pins.pinned:
         sys.stderr.write(f"critic: no tool is pinned in {escape_text(str(file.path))}\n")
     for name in sorted({*pins.pinned, *pins.changed}):
-        for line in _told(name, pins.pinned, pins.changed):
+        for line in _describe_change(name, pins.pinned, pins.changed):
             sys.stdout.write(f"{escape_line(line)}\n")
     return EXIT_REFUSED if pins.changed else EXIT_OK
 
 
-def _told(name: str, pinned: Mapping[str, Pin], changed: Mapping[str, Pin]) -> Iterator[str]:
+def _describe_change(
+    name: str, pinned: Mapping[str, Pin], changed: Mapping[str, Pin]
+) -> Iterator[str]:
     """Yield what a person has to know of one tool."""
     old, new = pinned.get(name), changed.get(name)
     if new is None:
-        yield f"{name}: accepted {_short(old)}"
+        yield f"{name}: accepted {_short_digest(old)}"
         return
-    yield f"{name}: changed: refused until `critic mcp pins accept ... {name} {_short(new)}`"
+    yield f"{name}: changed: refused until `critic mcp pins accept ... {name} {_short_digest(new)}`"
     for member in PINNED:
-        before, after = _shown(old, member), _shown(new, member)
+        before, after = _show_member(old, member), _show_member(new, member)
         if before != after:
             yield f"  - {member}: {before}"
             yield f"  + {member}: {after}"
 
 
-def _short(pin: Pin | None) -> str:
+def _short_digest(pin: Pin | None) -> str:
     return pin.digest[:_SHOWN_DIGEST] if pin else ""
 
 
-def _shown(pin: Pin | None, member: str) -> str:
+def _show_member(pin: Pin | None, member: str) -> str:
     value = pin.tool.get(member) if pin else None
     return "(nothing)" if value is None else json.dumps(value)

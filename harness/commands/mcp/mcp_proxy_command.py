@@ -34,12 +34,12 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("a URL has no arguments: give it alone, or a command after --")
     with ExitStack() as stack:
         log = stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None
-        server = _guarded(args, log)
+        server = _guard_server(args, log)
         stack.callback(server.close)
         return _serve_url(args, server) if url else _serve_streams(args, server)
 
 
-def _guarded(args: argparse.Namespace, log: SqlDecisionLog | None) -> GuardedServer:
+def _guard_server(args: argparse.Namespace, log: SqlDecisionLog | None) -> GuardedServer:
     """Return the server under the guard, in a session that is open."""
     policy = load_policy(args.policy).policy
     if args.adapter and not any(tool.adapter_id == args.adapter for tool in policy.tool):

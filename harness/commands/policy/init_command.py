@@ -32,7 +32,7 @@ from harness.wire import InvalidInput, parse_json
 
 def run(args: argparse.Namespace) -> int:
     """Write the file, and say what is left to do."""
-    text, notes, pins = _text(args)
+    text, notes, pins = _derive_text(args)
     policy = parse_policy(text.encode(), syntax="toml").policy
     if args.file == "-":
         sys.stdout.write(text)
@@ -61,7 +61,7 @@ class _Derived(NamedTuple):
     pins: Mapping[str, Pin] = MappingProxyType({})
 
 
-def _text(args: argparse.Namespace) -> _Derived:
+def _derive_text(args: argparse.Namespace) -> _Derived:
     if args.from_python is not None:
         drafts, name = _from_python(args.from_python), args.from_python
         return _Derived(derived_policy(name, identifier(Path(name).stem), drafts))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from harness.commands.arguments import Commands, add, add_command, positive
+from harness.commands.arguments import Commands, add, add_command, positive_number
 
 _CHECK_EXITS: Final = (
     "Exit status: 0 nothing to say; 1 the lint has findings; 2 a file is not a policy."
@@ -38,7 +38,7 @@ def add_policy(commands: Commands) -> None:
         action.add_argument("--format", choices=("text", "json"), default="text")
         action.add_argument(
             "--max-bytes",
-            type=positive,
+            type=positive_number,
             metavar="N",
             help="refuse policies of more bytes without reading them (default: 33554432, 32 MiB)",
         )

@@ -39,15 +39,15 @@ def load_policy(name: str, limit: int = MAX_DOCUMENT_BYTES) -> PolicyDocument:
     try:
         return _read(name, limit)
     except InvalidPolicy as error:
-        raise UsageError(_listed(name, error)) from None
+        raise UsageError(_list_faults(name, error)) from None
     except InvalidInput as error:
-        raise UsageError(f"{_source(name)}: {error.message}") from None
+        raise UsageError(f"{_source_name(name)}: {error.message}") from None
 
 
-def _listed(name: str, error: InvalidPolicy) -> str:
+def _list_faults(name: str, error: InvalidPolicy) -> str:
     more = len(error.faults) - 1
     rest = f"; run `critic policy check` for {more} more" if more else ""
-    return f"{_source(name)}: not a policy: {_fault_text(error.faults[0])}{rest}"
+    return f"{_source_name(name)}: not a policy: {_fault_text(error.faults[0])}{rest}"
 
 
 def _read(name: str, limit: int) -> PolicyDocument:
@@ -57,7 +57,7 @@ def _read(name: str, limit: int) -> PolicyDocument:
     )
 
 
-def _source(name: str) -> str:
+def _source_name(name: str) -> str:
     return "standard input" if name == "-" else escape_line(name)
 
 
@@ -97,18 +97,18 @@ def _tell_faults(name: str, error: InvalidInput, *, as_json: bool) -> None:
         return
     sys.stdout.flush()
     for line in map(_fault_text, faults) if faults else [error.message]:
-        sys.stderr.write(f"{_source(name)}: {line}\n")
+        sys.stderr.write(f"{_source_name(name)}: {line}\n")
 
 
 def _tell_findings(
     name: str, document: PolicyDocument, found: list[tuple[int, LintFinding]]
 ) -> None:
     for line, finding in found:
-        sys.stdout.write(f"{_source(name)}: line {line}: {finding.message} [{finding.rule}]\n")
+        sys.stdout.write(f"{_source_name(name)}: line {line}: {finding.message} [{finding.rule}]\n")
     if not found:
         policy = document.policy
         tools = f"{len(policy.tool)} tool{'' if len(policy.tool) == 1 else 's'}"
-        sys.stdout.write(f"{_source(name)}: ok: {tools}, no findings\n")
+        sys.stdout.write(f"{_source_name(name)}: ok: {tools}, no findings\n")
 
 
 def _diff(args: argparse.Namespace) -> int:
@@ -121,7 +121,7 @@ def _diff(args: argparse.Namespace) -> int:
     else:
         for change in changes:
             _tell_change(change)
-        sys.stdout.write(f"{_source(args.new)} against {_source(args.old)}: {total}\n")
+        sys.stdout.write(f"{_source_name(args.new)} against {_source_name(args.old)}: {total}\n")
     return EXIT_OK if total == "equal" else EXIT_REFUSED
 
 
@@ -160,7 +160,7 @@ def _test(args: argparse.Namespace) -> int:
     files = [file for file in named if args.policy == "-" or file != Path(args.policy)]
     status, judged = EXIT_OK, 0
     for result in run_cases(policy, files):
-        status = max(status, _status(result))
+        status = max(status, _exit_status(result))
         judged += not (result.has_own or result.invalid)
         _tell_result(result, as_json=args.format == "json")
     if not judged and status != EXIT_INVALID:
@@ -177,7 +177,7 @@ def _case_files(path: Path) -> list[Path]:
     return files
 
 
-def _status(result: CaseResult) -> int:
+def _exit_status(result: CaseResult) -> int:
     if result.invalid:
         return EXIT_INVALID
     return EXIT_REFUSED if result.problem else EXIT_OK

@@ -1,6 +1,6 @@
 """The parser of `critic replay`."""
 
-from harness.commands.arguments import Commands, add_ci_format, add_command, positive
+from harness.commands.arguments import Commands, add_ci_format, add_command, positive_number
 
 
 def add_replay(commands: Commands) -> None:
@@ -11,7 +11,7 @@ def add_replay(commands: Commands) -> None:
     add_ci_format(replay)
     replay.add_argument(
         "--jobs",
-        type=positive,
+        type=positive_number,
         default=1,
         metavar="N",
         help="the number of processes (default: 1); the answers are the same",

@@ -16,7 +16,7 @@ from harness.commands.replay.replay_state import ReplayState, check_state, keep_
 from harness.commands.replay.replay_text import (
     AnswerReporter,
     answer_reporter,
-    reported,
+    report_answers,
     summary_of,
 )
 from harness.errors import UsageError
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         if isinstance(since, Departure):
             return _not_as_signed(report, since)
         answers, checked = _answers(args, log, counts, since)
-        reported(with_progress(answers, log.head().seq, counts), counts, report)
+        report_answers(with_progress(answers, log.head().seq, counts), counts, report)
         check = checked()
     if args.resume is not None:
         Path(args.resume).unlink(missing_ok=True)  # it has come to its end
@@ -74,7 +74,7 @@ def _answers(
     replayer = Replayer(log, expected, judge=True)
     before = _begin(args, log, replayer, since, counts)
     after = before.seq if before.seq > 0 else None
-    named = _spelled(since)
+    named = _spell_head(since)
 
     def save(link: Link) -> None:
         if args.resume is not None:
@@ -100,7 +100,7 @@ def _begin(
     """
     state = None
     if args.resume is not None:
-        state = kept_state(Path(args.resume), args.head, _spelled(since))
+        state = kept_state(Path(args.resume), args.head, _spell_head(since))
     if state is None:
         return START if since is None else _link_since(log, replayer, since)
     if state.seq == START.seq:
@@ -111,7 +111,7 @@ def _begin(
     return link
 
 
-def _spelled(since: Head | None) -> str | None:
+def _spell_head(since: Head | None) -> str | None:
     return None if since is None else f"{since.seq}:{since.hash}"
 
 

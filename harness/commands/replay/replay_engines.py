@@ -54,7 +54,7 @@ def in_this_process(
     _expected: Head | None,
 ) -> Iterator[AnsweredStretch]:
     """Replay in this process, stretch by stretch."""
-    return replay_batches(log, replayer, _after(before))
+    return replay_batches(log, replayer, _number_after(before))
 
 
 def _in_processes(
@@ -72,7 +72,7 @@ def _in_processes(
         expected=expected,
         on_death=lambda message: sys.stderr.write(f"critic: {message}\n"),
     )
-    return pool.replayed(stretches(log, _after(before)))
+    return pool.replay_stretches(stretches(log, _number_after(before)))
 
 
 def _on_cluster(
@@ -86,8 +86,8 @@ def _on_cluster(
     from harness.replay.parcels import parcels  # noqa: PLC0415
 
     cluster = ReplayCluster(args.scheduler, expected=expected)
-    return cluster.replayed(parcels(log, before, _after(before)))
+    return cluster.replay_parcels(parcels(log, before, _number_after(before)))
 
 
-def _after(before: Link) -> int | None:
+def _number_after(before: Link) -> int | None:
     return before.seq if before.seq > START.seq else None

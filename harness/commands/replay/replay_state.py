@@ -52,7 +52,7 @@ def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState |
     if not path.exists():
         return None
     try:
-        state = parse(ReplayState, _bytes(path))
+        state = parse(ReplayState, _read_bytes(path))
     except InvalidInput as error:
         shown = escape_text(str(path))
         raise UsageError(
@@ -70,7 +70,7 @@ def keep_state(path: Path, state: ReplayState) -> None:
     replace_file(path, state.model_dump_json().encode(), synced=False)
 
 
-def _bytes(path: Path) -> bytes:
+def _read_bytes(path: Path) -> bytes:
     if not path.is_file():  # a device may never end
         raise InvalidInput("", "not a file")
     with path.open("rb") as file:

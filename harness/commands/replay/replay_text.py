@@ -43,7 +43,7 @@ def answer_reporter(form: str, file: str, command: str) -> AnswerReporter:
     return _JsonAnswers() if form == "json" else _TextAnswers()
 
 
-def reported(
+def report_answers(
     answers: Iterable[ReplayResult], counts: Counter[str], report: AnswerReporter
 ) -> Counter[str]:
     """Report every answer; count them by status."""

@@ -1,6 +1,6 @@
 """The parser of `critic report`. Nothing heavy is imported, for `critic --help`."""
 
-from harness.commands.arguments import Commands, add_command, positive
+from harness.commands.arguments import Commands, add_command, positive_number
 
 _EXITS = (
     "Exit status: 0 the records that are shown are sound; 1 records are missing, hashes or chain "
@@ -18,7 +18,7 @@ def add_report(commands: Commands) -> None:
     )
     report.add_argument(
         "--last",
-        type=positive,
+        type=positive_number,
         default=10_000,
         metavar="N",
         help="show the records with the last N numbers (default: %(default)s)",

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.audit.report.collecting import Collected, collect
-from harness.audit.report.report_page import rendered
+from harness.audit.report.report_page import render_page
 from harness.commands.replay.replay_text import count_of_records
 from harness.errors import UsageError, escape_text
 from harness.log.sql import SqlDecisionLog
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     _keep_log(args.log, output)
     with SqlDecisionLog.open_for_reading(args.log) as log:
         found = collect(log, args.last, _MOST_BYTES)
-    replace_file(output, map(str.encode, rendered(found, _name(args.log))))
+    replace_file(output, map(str.encode, render_page(found, _log_name(args.log))))
     sys.stdout.write(f"{escape_text(args.output)}: {count_of_records(found.answers.total())}\n")
     sys.stdout.writelines(f"note: {line}\n" for line in _left_out(found))
     return 0 if found.sound else _warn(found)
@@ -37,7 +37,7 @@ def _keep_log(log: str, output: Path) -> None:
         raise UsageError(f"{escape_text(log)} is the log: name another file for the page")
 
 
-def _name(log: str) -> str:
+def _log_name(log: str) -> str:
     """Return what the page calls the log: no folder of this machine, and no password of a URL."""
     return "LOG" if "://" in log else Path(log).name
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from harness.commands.arguments import Commands, add_command, positive
+from harness.commands.arguments import Commands, add_command, positive_number
 
 
 def add_serve(commands: Commands) -> None:
@@ -46,20 +46,20 @@ def add_serve(commands: Commands) -> None:
 def _add_limits(serve: argparse.ArgumentParser) -> None:
     serve.add_argument(
         "--max-bytes",
-        type=positive,
+        type=positive_number,
         metavar="N",
         help="refuse bodies of more bytes (default: 33554432, 32 MiB)",
     )
     serve.add_argument(
         "--timeout",
-        type=positive,
+        type=positive_number,
         default=30,
         metavar="S",
         help="seconds for a body to arrive, and then for its answer (default: %(default)s)",
     )
     serve.add_argument(
         "--max-sessions",
-        type=positive,
+        type=positive_number,
         default=10_000,
         metavar="N",
         help="the most sessions that are open at once (default: %(default)s)",
@@ -67,7 +67,7 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
 
     serve.add_argument(
         "--max-idle",
-        type=positive,
+        type=positive_number,
         default=86_400,
         metavar="S",
         help="seconds after which a session without an event ends (default: %(default)s, a day)",

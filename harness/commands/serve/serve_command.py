@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     tokens = None if args.tokens is None else read_tokens(args.tokens)
     policy = None if args.policy is None else load_policy(args.policy).policy
     with ExitStack() as stack:
-        bound = _bound(args, stack, has_tokens=tokens is not None)
+        bound = _bind_socket(args, stack, has_tokens=tokens is not None)
         settings = ServiceSettings(
             policy=policy,
             log=stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None,
@@ -56,7 +56,7 @@ def _require_libraries() -> None:
         ) from None
 
 
-def _bound(args: argparse.Namespace, stack: ExitStack, *, has_tokens: bool) -> socket.socket:
+def _bind_socket(args: argparse.Namespace, stack: ExitStack, *, has_tokens: bool) -> socket.socket:
     """Return the socket to serve on. What it leaves on disk is removed at the end."""
     from harness.serve.running import bind_tcp, bind_unix, release_unix  # noqa: PLC0415
 

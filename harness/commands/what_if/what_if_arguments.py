@@ -3,7 +3,7 @@
 import argparse
 from typing import Final
 
-from harness.commands.arguments import Commands, add_command, positive
+from harness.commands.arguments import Commands, add_command, positive_number
 
 _MODES: Final = ("read_only", "local_write", "network", "delegated", "destructive")
 _LIMITS: Final = ("max_steps", "bucket_tokens", "wall_ms", "cost_micros")
@@ -42,7 +42,7 @@ def add_what_if(commands: Commands) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument(
         "--max-bytes",
-        type=positive,
+        type=positive_number,
         metavar="N",
         help="refuse a policy of more bytes without reading it (default: 33554432, 32 MiB)",
     )

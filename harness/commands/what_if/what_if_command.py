@@ -70,7 +70,7 @@ def _judge_columns(args: argparse.Namespace, change: Alteration, matrix: Matrix)
         raise UsageError(f"to judge a Parquet file takes {needed}") from None
     file = PlanFile(Path(args.log))
     judge = PlanJudge(change, args.decision, shown=not args.counts)
-    for one in judge.compared(file):
+    for one in judge.compare_file(file):
         _take(one, args, matrix)
     return file.check
 

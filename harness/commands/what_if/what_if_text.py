@@ -24,7 +24,7 @@ def compared_text(one: Compared) -> str:
         drift = "\n  drift: it was recorded under other rules, which gave another verdict"
         return (
             f"record {one.seq}{attempt} ({escape_line(one.trace_id)}): {one.direction}: "
-            f"{_shown(one.before)} -> {_shown(one.after)}"
+            f"{_show_verdict(one.before)} -> {_show_verdict(one.after)}"
             f"\n  before: {reason_of(one.before)}\n  after: {reason_of(one.after)}"
             f"{drift if one.drifted else ''}"
         )
@@ -56,7 +56,7 @@ def compared_wire(one: Compared) -> dict[str, Any]:
     return {"seq": one.seq, "left_out": True}
 
 
-def _shown(verdict: Verified | Refused) -> str:
+def _show_verdict(verdict: Verified | Refused) -> str:
     asked = ", needs approval" if stance_of(verdict) == "ask" else ""
     return "ok" if verdict.ok else f"refused ({answer_kind(verdict)}{asked})"
 

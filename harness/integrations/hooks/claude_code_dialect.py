@@ -8,7 +8,7 @@ from harness.integrations.hooks.dialect import (
     HookAnswer,
     HookEvent,
     Kind,
-    blocked,
+    block_call,
     milliseconds,
     optional_text,
 )
@@ -45,7 +45,7 @@ class ClaudeCode(Dialect):
     def _is_unattended(self, value: dict[str, Any]) -> bool:
         return value.get("permission_mode") in _UNATTENDED
 
-    def _result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+    def _with_result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         took = milliseconds(value.get("duration_ms"))
         if event.name == "PostToolUseFailure":
             status = "unknown" if value.get("is_interrupt") is True else "failed"
@@ -83,7 +83,7 @@ class Codex(ClaudeCode):
 
     def ask(self, reason: str) -> HookAnswer:
         """Block: the answer that asks would not be understood."""
-        return blocked(reason)
+        return block_call(reason)
 
     def allow(self, event: str, *, quiet: bool = False) -> HookAnswer:
         """Allow by silence."""

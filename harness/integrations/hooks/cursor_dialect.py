@@ -10,7 +10,7 @@ from harness.integrations.hooks.dialect import (
     HookEvent,
     HookFault,
     Kind,
-    blocked,
+    block_call,
     milliseconds,
     optional_text,
     text_at,
@@ -63,24 +63,26 @@ class Cursor(Dialect):
         "stop": "other",
     }
 
-    def _call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+    def _with_call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         if event.name in _SHELL:
             return event._replace(tool="Shell", args={"command": text_at(value, "command")})
         if event.name == "beforeReadFile":
             return event._replace(tool="Read", args={"file_path": text_at(value, "file_path")})
-        known = super()._call(value, event)
+        known = super()._with_call(value, event)
         if known.tool == "Shell" and type(known.args) is dict:
             # The other events of a command say no more than this of it.
             known = known._replace(args={"command": text_at(known.args, "command")})
         if event.name not in _MCP:
             return known
         tool = known.tool if known.tool.startswith(_MCP_NAME) else f"{_MCP_NAME}{known.tool}"
-        return known._replace(tool=tool, args=_object(known.args))
+        return known._replace(tool=tool, args=_parse_object(known.args))
 
-    def _result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+    def _with_result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         known = event._replace(duration_ms=milliseconds(value.get("duration")))
         if event.name == "postToolUseFailure":
-            return known._replace(status=_ended(value), error=optional_text(value, "error_message"))
+            return known._replace(
+                status=_end_status(value), error=optional_text(value, "error_message")
+            )
         for key in ("output", "result_json", "tool_output"):
             if key in value:
                 return known._replace(output=_output(value[key], is_text=key == "output"))
@@ -110,14 +112,14 @@ class Cursor(Dialect):
             case "prompt":
                 return HookAnswer({"continue": False, "user_message": reason})
             case _:
-                return blocked(reason)
+                return block_call(reason)
 
 
 def _permission(permission: str, reason: str) -> dict[str, str]:
     return {"permission": permission, "user_message": reason, "agent_message": reason}
 
 
-def _object(args: Any) -> Any:
+def _parse_object(args: Any) -> Any:
     """Return arguments that some versions of the agent send as the text of an object."""
     if type(args) is not str:
         return args
@@ -137,7 +139,7 @@ def _output(given: Any, *, is_text: bool) -> Any:
         return given
 
 
-def _ended(value: dict[str, Any]) -> str:
+def _end_status(value: dict[str, Any]) -> str:
     """Return how a call ended that failed."""
     if value.get("is_interrupt") is True:
         return "unknown"

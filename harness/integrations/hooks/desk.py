@@ -17,7 +17,7 @@ from typing import Final
 from harness.errors import escape_text
 from harness.integrations.hooks.dialect import Dialect, HookAnswer, HookFault
 from harness.integrations.hooks.dialects import DIALECTS
-from harness.integrations.hooks.hook_answer import HookSettings, answered, heard
+from harness.integrations.hooks.hook_answer import HookSettings, answer_event, read_event
 from harness.integrations.hooks.state_file import state_folder
 from harness.policy import Policy, parse_policy
 from harness.policy.policy_reading import syntax_of
@@ -67,26 +67,26 @@ class HookDesk:
         """
         question = _question(request)
         try:
-            event = heard(question.dialect, question.event, question.once.get("--event"))
+            event = read_event(question.dialect, question.event, question.once.get("--event"))
         except HookFault as fault:
             raise InvalidInput(fault.path, str(fault)) from None
         leave = question.listed.get("--leave", ())
-        said = answered(question.dialect, event, leave, lambda: self._settings(question))
-        return _written(said)
+        said = answer_event(question.dialect, event, leave, lambda: self._settings(question))
+        return _write_answer(said)
 
     def _settings(self, question: _Question) -> HookSettings:
         policy, log = question.place("--policy"), question.place("--log")
         if policy is None or not question.once["folder"].startswith("/"):
             raise InvalidInput("/folder", "must be an absolute path")
         return HookSettings(
-            policy=self._policy(question.policy, policy),
+            policy=self._keep_policy(question.policy, policy),
             state=state_folder(policy, question.place("--state")),
             scope=question.listed.get("--scope", ()),
             log=None if log is None else str(log),
             keeps_prompts=question.keeps_prompts,
         )
 
-    def _policy(self, data: bytes, path: Path) -> Policy:
+    def _keep_policy(self, data: bytes, path: Path) -> Policy:
         """Return a policy as it is read from a file of that name."""
         syntax = syntax_of(path.name)
         key = sha256(f"{syntax}\n".encode() + data).digest()
@@ -129,6 +129,6 @@ def _question(request: bytes) -> _Question:
     return _Question(DIALECTS[once["agent"]], once, policy, event, listed, keeps_prompts)
 
 
-def _written(answer: HookAnswer) -> bytes:
+def _write_answer(answer: HookAnswer) -> bytes:
     out, err = answer.out.encode(), answer.err.encode()
     return b"%d %d %d\n" % (answer.status, len(out), len(err)) + out + err

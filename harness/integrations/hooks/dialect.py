@@ -111,10 +111,10 @@ class Dialect(ABC):
             return HookEvent(name, kind, session, text_at(value, "prompt"))
         can_ask = name in self.asks and not self._is_unattended(value)
         call = optional_text(value, "tool_use_id")
-        known = self._call(value, HookEvent(name, kind, session, can_ask=can_ask, call=call))
+        known = self._with_call(value, HookEvent(name, kind, session, can_ask=can_ask, call=call))
         if type(known.args) is not dict:
             raise HookFault("/tool_input", "must be an object")
-        return self._result(value, known) if kind == "result" else known
+        return self._with_result(value, known) if kind == "result" else known
 
     def event_name(self, value: Any) -> str:
         """Return the name of an event that is known.
@@ -134,12 +134,12 @@ class Dialect(ABC):
         del value
         return False
 
-    def _call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+    def _with_call(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         """Return the event with its tool and arguments."""
         return event._replace(tool=text_at(value, "tool_name"), args=value.get("tool_input"))
 
     @abstractmethod
-    def _result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+    def _with_result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         """Return the event with how the call ended."""
 
     @abstractmethod
@@ -155,14 +155,14 @@ class Dialect(ABC):
 
     def ask(self, reason: str) -> HookAnswer:
         """Have the agent ask its user, at an event of `asks`. One that has none blocks."""
-        return blocked(reason)
+        return block_call(reason)
 
     def cannot_ask(self, event: str, reason: str) -> HookAnswer:
         """Refuse what a person would have to be asked about, and say what to do."""
         how = f"{self.title} cannot ask about this through a hook: make the call yourself, name its"
         return self.deny(event, f"{reason}. {how} values in your request, or change the policy")
 
-    def closed(self, event: str | None, reason: str) -> HookAnswer:
+    def fail_closed(self, event: str | None, reason: str) -> HookAnswer:
         """Refuse whatever was asked, after a failure. `event` is None where it is not known."""
         if event is None or event not in self.kinds:
             return HookAnswer(reason=reason, status=_BLOCKED)
@@ -171,7 +171,7 @@ class Dialect(ABC):
         return self.deny(event, reason)
 
 
-def blocked(reason: str) -> HookAnswer:
+def block_call(reason: str) -> HookAnswer:
     """Return the answer that says a refusal by its exit status."""
     return HookAnswer(reason=reason, status=_BLOCKED)
 

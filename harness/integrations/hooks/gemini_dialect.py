@@ -32,7 +32,7 @@ class Gemini(Dialect):
         "PreCompress": "other",
     }
 
-    def _result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
+    def _with_result(self, value: dict[str, Any], event: HookEvent) -> HookEvent:
         given = value.get("tool_response")
         if type(given) is not dict:
             raise HookFault("/tool_response", "must be an object")

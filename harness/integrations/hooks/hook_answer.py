@@ -50,32 +50,32 @@ def hook_outcome(
     is_new = scope is not None
     if scope is not None:
         known = {"scope": list(scope)} if scope else {}
-        opened = _told(guard, memory, "open", request=event.text, **known)
+        opened = _tell_guard(guard, memory, "open", request=event.text, **known)
         if isinstance(opened, EventError):
             return HookOutcome(memory, "refuse", _reason(opened))
     match event.kind:
         case "call":
-            return _call(guard, memory, event)
+            return _judge_call(guard, memory, event)
         case "result":
-            return _result(guard, memory, event)
+            return _take_result(guard, memory, event)
         case _:
-            answer = None if is_new else _told(guard, memory, "said", text=event.text)
-            return _passed(memory, answer)
+            answer = None if is_new else _tell_guard(guard, memory, "said", text=event.text)
+            return _pass_event(memory, answer)
 
 
-def _told(guard: Guard, memory: HookMemory, kind: str, **members: Any) -> Answer:
+def _tell_guard(guard: Guard, memory: HookMemory, kind: str, **members: Any) -> Answer:
     return guard.handle(event_of({"event": kind, "session": memory.session, **members}))
 
 
-def _passed(memory: HookMemory, answer: Answer) -> HookOutcome:
+def _pass_event(memory: HookMemory, answer: Answer) -> HookOutcome:
     if isinstance(answer, EventError):
         return HookOutcome(memory, "refuse", _reason(answer))
     return HookOutcome(memory, "allow")
 
 
-def _call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
-    memory, name = memory.named(event)
-    ruling = _ruled(guard, memory, event, name)
+def _judge_call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
+    memory, name = memory.name_call(event)
+    ruling = _rule_call(guard, memory, event, name)
     if not isinstance(ruling, Ruling) or ruling.action == "refuse":
         return HookOutcome(memory.minus(name), "refuse", _reason(ruling))
     if ruling.action == "ask" and not event.can_ask:
@@ -85,40 +85,42 @@ def _call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
     return HookOutcome(memory.plus(known), ruling.action, _reason(ruling))
 
 
-def _ruled(guard: Guard, memory: HookMemory, event: HookEvent, name: str) -> Answer:
+def _rule_call(guard: Guard, memory: HookMemory, event: HookEvent, name: str) -> Answer:
     call = {"id": name, "tool": event.tool, "args": event.args}
-    return _told(guard, memory, "calls", calls=[call])
+    return _tell_guard(guard, memory, "calls", calls=[call])
 
 
-def _result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
-    known = memory.known(event)
+def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
+    known = memory.find_call(event)
     if known is None:
         what = "a call ended that was not allowed: what it returned is not evidence"
         return HookOutcome(memory, "refuse", what)
     after = memory.minus(known.id)
     if known.key != call_key(event):
-        _told(guard, memory, "result", id=known.id, status="unknown")
+        _tell_guard(guard, memory, "result", id=known.id, status="unknown")
         what = "the call that ended is not the one that was allowed: its arguments were changed"
         return HookOutcome(after, "refuse", what)
-    if known.asked is not None and not _agreed(guard, memory, event, known):
+    if known.asked is not None and not _report_agreement(guard, memory, event, known):
         return HookOutcome(after, "refuse", "a call ended that was not approved")
     output = None if event.output is None else parsed_result(event.output)
     members = {"output": output, "error": event.error, "duration_ms": event.duration_ms}
     given = {name: value for name, value in members.items() if value is not None}
-    return _passed(after, _told(guard, memory, "result", id=known.id, status=event.status, **given))
+    return _pass_event(
+        after, _tell_guard(guard, memory, "result", id=known.id, status=event.status, **given)
+    )
 
 
-def _agreed(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> bool:
+def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> bool:
     """Tell the guard that the user agreed. A question that has lapsed meanwhile is asked again."""
-    if _answered(guard, memory, known.asked):
+    if _answer_question(guard, memory, known.asked):
         return True
-    again = _ruled(guard, memory, event, known.id)
+    again = _rule_call(guard, memory, event, known.id)
     if not isinstance(again, Ruling):
         return False
-    return bool(again) or _answered(guard, memory, again.plan_digest)
+    return bool(again) or _answer_question(guard, memory, again.plan_digest)
 
 
-def _answered(guard: Guard, memory: HookMemory, plan_digest: str | None) -> bool:
+def _answer_question(guard: Guard, memory: HookMemory, plan_digest: str | None) -> bool:
     if plan_digest is None:
         return False
     approver = f"user-of-{memory.dialect}"
@@ -160,7 +162,7 @@ class HookSettings(NamedTuple):
     keeps_prompts: bool = False
 
 
-def heard(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
+def read_event(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
     """Return the event in the bytes of standard input.
 
     Raises:
@@ -173,7 +175,7 @@ def heard(dialect: Dialect, data: bytes, registered: str | None) -> HookEvent:
     return event
 
 
-def answered(
+def answer_event(
     dialect: Dialect,
     event: HookEvent,
     leave: Sequence[str],
@@ -191,7 +193,7 @@ def answered(
         return dialect.allow(event.name, quiet=True)
     if _is_left(event, leave):
         return dialect.allow(event.name)
-    return _judged(dialect, event, settings())
+    return _judge_event(dialect, event, settings())
 
 
 def _is_left(event: HookEvent, leave: Sequence[str]) -> bool:
@@ -202,8 +204,8 @@ def _is_left(event: HookEvent, leave: Sequence[str]) -> bool:
     )
 
 
-def _judged(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookAnswer:
-    found = _kept(dialect, event, settings)
+def _judge_event(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookAnswer:
+    found = _judge_and_keep(dialect, event, settings)
     guard = settings.policy.guard
     match found.action:
         case "allow":
@@ -217,30 +219,30 @@ def _judged(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookA
             return dialect.deny(event.name, found.reason or "refused", halt=is_halt)
 
 
-def _kept(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookOutcome:
+def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookOutcome:
     """Judge an event, and keep the session."""
     with ExitStack() as stack:
         file = stack.enter_context(state_file(settings.state, f"{dialect.name}\n{event.session}"))
-        log = stack.enter_context(_opened(settings.log)) if settings.log else None
+        log = stack.enter_context(_open_log(settings.log)) if settings.log else None
         guard = Guard(settings.policy, log=log)
-        memory = _resumed(guard, file)
+        memory = _resume_memory(guard, file)
         scope = settings.scope if memory is None else None
         if memory is None:
             memory = HookMemory(dialect=dialect.name, session=event.session)
         elif (memory.dialect, memory.session) != (dialect.name, event.session):
             raise StateUnusable("the state is of another session")
         found = hook_outcome(guard, memory, event, scope)
-        file.write(HookState(found.memory, guard.export(event.session)).dumped())
+        file.write(HookState(found.memory, guard.export(event.session)).dump_state())
     return found
 
 
-def _resumed(guard: Guard, file: StateFile) -> HookMemory | None:
+def _resume_memory(guard: Guard, file: StateFile) -> HookMemory | None:
     """Go on with the session of a file, if there is one."""
     data = file.read()
     if data is None:
         return None
     try:
-        state = HookState.parsed(data)
+        state = HookState.parse_state(data)
         name = guard.resume(state.guard)
     except (InvalidInput, WentOnElsewhere) as error:
         advice = "begin a new session of the agent"
@@ -250,7 +252,7 @@ def _resumed(guard: Guard, file: StateFile) -> HookMemory | None:
     return state.memory
 
 
-def _opened(log: str) -> Any:
+def _open_log(log: str) -> Any:
     from harness.log.sql import SqlDecisionLog  # noqa: PLC0415 - a quarter of a second
 
     return SqlDecisionLog.open(log)

@@ -93,7 +93,7 @@ def _calls_us(command: Any, agent: str) -> bool:
     )
 
 
-def _nested(**flags: str) -> Callable[[str, str], dict[str, Any]]:
+def _nest_handlers(**flags: str) -> Callable[[str, str], dict[str, Any]]:
     """Return what makes an entry of a list of handlers, with flags of the event before a call."""
 
     def entry(event: str, command: str) -> dict[str, Any]:
@@ -125,7 +125,7 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
             "PostToolUse": [],
             "PostToolUseFailure": [],
         },
-        _nested(onFailure="block"),
+        _nest_handlers(onFailure="block"),
         [
             "a call is refused where the hook itself fails, from Claude Code 2.1.295 on; an older "
             "one lets it run"
@@ -134,7 +134,7 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
     "codex": Installation(
         ".codex/hooks.json",
         {"UserPromptSubmit": [], "PreToolUse": [], "PostToolUse": []},
-        _nested(),
+        _nest_handlers(),
         [_OPEN, "it runs hooks of a project only once you trust them: see /hooks"],
         ["Bash"],
     ),
@@ -162,7 +162,9 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
 """How each agent is installed, by the name of its dialect."""
 
 
-def installed(agent: str, project: Path, policy: Path, places: Mapping[str, str]) -> Iterator[str]:
+def install_hook(
+    agent: str, project: Path, policy: Path, places: Mapping[str, str]
+) -> Iterator[str]:
     """Write the settings, and the policy if there is none. Yield what there is to say.
 
     Args:
@@ -178,13 +180,13 @@ def installed(agent: str, project: Path, policy: Path, places: Mapping[str, str]
     try:
         wanted = with_hooks(agent, settings, partial(_command, agent, places))
     except UsageError as error:
-        raise UsageError(f"{_shown(path)}: {error}: correct it first") from None
-    yield _policy(agent, policy)
+        raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
+    yield _write_policy(agent, policy)
     if wanted == settings:
-        yield f"{_shown(path)}: the hooks are there already"
+        yield f"{_show_path(path)}: the hooks are there already"
     else:
         _write(path, f"{json.dumps(wanted, indent=2)}\n".encode())
-        yield f"{_shown(path)}: written"
+        yield f"{_show_path(path)}: written"
     if settings.get("disableAllHooks"):
         yield "note: disableAllHooks is set there: no hook runs until you take it out"
     yield from (f"note: {note}" for note in installation.notes)
@@ -203,7 +205,7 @@ def _settings(path: Path) -> dict[str, object]:
     try:
         settings: dict[str, object] = parse_json(data) if data.strip() else {}
     except InvalidInput as error:
-        raise UsageError(f"{_shown(path)}: {error.message}: correct it first") from None
+        raise UsageError(f"{_show_path(path)}: {error.message}: correct it first") from None
     return settings
 
 
@@ -220,15 +222,18 @@ def _program() -> list[str]:
     return [sys.executable, "-P", "-m", "harness.cli"]  # -P: not from the folder of the agent
 
 
-def _policy(agent: str, path: Path) -> str:
+def _write_policy(agent: str, path: Path) -> str:
     try:
         policy = read_policy(path)
     except FileNotFoundError:
         _write(path, shipped_policy(agent))
-        return f"{_shown(path)}: written: a policy for its tools; read it, and change what you need"
+        return (
+            f"{_show_path(path)}: written: a policy for its tools; read it, and change what you "
+            "need"
+        )
     except InvalidPolicy as error:
-        raise UsageError(f"{_shown(path)}: not a policy: {error.message}") from None
-    return f"{_shown(path)}: {len(policy.tool)} tools"
+        raise UsageError(f"{_show_path(path)}: not a policy: {error.message}") from None
+    return f"{_show_path(path)}: {len(policy.tool)} tools"
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -237,5 +242,5 @@ def _write(path: Path, data: bytes) -> None:
     replace_file(path.resolve(), data, mode=0o644)
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     return escape_text(str(path))

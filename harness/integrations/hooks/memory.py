@@ -33,13 +33,13 @@ class HookMemory(Envelope):
     made: Count = 0
     calls: Annotated[tuple[KnownCall, ...], ARRAY] = ()
 
-    def named(self, event: HookEvent) -> tuple["HookMemory", str]:
+    def name_call(self, event: HookEvent) -> tuple["HookMemory", str]:
         """Return the id of a call that is about to be made, and the memory after that."""
         if event.call is not None:
             return self, event.call
-        return self._with(made=self.made + 1), f"hook/{self.made + 1}"
+        return self._change_fields(made=self.made + 1), f"hook/{self.made + 1}"
 
-    def known(self, event: HookEvent) -> KnownCall | None:
+    def find_call(self, event: HookEvent) -> KnownCall | None:
         """Return the call that ended: the first of its id, or else of its tool and arguments."""
         key = None if event.call is not None else call_key(event)
         found = (one for one in self.calls if event.call == one.id or key == one.key)
@@ -48,13 +48,13 @@ class HookMemory(Envelope):
     def plus(self, call: KnownCall) -> "HookMemory":
         """Return the memory with one more call, in the place of an earlier one of its id."""
         others = self.minus(call.id).calls
-        return self._with(calls=(*others[-_MOST_CALLS + 1 :], call))
+        return self._change_fields(calls=(*others[-_MOST_CALLS + 1 :], call))
 
     def minus(self, call: str) -> "HookMemory":
         """Return the memory without a call."""
-        return self._with(calls=tuple(one for one in self.calls if one.id != call))
+        return self._change_fields(calls=tuple(one for one in self.calls if one.id != call))
 
-    def _with(self, **changed: Any) -> "HookMemory":
+    def _change_fields(self, **changed: Any) -> "HookMemory":
         fields = {name: getattr(self, name) for name in type(self).model_fields}
         return HookMemory(**{**fields, **changed})
 
@@ -70,12 +70,12 @@ class HookState(NamedTuple):
     memory: HookMemory
     guard: bytes
 
-    def dumped(self) -> bytes:
+    def dump_state(self) -> bytes:
         """Return the state as two lines."""
         return canonical_bytes(self.memory) + b"\n" + self.guard + b"\n"
 
     @classmethod
-    def parsed(cls, data: bytes) -> "HookState":
+    def parse_state(cls, data: bytes) -> "HookState":
         """Return a state from its two lines.
 
         Raises:

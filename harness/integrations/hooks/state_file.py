@@ -58,7 +58,7 @@ class StateFile:
             _require_private(os.fstat(descriptor), self.path, stat.S_ISREG)
             data = file.read(_LARGEST + 1)
         if len(data) > _LARGEST:
-            raise StateUnusable(f"{_shown(self.path)} is larger than 1 GiB")
+            raise StateUnusable(f"{_show_path(self.path)} is larger than 1 GiB")
         return data
 
     def write(self, data: bytes) -> None:
@@ -89,7 +89,7 @@ def state_file(folder: Path, session: str, wait_s: float = 20.0) -> Iterator[Sta
         try:
             descriptor = held.enter_context(lock_file(lock, wait_s))
         except BlockingIOError:
-            raise StateUnusable(f"another process holds {_shown(lock)}") from None
+            raise StateUnusable(f"another process holds {_show_path(lock)}") from None
         _require_private(os.fstat(descriptor), lock, stat.S_ISREG)
         yield StateFile(folder / f"{name}.jsonl")
 
@@ -114,8 +114,8 @@ def _require_private(
 ) -> None:
     if not is_right_kind(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & _OTHERS:
         what = "is not this user's alone: remove it, or take the rights of others away"
-        raise StateUnusable(f"{_shown(path)} {what}")
+        raise StateUnusable(f"{_show_path(path)} {what}")
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     return escape_text(str(path))

@@ -11,9 +11,9 @@ from harness.integrations.importers.transcript import (
     RecordedText,
     arguments,
     call,
-    ended,
     left_out,
-    mapping,
+    recorded_result,
+    require_mapping,
     sequence,
     text,
     user_words,
@@ -30,7 +30,7 @@ def anthropic(value: Any) -> Iterator[Recorded]:
     if type(value) is dict:
         yield from user_words(value.get("system"), "/system", is_system=True)
     for at, message in enumerate(sequence(listed, path)):
-        yield from turn_of(mapping(message, f"{path}/{at}"), f"{path}/{at}")
+        yield from turn_of(require_mapping(message, f"{path}/{at}"), f"{path}/{at}")
 
 
 def turn_of(message: Mapping[str, Any], path: str) -> Iterator[Recorded]:
@@ -57,7 +57,7 @@ def asked_for(content: Any, path: str) -> tuple[list[RecordedCall], list[LeftOut
         return calls, left
     for at, block in enumerate(sequence(content, path)):
         place = f"{path}/{at}"
-        kind = mapping(block, place).get("type")
+        kind = require_mapping(block, place).get("type")
         if kind == "tool_use":
             args = arguments(block.get("input"), f"{place}/input")
             calls.append(call(place, block.get("id"), block.get("name"), args))
@@ -73,11 +73,13 @@ def _user(content: Any, path: str) -> Iterator[Recorded]:
     words = list[str]()
     for at, block in enumerate(sequence(content, path)):
         place = f"{path}/{at}"
-        kind = mapping(block, place).get("type")
+        kind = require_mapping(block, place).get("type")
         if kind == "tool_result":
             is_error = block.get("is_error") is True
             given = block.get("content")
-            yield from ended(f"{place}/content", block.get("tool_use_id"), given, is_error=is_error)
+            yield from recorded_result(
+                f"{place}/content", block.get("tool_use_id"), given, is_error=is_error
+            )
         elif kind == "text":
             words.append(text(block.get("text"), f"{place}/text"))
         else:

@@ -10,9 +10,9 @@ from harness.integrations.importers.transcript import (
     RecordedCall,
     arguments,
     call,
-    ended,
     left_out,
-    mapping,
+    recorded_result,
+    require_mapping,
     sequence,
     user_words,
 )
@@ -24,10 +24,10 @@ def chat(value: Any) -> Iterator[Recorded]:
     path = "/messages" if type(value) is dict else ""
     listed = value.get("messages") if type(value) is dict else value
     for at, message in enumerate(sequence(listed, path)):
-        yield from _message(mapping(message, f"{path}/{at}"), f"{path}/{at}")
+        yield from _read_message(require_mapping(message, f"{path}/{at}"), f"{path}/{at}")
 
 
-def _message(message: Any, path: str) -> Iterator[Recorded]:
+def _read_message(message: Any, path: str) -> Iterator[Recorded]:
     match message.get("role"):
         case "system" | "developer":
             yield from user_words(message.get("content"), f"{path}/content", is_system=True)
@@ -36,7 +36,9 @@ def _message(message: Any, path: str) -> Iterator[Recorded]:
         case "assistant":
             yield from _assistant(message, path)
         case "tool":
-            yield from ended(f"{path}/content", message.get("tool_call_id"), message.get("content"))
+            yield from recorded_result(
+                f"{path}/content", message.get("tool_call_id"), message.get("content")
+            )
         case role:
             raise InvalidInput(f"{path}/role", _ROLES if role != "function" else _OLD)
 
@@ -53,11 +55,11 @@ def _assistant(message: Any, path: str) -> Iterator[Recorded]:
     asked = message.get("tool_calls")
     for at, one in enumerate(sequence([] if asked is None else asked, f"{path}/tool_calls")):
         place = f"{path}/tool_calls/{at}"
-        kind = mapping(one, place).get("type", "function")
+        kind = require_mapping(one, place).get("type", "function")
         if kind != "function":
             others.append(left_out(kind, "a call of the type"))
             continue
-        function = mapping(one.get("function"), f"{place}/function")
+        function = require_mapping(one.get("function"), f"{place}/function")
         args = arguments(function.get("arguments"), f"{place}/function/arguments")
         calls.append(call(place, one.get("id"), function.get("name"), args))
     if calls:

@@ -11,7 +11,7 @@ from harness.integrations.importers.transcript import (
     RecordedCall,
     RecordedRun,
     left_out,
-    mapping,
+    require_mapping,
 )
 
 Lines = list[tuple[str, Any]]
@@ -22,18 +22,18 @@ def claude_code(lines: Lines) -> Iterator[RecordedRun]:
     """Yield the sessions of a file, in the order of their first lines."""
     sessions: dict[str | None, Lines] = {}
     for path, value in lines:
-        line = mapping(value, path)
+        line = require_mapping(value, path)
         name = line.get("sessionId")
         sessions.setdefault(name if type(name) is str else None, []).append((path, line))
     known = {name: own for name, own in sessions.items() if name is not None}
     for name, own in (known or sessions).items():
-        yield RecordedRun(name, _session(own))
+        yield RecordedRun(name, _read_session(own))
 
 
-def _session(lines: Lines) -> Iterator[Recorded]:
+def _read_session(lines: Lines) -> Iterator[Recorded]:
     kept = list[tuple[str, Mapping[str, Any]]]()
     for path, line in lines:
-        reason = _skipped(line)
+        reason = _why_skipped(line)
         if reason is None:
             kept.append((path, line["message"]))
         else:
@@ -46,7 +46,7 @@ def _session(lines: Lines) -> Iterator[Recorded]:
             yield RecordedBatch(tuple(calls))
 
 
-def _skipped(line: Mapping[str, Any]) -> LeftOut | None:
+def _why_skipped(line: Mapping[str, Any]) -> LeftOut | None:
     """Return why a line is left out, if it is."""
     kind = line.get("type")
     if kind not in ("user", "assistant") or type(line.get("message")) is not dict:

@@ -20,7 +20,7 @@ Documents = list[tuple[str, Any]]
 Reader = Callable[[Documents], Iterator[RecordedRun]]
 
 
-def _whole(read: Callable[[Any], Iterator[Recorded]]) -> Reader:
+def _read_one_document(read: Callable[[Any], Iterator[Recorded]]) -> Reader:
     """Return a reader of a format that is one document."""
 
     def runs(documents: Documents) -> Iterator[RecordedRun]:
@@ -41,12 +41,12 @@ def _messages(documents: Documents) -> Iterator[RecordedRun]:
 
 
 IMPORTERS: Final[Mapping[str, Reader]] = {
-    "openai": _whole(chat),
-    "responses": _whole(responses),
-    "anthropic": _whole(anthropic),
+    "openai": _read_one_document(chat),
+    "responses": _read_one_document(responses),
+    "anthropic": _read_one_document(anthropic),
     "claude-code": claude_code,
-    "langchain": _whole(langchain),
-    "pydantic-ai": _whole(pydantic_ai),
+    "langchain": _read_one_document(langchain),
+    "pydantic-ai": _read_one_document(pydantic_ai),
     "otlp": otlp,
     "mcp": _messages,
 }

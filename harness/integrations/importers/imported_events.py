@@ -41,7 +41,7 @@ def session_events(
     collector = _Collector(session, request)
     for one in recorded:
         collector.take(one)
-    return ImportedEvents(collector.finished(), list(collector.notes()))
+    return ImportedEvents(collector.finish_events(), list(collector.notes()))
 
 
 class _Collector:
@@ -59,14 +59,14 @@ class _Collector:
             case RecordedText(words, True):
                 self._take_system(words)
             case RecordedText(words):
-                self._said(words)
+                self._add_words(words)
             case RecordedBatch(calls):
                 self._open()
                 asked = [{"id": call.id, "tool": call.tool, "args": call.args} for call in calls]
                 self._add(CallsEvent, calls[0].path, calls=asked)
                 self._waiting |= {call.id for call in calls}
             case RecordedResult():
-                self._result(one)
+                self._add_result(one)
             case LeftOut(what):
                 self._left[what] += 1
 
@@ -76,7 +76,7 @@ class _Collector:
         elif words != self._system:
             self._left["a later system prompt"] += 1
 
-    def _said(self, words: str) -> None:
+    def _add_words(self, words: str) -> None:
         if self._events:
             self._add(SaidEvent, "", text=words)
         else:
@@ -91,7 +91,7 @@ class _Collector:
         known = {} if self._system is None else {"system": self._system}
         self._add(OpenEvent, "", request=self._request or "", **known)
 
-    def _result(self, one: RecordedResult) -> None:
+    def _add_result(self, one: RecordedResult) -> None:
         if one.id not in self._waiting:
             self._left["a result of a call that is not there, or has ended"] += 1
             return
@@ -111,7 +111,7 @@ class _Collector:
             message = f"{error.message} (at {error.path or 'the event'} of the event {name})"
             raise InvalidInput(path, message) from None
 
-    def finished(self) -> list[SessionEvent]:
+    def finish_events(self) -> list[SessionEvent]:
         self._open()
         if self._waiting:
             self._left["how a call ended"] += len(self._waiting)

@@ -9,9 +9,9 @@ from harness.integrations.importers.transcript import (
     RecordedBatch,
     arguments,
     call,
-    ended,
     left_out,
-    mapping,
+    recorded_result,
+    require_mapping,
     sequence,
     user_words,
 )
@@ -23,11 +23,11 @@ def langchain(value: Any) -> Iterator[Recorded]:
     listed = value.get("messages") if type(value) is dict else value
     for at, message in enumerate(sequence(listed, path)):
         place = f"{path}/{at}"
-        data = mapping(mapping(message, place).get("data"), f"{place}/data")
-        yield from _message(message.get("type"), data, f"{place}/data")
+        data = require_mapping(require_mapping(message, place).get("data"), f"{place}/data")
+        yield from _read_message(message.get("type"), data, f"{place}/data")
 
 
-def _message(kind: Any, data: Any, path: str) -> Iterator[Recorded]:
+def _read_message(kind: Any, data: Any, path: str) -> Iterator[Recorded]:
     match kind:
         case "system":
             yield from user_words(data.get("content"), f"{path}/content", is_system=True)
@@ -38,7 +38,9 @@ def _message(kind: Any, data: Any, path: str) -> Iterator[Recorded]:
         case "tool":
             is_error = data.get("status") == "error"
             given = data.get("content")
-            yield from ended(f"{path}/content", data.get("tool_call_id"), given, is_error=is_error)
+            yield from recorded_result(
+                f"{path}/content", data.get("tool_call_id"), given, is_error=is_error
+            )
         case _:
             yield left_out(kind, "a message of the type")
 
@@ -47,7 +49,7 @@ def _assistant(data: Any, path: str) -> Iterator[Recorded]:
     calls = []
     for at, one in enumerate(sequence(data.get("tool_calls") or [], f"{path}/tool_calls")):
         place = f"{path}/tool_calls/{at}"
-        args = arguments(mapping(one, place).get("args"), f"{place}/args")
+        args = arguments(require_mapping(one, place).get("args"), f"{place}/args")
         calls.append(call(place, one.get("id"), one.get("name"), args))
     if calls:
         yield RecordedBatch(tuple(calls))

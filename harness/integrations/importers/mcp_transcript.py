@@ -10,10 +10,10 @@ from harness.integrations.importers.transcript import (
     RecordedResult,
     arguments,
     call,
-    mapping,
-    returned,
+    read_output,
+    read_text,
+    require_mapping,
     sequence,
-    spoken,
 )
 from harness.wire import InvalidInput
 
@@ -23,20 +23,20 @@ def mcp(lines: list[tuple[str, Any]]) -> Iterator[Recorded]:
     open_calls: set[str] = set()
     yield LeftOut("which calls one turn asked for: each is a turn of its own")
     for path, value in lines:
-        message = mapping(value, path)
+        message = require_mapping(value, path)
         name = _id(message)
         if message.get("method") == "tools/call":
             if name in open_calls or name is None:
                 raise InvalidInput(f"{path}/id", "must be an id that no open call has")
             open_calls.add(name)
-            params = mapping(message.get("params"), f"{path}/params")
+            params = require_mapping(message.get("params"), f"{path}/params")
             args = arguments(params.get("arguments"), f"{path}/params/arguments")
             yield RecordedBatch((call(path, name, params.get("name"), args),))
         elif "method" in message and name in open_calls:
             raise InvalidInput(f"{path}/id", "must be an id that no open call has")
         elif "method" not in message and name in open_calls:
             open_calls.discard(name)
-            yield from _answer(path, name, message)
+            yield from _read_answer(path, name, message)
 
 
 def _id(message: Mapping[str, Any]) -> str | None:
@@ -44,15 +44,15 @@ def _id(message: Mapping[str, Any]) -> str | None:
     return str(given) if type(given) in (str, int) else None
 
 
-def _answer(path: str, name: str, message: Mapping[str, Any]) -> Iterator[Recorded]:
+def _read_answer(path: str, name: str, message: Mapping[str, Any]) -> Iterator[Recorded]:
     error = message.get("error")
     if error is not None:
-        told = mapping(error, f"{path}/error").get("message")
+        told = require_mapping(error, f"{path}/error").get("message")
         yield RecordedResult(path, name, error=told if type(told) is str else "")
         return
-    result = mapping(message.get("result"), f"{path}/result")
+    result = require_mapping(message.get("result"), f"{path}/result")
     content = sequence(result.get("content", []), f"{path}/result/content")
-    words, left = spoken(content, f"{path}/result/content")
+    words, left = read_text(content, f"{path}/result/content")
     yield from left
     if result.get("isError") is True:
         yield RecordedResult(path, name, error=words)
@@ -62,4 +62,4 @@ def _answer(path: str, name: str, message: Mapping[str, Any]) -> Iterator[Record
 
 def _output(structured: Any, words: str) -> Any:
     """Return what a tool returned. Servers wrap a text in an object where its schema has to be."""
-    return returned(words) if structured in (None, {"result": words}) else structured
+    return read_output(words) if structured in (None, {"result": words}) else structured

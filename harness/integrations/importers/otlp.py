@@ -17,8 +17,8 @@ from harness.integrations.importers.transcript import (
     RecordedText,
     arguments,
     call,
-    mapping,
-    returned,
+    read_output,
+    require_mapping,
     sequence,
     text,
 )
@@ -48,7 +48,7 @@ def _trace(spans: list[Span]) -> Iterator[Recorded]:
             yield from reader.model(span)
     for name, span in tools.items():
         if name not in reader.asked:
-            yield from reader.alone(name, span)
+            yield from reader.read_lone_call(name, span)
 
 
 class _Part(NamedTuple):
@@ -71,9 +71,9 @@ class _Reader:
 
     def model(self, span: Span) -> Iterator[Recorded]:
         """Yield what a call of the model was told, and what it asked for."""
-        yield from self._told(span)
-        parts = _parts(span, "gen_ai.output.messages")
-        calls = [_call(one) for one in parts if one.value.get("type") == "tool_call"]
+        yield from self._read_texts(span)
+        parts = _read_parts(span, "gen_ai.output.messages")
+        calls = [_read_call(one) for one in parts if one.value.get("type") == "tool_call"]
         known = [one for one in calls if type(one) is RecordedCall and one.id not in self.asked]
         yield from (one for one in calls if type(one) is LeftOut)
         if not known:
@@ -82,9 +82,9 @@ class _Reader:
         yield RecordedBatch(tuple(known))
         spans = [self._tools[one.id] for one in known if one.id in self._tools]
         for ran in sorted(spans, key=lambda span: span.start):
-            yield from self._result(str(ran.attributes["gen_ai.tool.call.id"]), ran)
+            yield from self._read_result(str(ran.attributes["gen_ai.tool.call.id"]), ran)
 
-    def alone(self, name: str, span: Span) -> Iterator[Recorded]:
+    def read_lone_call(self, name: str, span: Span) -> Iterator[Recorded]:
         """Yield a call of which only its own span is there."""
         if "gen_ai.tool.call.arguments" not in span.attributes:
             yield LeftOut(_NO_CONTENT)
@@ -93,60 +93,60 @@ class _Reader:
         args = arguments(given, f"{span.path}: gen_ai.tool.call.arguments")
         yield LeftOut("which turn asked for a call: it is a turn of its own")
         yield RecordedBatch((call(span.path, name, span.attributes.get("gen_ai.tool.name"), args),))
-        yield from self._result(name, span)
+        yield from self._read_result(name, span)
 
-    def _told(self, span: Span) -> Iterator[Recorded]:
-        parts = _parts(span, "gen_ai.input.messages")
+    def _read_texts(self, span: Span) -> Iterator[Recorded]:
+        parts = _read_parts(span, "gen_ai.input.messages")
         system = [one for one in parts if one.role == "system"]
-        system = _parts(span, "gen_ai.system_instructions", is_flat=True) + system
+        system = _read_parts(span, "gen_ai.system_instructions", is_flat=True) + system
         if system and not self._has_system:
             self._has_system = True
-            yield RecordedText("\n".join(_words(one) for one in system), is_system=True)
+            yield RecordedText("\n".join(_part_text(one) for one in system), is_system=True)
         users = [one for one in parts if one.role == "user" and one.value.get("type") == "text"]
         for one in users[self._texts :]:
-            yield RecordedText(_words(one))
+            yield RecordedText(_part_text(one))
         self._texts = max(self._texts, len(users))
         for one in parts:
             name = one.value.get("id")
             if one.value.get("type") == "tool_call_response" and name not in self._ended:
                 given = one.value.get("response", one.value.get("result"))
-                yield from self._end(one.path, text(name, f"{one.path}/id"), given)
+                yield from self._end_call(one.path, text(name, f"{one.path}/id"), given)
 
-    def _result(self, name: str, span: Span) -> Iterator[Recorded]:
+    def _read_result(self, name: str, span: Span) -> Iterator[Recorded]:
         if span.failed is not None:
             self._ended.add(name)
             yield RecordedResult(span.path, name, error=span.failed)
         elif "gen_ai.tool.call.result" in span.attributes:
-            yield from self._end(span.path, name, span.attributes["gen_ai.tool.call.result"])
+            yield from self._end_call(span.path, name, span.attributes["gen_ai.tool.call.result"])
 
-    def _end(self, path: str, name: str, given: Any) -> Iterator[Recorded]:
+    def _end_call(self, path: str, name: str, given: Any) -> Iterator[Recorded]:
         if name in self.asked or name in self._tools:
             self._ended.add(name)
-            yield RecordedResult(path, name, output=returned(given))
+            yield RecordedResult(path, name, output=read_output(given))
 
 
-def _parts(span: Span, key: str, *, is_flat: bool = False) -> list[_Part]:
+def _read_parts(span: Span, key: str, *, is_flat: bool = False) -> list[_Part]:
     """Return the parts of the messages in an attribute; flat where there are parts alone."""
     value, path = span.attributes.get(key), f"{span.path}: {key}"
     if value is None:
         return []
-    listed = sequence(returned(value), path)
+    listed = sequence(read_output(value), path)
     if is_flat:
         listed = [{"role": "system", "parts": listed}]
     found = []
     for at, message in enumerate(listed):
-        role = mapping(message, f"{path}/{at}").get("role")
+        role = require_mapping(message, f"{path}/{at}").get("role")
         for index, part in enumerate(sequence(message.get("parts"), f"{path}/{at}/parts")):
             place = f"{path}/{at}/parts/{index}"
-            found.append(_Part(place, role, mapping(part, place)))
+            found.append(_Part(place, role, require_mapping(part, place)))
     return found
 
 
-def _words(part: _Part) -> str:
+def _part_text(part: _Part) -> str:
     return text(part.value.get("content"), f"{part.path}/content")
 
 
-def _call(part: _Part) -> RecordedCall | LeftOut:
+def _read_call(part: _Part) -> RecordedCall | LeftOut:
     given = part.value.get("arguments")
     if given is None:
         return LeftOut(_NO_CONTENT)

@@ -5,7 +5,7 @@ from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from harness.integrations.importers.transcript import mapping, sequence, text
+from harness.integrations.importers.transcript import require_mapping, sequence, text
 from harness.wire import InvalidInput
 
 _DIGITS = 20
@@ -40,24 +40,24 @@ def spans_of(lines: list[tuple[str, Any]]) -> Iterator[Span]:
         InvalidInput: a document is not an export request.
     """
     for path, value in lines:
-        request = mapping(value, path)
+        request = require_mapping(value, path)
         listed = sequence(request.get("resourceSpans"), f"{path}/resourceSpans")
-        for place, resource in _each(listed, f"{path}/resourceSpans"):
+        for place, resource in _each_mapping(listed, f"{path}/resourceSpans"):
             scopes = sequence(resource.get("scopeSpans"), f"{place}/scopeSpans")
-            for inner, scope in _each(scopes, f"{place}/scopeSpans"):
+            for inner, scope in _each_mapping(scopes, f"{place}/scopeSpans"):
                 spans = sequence(scope.get("spans"), f"{inner}/spans")
-                yield from (_span(at, span) for at, span in _each(spans, f"{inner}/spans"))
+                yield from (_span(at, span) for at, span in _each_mapping(spans, f"{inner}/spans"))
 
 
-def _each(values: list[Any], path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _each_mapping(values: list[Any], path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for at, value in enumerate(values):
-        yield f"{path}/{at}", mapping(value, f"{path}/{at}")
+        yield f"{path}/{at}", require_mapping(value, f"{path}/{at}")
 
 
 def _span(path: str, span: Mapping[str, Any]) -> Span:
     listed = sequence(span.get("attributes", []), f"{path}/attributes")
-    attributes = dict(_pair(at, one) for at, one in _each(listed, f"{path}/attributes"))
-    status = mapping(span.get("status", {}), f"{path}/status")
+    attributes = dict(_pair(at, one) for at, one in _each_mapping(listed, f"{path}/attributes"))
+    status = require_mapping(span.get("status", {}), f"{path}/status")
     failed = None
     if status.get("code") in _ERROR or "error.type" in attributes:
         failed = str(status.get("message") or attributes.get("error.type", ""))
@@ -85,20 +85,20 @@ def _nanoseconds(value: Any, path: str) -> int:
 
 
 def _pair(path: str, attribute: Mapping[str, Any]) -> tuple[str, Any]:
-    value = mapping(attribute.get("value"), f"{path}/value")
-    return text(attribute.get("key"), f"{path}/key"), _plain(value, f"{path}/value")
+    value = require_mapping(attribute.get("value"), f"{path}/value")
+    return text(attribute.get("key"), f"{path}/key"), _plain_value(value, f"{path}/value")
 
 
-def _plain(value: Mapping[str, Any], path: str) -> Any:
+def _plain_value(value: Mapping[str, Any], path: str) -> Any:
     """Return the value of an AnyValue."""
     for kind, given in value.items():
         match kind:
             case "stringValue" | "boolValue" | "doubleValue" | "bytesValue" | "intValue":
                 return given
             case "arrayValue":
-                values = sequence(mapping(given, path).get("values", []), path)
-                return [_plain(one, at) for at, one in _each(values, path)]
+                values = sequence(require_mapping(given, path).get("values", []), path)
+                return [_plain_value(one, at) for at, one in _each_mapping(values, path)]
             case "kvlistValue":
-                values = sequence(mapping(given, path).get("values", []), path)
-                return dict(_pair(at, one) for at, one in _each(values, path))
+                values = sequence(require_mapping(given, path).get("values", []), path)
+                return dict(_pair(at, one) for at, one in _each_mapping(values, path))
     return None

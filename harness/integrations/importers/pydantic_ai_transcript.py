@@ -11,10 +11,10 @@ from harness.integrations.importers.transcript import (
     arguments,
     call,
     left_out,
-    mapping,
-    returned,
+    read_output,
+    read_text,
+    require_mapping,
     sequence,
-    spoken,
     text,
     user_words,
 )
@@ -26,12 +26,14 @@ _SAID: Final = ("text", "thinking")
 def pydantic_ai(value: Any) -> Iterator[Recorded]:
     """Yield what a list of messages says."""
     for at, message in enumerate(sequence(value, "")):
-        kind = mapping(message, f"/{at}").get("kind")
+        kind = require_mapping(message, f"/{at}").get("kind")
         if kind not in ("request", "response"):
             raise InvalidInput(f"/{at}/kind", "must be request or response")
         listed = sequence(message.get("parts"), f"/{at}/parts")
         places = [f"/{at}/parts/{index}" for index in range(len(listed))]
-        parts = [(path, mapping(part, path)) for path, part in zip(places, listed, strict=True)]
+        parts = [
+            (path, require_mapping(part, path)) for path, part in zip(places, listed, strict=True)
+        ]
         if kind == "response":
             yield from _response(parts)
             continue
@@ -42,7 +44,7 @@ def pydantic_ai(value: Any) -> Iterator[Recorded]:
 
 def _response(parts: list[tuple[str, Mapping[str, Any]]]) -> Iterator[Recorded]:
     calls = [
-        call(path, part.get("tool_call_id"), part.get("tool_name"), _args(path, part))
+        call(path, part.get("tool_call_id"), part.get("tool_name"), _read_args(path, part))
         for path, part in parts
         if part.get("part_kind") == "tool-call"
     ]
@@ -53,7 +55,7 @@ def _response(parts: list[tuple[str, Mapping[str, Any]]]) -> Iterator[Recorded]:
             yield left_out(part.get("part_kind"), "a part of the kind")
 
 
-def _args(path: str, part: Mapping[str, Any]) -> dict[str, Any]:
+def _read_args(path: str, part: Mapping[str, Any]) -> dict[str, Any]:
     return arguments(part.get("args"), f"{path}/args")
 
 
@@ -64,7 +66,7 @@ def _request_part(path: str, part: Mapping[str, Any]) -> Iterator[Recorded]:
         case "user-prompt":
             yield from user_words(part.get("content"), f"{path}/content")
         case "tool-return":
-            yield _result(path, part)
+            yield _read_result(path, part)
         case "retry-prompt" if part.get("tool_name") is not None:
             yield LeftOut("a call that the model was told to try again: how it ended is not known")
         case "retry-prompt":
@@ -73,13 +75,13 @@ def _request_part(path: str, part: Mapping[str, Any]) -> Iterator[Recorded]:
             yield left_out(kind, "a part of the kind")
 
 
-def _result(path: str, part: Mapping[str, Any]) -> Recorded:
+def _read_result(path: str, part: Mapping[str, Any]) -> Recorded:
     outcome = part.get("outcome", "success")
     name = text(part.get("tool_call_id"), f"{path}/tool_call_id")
     content = part.get("content")
     if outcome == "success":
-        return RecordedResult(path, name, output=returned(content))
+        return RecordedResult(path, name, output=read_output(content))
     if outcome == "failed":
-        words = spoken(content, f"{path}/content")[0] if type(content) is str else ""
+        words = read_text(content, f"{path}/content")[0] if type(content) is str else ""
         return RecordedResult(path, name, error=words)
     return left_out(outcome, "the result of a call that did not run:")

@@ -10,9 +10,9 @@ from harness.integrations.importers.transcript import (
     RecordedCall,
     arguments,
     call,
-    ended,
     left_out,
-    mapping,
+    recorded_result,
+    require_mapping,
     sequence,
     user_words,
 )
@@ -33,7 +33,7 @@ def responses(value: Any) -> Iterator[Recorded]:
         if asked and _ends_a_turn(item, kind):
             yield RecordedBatch(tuple(asked))
             asked = []
-        yield from _other(item, kind, path)
+        yield from _read_other(item, kind, path)
     if asked:
         yield RecordedBatch(tuple(asked))
 
@@ -47,7 +47,7 @@ def _items(value: Any) -> Iterator[tuple[str, Any]]:
         parts = [("/input", asked), ("/output", value.get("output", []))]
     listed = ((path, sequence(items, path)) for path, items in parts)
     return chain.from_iterable(
-        ((f"{path}/{at}", mapping(item, f"{path}/{at}")) for at, item in enumerate(items))
+        ((f"{path}/{at}", require_mapping(item, f"{path}/{at}")) for at, item in enumerate(items))
         for path, items in listed
     )
 
@@ -58,16 +58,16 @@ def _ends_a_turn(item: Any, kind: Any) -> bool:
     return kind == "function_call_output" or is_said_by_others
 
 
-def _other(item: Any, kind: Any, path: str) -> Iterator[Recorded]:
+def _read_other(item: Any, kind: Any, path: str) -> Iterator[Recorded]:
     if kind == "function_call_output":
-        yield from ended(f"{path}/output", item.get("call_id"), item.get("output"))
+        yield from recorded_result(f"{path}/output", item.get("call_id"), item.get("output"))
     elif kind == "message":
-        yield from _message(item, path)
+        yield from _read_message(item, path)
     elif kind != "reasoning":
         yield left_out(kind, "an item of the type")
 
 
-def _message(item: Any, path: str) -> Iterator[Recorded]:
+def _read_message(item: Any, path: str) -> Iterator[Recorded]:
     role = item.get("role")
     if role not in ("user", "system", "developer", "assistant"):
         raise InvalidInput(f"{path}/role", "must be user, system, developer or assistant")

@@ -61,7 +61,7 @@ class RecordedRun(NamedTuple):
     recorded: Iterable[Recorded]
 
 
-def mapping(value: Any, path: str) -> Mapping[str, Any]:
+def require_mapping(value: Any, path: str) -> Mapping[str, Any]:
     """Return an object.
 
     Raises:
@@ -123,7 +123,7 @@ def call(path: str, id: Any, tool: Any, args: Any) -> RecordedCall:
     return RecordedCall(path, text(id, f"{path}: its id"), text(tool, f"{path}: its name"), args)
 
 
-def returned(value: Any) -> Any:
+def read_output(value: Any) -> Any:
     """Return what a call returned: the value that a text spells, where it is an object or array."""
     if type(value) is not str or not value.lstrip().startswith(("{", "[")):
         return value
@@ -133,7 +133,7 @@ def returned(value: Any) -> Any:
         return value
 
 
-def spoken(content: Any, path: str) -> tuple[str, list[LeftOut]]:
+def read_text(content: Any, path: str) -> tuple[str, list[LeftOut]]:
     """Return the text of a message: as it is, or of the parts that are text.
 
     Raises:
@@ -148,37 +148,39 @@ def spoken(content: Any, path: str) -> tuple[str, list[LeftOut]]:
         if type(part) is str:
             said.append(part)
             continue
-        kind = mapping(part, f"{path}/{at}").get("type")
+        kind = require_mapping(part, f"{path}/{at}").get("type")
         if kind in _TEXT_TYPES:
             said.append(text(part.get("text"), f"{path}/{at}/text"))
         else:
-            left.append(LeftOut(f"content of the type {_shown(kind)}"))
+            left.append(LeftOut(f"content of the type {_show_kind(kind)}"))
     return "\n".join(said), left
 
 
 def user_words(content: Any, path: str, *, is_system: bool = False) -> Iterator[Recorded]:
     """Yield the words of a message."""
-    words, left = spoken(content, path)
+    words, left = read_text(content, path)
     if words:
         yield RecordedText(words, is_system)
     yield from left
 
 
-def ended(path: str, id: Any, content: Any, *, is_error: bool = False) -> Iterator[Recorded]:
+def recorded_result(
+    path: str, id: Any, content: Any, *, is_error: bool = False
+) -> Iterator[Recorded]:
     """Yield how a call ended whose result is text or parts."""
-    words, left = spoken(content, path)
+    words, left = read_text(content, path)
     name = text(id, f"{path}: the id of its call")
     if is_error:
         yield RecordedResult(path, name, error=words)
     else:
-        yield RecordedResult(path, name, output=returned(words))
+        yield RecordedResult(path, name, output=read_output(words))
     yield from left
 
 
 def left_out(kind: Any, what: str) -> LeftOut:
     """Return that something of a kind is left out."""
-    return LeftOut(f"{what} {_shown(kind)}")
+    return LeftOut(f"{what} {_show_kind(kind)}")
 
 
-def _shown(kind: Any) -> str:
+def _show_kind(kind: Any) -> str:
     return escape_name(kind) if type(kind) is str else "unknown"

@@ -55,7 +55,7 @@ class CallPlace:
     running: dict[UUID, _Started] = field(default_factory=dict)
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
+    def take_place(self) -> Iterator[None]:
         """Say that what happens in this context happens in this place, and passes the gate."""
         place, gate = _PLACE.set(self), _GATE.set(ToolGate(self.session.guard))
         try:
@@ -84,18 +84,18 @@ class CallPlace:
         self.running[run] = _Started(session, call)
 
     def _goes_on(self, call: AskedCall) -> bool:
-        if call.id not in self.paused or self.paused.pop(call.id) != _bytes(call):
+        if call.id not in self.paused or self.paused.pop(call.id) != _call_bytes(call):
             return False
         status = self.session.guard.status(self.session.session)
         return status is not None and not status.has_halted
 
-    def ended(self, run: UUID, output: Any = None, error: BaseException | None = None) -> None:
+    def report_end(self, run: UUID, output: Any = None, error: BaseException | None = None) -> None:
         """Tell the guard how a tool ended. What paused has not."""
         if (started := self.running.pop(run, None)) is None:
             return
         session, call = started
         if isinstance(error, GraphBubbleUp):
-            self.paused.update({} if self.running else {call.id: _bytes(call)})
+            self.paused.update({} if self.running else {call.id: _call_bytes(call)})
         elif error is not None:
             status = call_status(error, None) if isinstance(error, Exception) else "unknown"
             session.ended(call.id, status, error=describe_error(error))
@@ -137,7 +137,7 @@ class ToolGate(BaseCallbackHandler):
         **_more: Any,
     ) -> None:
         """Let a tool run, or raise."""
-        if (place := self._place()) is not None:
+        if (place := self._taken_place()) is not None:
             args = input_str if inputs is None else inputs
             place.starts(run_id, AskedCall(tool_call_id or run_id.hex, serialized["name"], args))
         elif _PLACE.get() is None and not self.guard.is_shadow:
@@ -145,15 +145,15 @@ class ToolGate(BaseCallbackHandler):
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **_more: Any) -> None:
         """Tell the guard what a tool returned."""
-        if (place := self._place()) is not None:
-            place.ended(run_id, output)
+        if (place := self._taken_place()) is not None:
+            place.report_end(run_id, output)
 
     def on_tool_error(self, error: BaseException, *, run_id: UUID, **_more: Any) -> None:
         """Tell the guard that a tool raised."""
-        if (place := self._place()) is not None:
-            place.ended(run_id, error=error)
+        if (place := self._taken_place()) is not None:
+            place.report_end(run_id, error=error)
 
-    def _place(self) -> CallPlace | None:
+    def _taken_place(self) -> CallPlace | None:
         """Return the place that is taken; None where it is of an agent with another guard."""
         place = _PLACE.get()
         return place if place is not None and place.session.guard is self.guard else None
@@ -194,5 +194,5 @@ def _without_a_person(ruling: SeamRuling) -> SeamRuling:
     return replace(ruling, action="refuse", reasons=(*ruling.reasons, advice))
 
 
-def _bytes(call: AskedCall) -> bytes:
+def _call_bytes(call: AskedCall) -> bytes:
     return canonical_json([call.tool, call.args if isinstance(call.args, str) else {**call.args}])

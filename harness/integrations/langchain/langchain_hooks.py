@@ -67,7 +67,7 @@ class CriticGuard(AgentMiddleware[Any]):
         if ruling.action == "ask":
             asks = {**ruling.wire(), "calls": [call._asdict() for call in calls]}
             return {"guarded": {**self._sessions.leave(state, is_over=False), "asks": asks}}
-        return None if ruling else _answered([(call, ruling) for call in calls], of=calls)
+        return None if ruling else _refusal_update([(call, ruling) for call in calls], of=calls)
 
     @hook_config(can_jump_to=["model"])
     async def aafter_model(self, state: Any, runtime: Any) -> GraphState | None:
@@ -84,9 +84,9 @@ class CriticGuard(AgentMiddleware[Any]):
 
     def wrap_tool_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Make a call in its place, where the gate rules on it."""
-        request, place = self._placed(request)
+        request, place = self._place_request(request)
         try:
-            with place.taken():
+            with place.take_place():
                 result = handler(request)
         except CallRefused as refused:
             return _refusal(request.tool_call, refused.ruling)
@@ -95,16 +95,16 @@ class CriticGuard(AgentMiddleware[Any]):
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         """Make a call in its place, where the gate rules on it."""
-        request, place = self._placed(request)
+        request, place = self._place_request(request)
         try:
-            with place.taken():
+            with place.take_place():
                 result = await handler(request)
         except CallRefused as refused:
             return _refusal(request.tool_call, refused.ruling)
         mark_as_written(result, request.state["messages"])
         return result
 
-    def _placed(self, request: Any) -> tuple[Any, CallPlace]:
+    def _place_request(self, request: Any) -> tuple[Any, CallPlace]:
         if not self._sessions.guard.is_shadow:
             require_callbacks(request.tool)
         run, call = self._sessions.run(request.state), request.tool_call
@@ -138,7 +138,7 @@ class CriticApproval(AgentMiddleware[Any]):
         ruled = [(call, _unless_halted(rulings.get(call.id, silent))) for call in calls]
         edits = {name: one.args for name, one in answer.calls.items() if one.args is not None}
         refused = [(call, ruling) for call, ruling in ruled if not ruling]
-        return {"guarded": {**known, "edits": edits}, **_answered(refused, of=calls)}
+        return {"guarded": {**known, "edits": edits}, **_refusal_update(refused, of=calls)}
 
     @hook_config(can_jump_to=["model"])
     async def aafter_model(self, state: Any, runtime: Any) -> GraphState | None:
@@ -153,18 +153,18 @@ def _unless_halted(ruling: SeamRuling) -> SeamRuling:
 
 
 def _refusal(call: Mapping[str, Any], ruling: SeamRuling) -> ToolMessage:
-    return _message(AskedCall(call["id"] or "", call["name"], call["args"]), ruling)
+    return _tool_message(AskedCall(call["id"] or "", call["name"], call["args"]), ruling)
 
 
-def _answered(
+def _refusal_update(
     refused: Sequence[tuple[AskedCall, SeamRuling]], *, of: Sequence[AskedCall]
 ) -> GraphState:
     """Return the update that tells the model of refusals: it goes on at once if all are refused."""
-    told: GraphState = {"messages": [_message(call, ruling) for call, ruling in refused]}
+    told: GraphState = {"messages": [_tool_message(call, ruling) for call, ruling in refused]}
     return {**told, "jump_to": "model"} if len(refused) == len(of) else told
 
 
-def _message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
+def _tool_message(call: AskedCall, ruling: SeamRuling) -> ToolMessage:
     return ToolMessage(
         ruling.message(),
         tool_call_id=call.id,

@@ -6,7 +6,7 @@ from typing import Any, Final
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 from langgraph.types import Command
 
-from harness.integrations.importers.transcript import returned, spoken
+from harness.integrations.importers.transcript import read_output, read_text
 from harness.integrations.seam.guarded import AskedCall
 
 _WRITTEN_BY: Final = "lc_source"
@@ -42,11 +42,11 @@ def unanswered_calls(messages: Sequence[Any]) -> list[AskedCall]:
             answered.add(message.tool_call_id)
         if isinstance(message, AIMessage):
             asked: list[Any] = [*message.tool_calls, *message.invalid_tool_calls]
-            return [_asked(call) for call in asked if call["id"] not in answered]
+            return [_asked_call(call) for call in asked if call["id"] not in answered]
     return []
 
 
-def _asked(call: Any) -> AskedCall:
+def _asked_call(call: Any) -> AskedCall:
     return AskedCall(
         call["id"] or "", call["name"] or "", "" if call["args"] is None else call["args"]
     )
@@ -65,10 +65,10 @@ def result_facts(output: Any, call: str) -> tuple[str, dict[str, Any]]:
     message = next((one for one in told if one.tool_call_id == call), None)
     if message is None:
         return "completed", {} if told else {"output": output}
-    words, _ = spoken(message.content, "/content")
+    words, _ = read_text(message.content, "/content")
     if message.status == "error":
         return "failed", {"error": words}
-    return "completed", {"output": returned(words)}
+    return "completed", {"output": read_output(words)}
 
 
 def mark_as_written(result: Any, said: Sequence[Any]) -> None:

@@ -55,12 +55,12 @@ class Sessions:
             return {"session": name, "is_nested": True}
         words = [] if is_within_a_call() else new_words(messages, known.get("heard"))
         name = known.get("session") or _new_name()
-        session = self.run(state).session if known else self._begun(name).session
+        session = self.run(state).session if known else self._begin_run(name).session
         for text in words if known else words or [""]:
             session.began(text, system=self._system, scope=self._scope)
         return {"session": name, "heard": messages[-1].id if messages else None}
 
-    def _begun(self, name: str) -> OpenRun:
+    def _begin_run(self, name: str) -> OpenRun:
         self._runs[name] = OpenRun(GuardedSession(self.guard, name), {})
         return self._runs[name]
 
@@ -79,7 +79,7 @@ class Sessions:
         is_open = self.guard.status(run.session.session if run else name) is not None
         if not is_open or (is_nested and run is None):
             raise run_halted("the session of this run is not in this process: begin a new thread")
-        return run or self._begun(name)
+        return run or self._begin_run(name)
 
     def leave(self, state: GraphState, *, is_over: bool) -> GraphState:
         """End a run, or wait for a person: hand the session to the state, if it is the agent's own.

@@ -58,7 +58,7 @@ def form(question: UserQuestion) -> Json:
     """Return what a person is shown: the call with its values, why, and a box to tick."""
     reasons = question.denial.reasons
     more = [f"and {len(reasons) - _MOST_REASONS} more"] if len(reasons) > _MOST_REASONS else []
-    args = json.dumps(_shortened(question.call.args), ensure_ascii=False)
+    args = json.dumps(_shorten_texts(question.call.args), ensure_ascii=False)
     lines = [f"{question.call.name} {args}", *reasons[:_MOST_REASONS], *more]
     message = "\n".join(map(escape_line, lines))
     return {
@@ -67,17 +67,19 @@ def form(question: UserQuestion) -> Json:
     }
 
 
-def _shortened(value: Any) -> Any:
+def _shorten_texts(value: Any) -> Any:
     if type(value) is str and len(value) > _LONGEST_TEXT:
         return f"{value[:_LONGEST_TEXT]}... ({len(value)} characters)"
     if type(value) is list:
-        return [_shortened(item) for item in value]
+        return [_shorten_texts(item) for item in value]
     return (
-        {name: _shortened(part) for name, part in value.items()} if type(value) is dict else value
+        {name: _shorten_texts(part) for name, part in value.items()}
+        if type(value) is dict
+        else value
     )
 
 
-def said(answer: Any) -> bool | None:
+def read_consent(answer: Any) -> bool | None:
     """Return what a person said: None for neither yes nor no."""
     action = answer.get("action") if type(answer) is dict else None
     content = answer.get("content") if action == "accept" else None

@@ -62,14 +62,14 @@ class McpExecutor:
         for index, step in steps:
             tool = permit.capability(step.adapter_id, step.capability_id)
             begin(index)
-            call = await self._call(index, step, tool, record)
+            call = await self._make_call(index, step, tool, record)
             if call.status != "completed":
                 break
             produced = dict(produced_outputs(call, tool))
             outputs |= {name: produced[name] for name in produced if name in plan.declared_outputs}
         return Execution(outputs=outputs)
 
-    async def _call(
+    async def _make_call(
         self, index: int, step: ToolStep, tool: ToolCapability | None, record: Recorder
     ) -> ToolCall:
         facts: dict[str, Any] = {
@@ -79,7 +79,7 @@ class McpExecutor:
             "args": step.args,
         }
         try:
-            ended = await self._ended(step, tool)
+            ended = await self._call_tool(step, tool)
         except BaseException as interrupt:  # cancelled, or the program has to end
             cancelled = isinstance(interrupt, asyncio.CancelledError)
             reason = "cancelled" if cancelled else f"ended by {class_name(interrupt)}"
@@ -89,7 +89,7 @@ class McpExecutor:
         record(call)
         return call
 
-    async def _ended(self, step: ToolStep, tool: ToolCapability | None) -> dict[str, Any]:
+    async def _call_tool(self, step: ToolStep, tool: ToolCapability | None) -> dict[str, Any]:
         """Call a tool and return how that ended. What the client raises is how it ended."""
         client = self._servers[step.adapter_id]
         try:

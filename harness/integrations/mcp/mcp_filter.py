@@ -19,7 +19,13 @@ from typing import Any, Final, NamedTuple
 
 from harness.failures import describe_error
 from harness.integrations.mcp import mcp_messages as wire
-from harness.integrations.mcp.mcp_asking import OURS, Continuation, RepeatedRequests, form, said
+from harness.integrations.mcp.mcp_asking import (
+    OURS,
+    Continuation,
+    RepeatedRequests,
+    form,
+    read_consent,
+)
 from harness.integrations.mcp.mcp_guarded import GuardedServer, McpCall, UserQuestion
 from harness.integrations.mcp.mcp_messages import Json, NotAMessage, RpcMessage
 from harness.integrations.mcp.mcp_methods import (
@@ -32,11 +38,11 @@ from harness.integrations.mcp.mcp_methods import (
     asks_only,
     listens_further,
     problem_of_call,
-    requested,
+    requested_call,
     tools_of,
     without_tasks,
 )
-from harness.integrations.mcp.mcp_replies import Sent, denied, error, reply
+from harness.integrations.mcp.mcp_replies import Sent, deny_call, error, reply
 from harness.integrations.mcp.mcp_results import ended_with
 
 _MOST_PAGES: Final = 100
@@ -91,7 +97,7 @@ class McpFilter:
         if waiting is None:
             return []
         if waiting.asked.key is None:
-            return self._safely(self._listed(message), *self._waiting)
+            return self._safely(self._take_page(message), *self._waiting)
         return self._safely(self._answered_by_server(message, waiting), waiting.asked)
 
     def close(self) -> list[Sent]:
@@ -99,7 +105,9 @@ class McpFilter:
         left, self._open = self._open, {}
         for waiting in left.values():
             if waiting.call is not None:
-                self._server.ended(waiting.call, {"status": "unknown", "error": "no answer came"})
+                self._server.report_end(
+                    waiting.call, {"status": "unknown", "error": "no answer came"}
+                )
         what = "the server is gone: whether it did what was asked is not known"
         asked = [one.asked for one in left.values() if one.asked.key is not None]
         return [error(one, wire.INTERNAL, what) for one in asked]
@@ -110,7 +118,7 @@ class McpFilter:
             return list(sent)
         except Exception as fault:
             what = f"the guard failed: {describe_error(fault)}"
-            return [self._over(one, error(one, wire.INTERNAL, what)) for one in asked]
+            return [self._end_request(one, error(one, wire.INTERNAL, what)) for one in asked]
 
     # From the client.
 
@@ -119,43 +127,43 @@ class McpFilter:
         if message.capabilities is not None and method == "initialize":
             self._can_ask = wire.can_show_forms(message.capabilities)
         if method == "tools/call":
-            yield from self._called(message)
+            yield from self._take_call(message)
         elif method in self._server.allowed_methods:
             yield Sent("server", message.wire, message.key)
         elif method in JUDGED:
-            yield from self._called(message)
+            yield from self._take_call(message)
         elif method in PASSED and not listens_further(message):
             yield Sent("server", message.wire, message.key)
         else:
             what = f"{method} is not let through: see --allow-method"
-            yield self._over(message, error(message, wire.NO_METHOD, what))
+            yield self._end_request(message, error(message, wire.NO_METHOD, what))
 
-    def _called(self, message: RpcMessage) -> Iterator[Sent]:
+    def _take_call(self, message: RpcMessage) -> Iterator[Sent]:
         if problem := problem_of_call(message):
-            yield self._over(message, error(message, wire.INVALID_PARAMS, problem))
+            yield self._end_request(message, error(message, wire.INVALID_PARAMS, problem))
             return
-        name, args = requested(message)
+        name, args = requested_call(message)
         if message.params.keys() & OF_RETRY:
-            yield from self._repeated(message, name, args)
+            yield from self._take_retry(message, name, args)
         elif self._server.must_list(name):
             yield from self._listed_first(message)
         else:
-            yield from self._ruled(message)
+            yield from self._rule_call(message)
 
-    def _ruled(self, message: RpcMessage) -> Iterator[Sent]:
-        name, args = requested(message)
+    def _rule_call(self, message: RpcMessage) -> Iterator[Sent]:
+        name, args = requested_call(message)
         call = self._server.call(name, args, is_tool=message.method == "tools/call")
         decided = self._server.rule(call)
         if decided is None:
-            yield self._made(message, call)
+            yield self._make_call(message, call)
         elif isinstance(decided, UserQuestion):
             yield self._put(message, decided)
         else:
-            yield self._over(message, denied(message, decided))
+            yield self._end_request(message, deny_call(message, decided))
 
-    def _made(self, message: RpcMessage, call: McpCall) -> Sent:
+    def _make_call(self, message: RpcMessage, call: McpCall) -> Sent:
         """Return the request of a call that is allowed, with the arguments that were allowed."""
-        made = self._server.made(call)
+        made = self._server.redeem_call(call)
         meta = {name: part for name, part in message.params.items() if name == "_meta"}
         own = {"name": made.name, "arguments": made.args} if made.is_tool else made.args
         self._open[str(message.key)] = _Open(message, made)
@@ -166,60 +174,66 @@ class McpFilter:
         stated = message.capabilities or {}
         if not (wire.can_show_forms(stated) if message.is_modern else self._can_ask):
             reasons = ("the client cannot ask its user", *question.denial.reasons)
-            return self._over(message, denied(message, question.denial._replace(reasons=reasons)))
+            return self._end_request(
+                message, deny_call(message, question.denial._replace(reasons=reasons))
+            )
         if message.is_modern:
             result = {
                 "resultType": "input_required",
                 "inputRequests": {OURS: form(question)},
                 "requestState": self._asked.keep(question),
             }
-            return self._over(message, reply(message, result))
+            return self._end_request(message, reply(message, result))
         name = f"critic-{secrets.token_hex(8)}"
         self._questions[str(wire.key_of(name))] = message, question
         return Sent("client", {"jsonrpc": "2.0", "id": name, **form(question)}, message.key)
 
-    def _repeated(self, message: RpcMessage, name: str, args: Json) -> Iterator[Sent]:
+    def _take_retry(self, message: RpcMessage, name: str, args: Json) -> Iterator[Sent]:
         """Take in a request that comes again with what was asked for."""
         kept = self._asked.take(message.params.get("requestState"))
         if kept is None or not kept.call.is_for(name, args):
             what = "requestState is not known, was used before, or is of another call"
-            yield self._over(message, error(message, wire.INVALID_PARAMS, what))
+            yield self._end_request(message, error(message, wire.INVALID_PARAMS, what))
         elif isinstance(kept, UserQuestion):
             given = message.params.get("inputResponses")
             answer = given.get(OURS) if type(given) is dict else None
-            yield from self._decided(message, kept, answer)
+            yield from self._take_decision(message, kept, answer)
         else:
             params = {key: part for key, part in message.params.items() if key != "requestState"}
             state = {} if kept.state is None else {"requestState": kept.state}
             self._open[str(message.key)] = _Open(message, kept.call)
             yield Sent("server", {**message.wire, "params": {**params, **state}}, message.key)
 
-    def _decided(self, message: RpcMessage, question: UserQuestion, answer: Any) -> Iterator[Sent]:
+    def _take_decision(
+        self, message: RpcMessage, question: UserQuestion, answer: Any
+    ) -> Iterator[Sent]:
         """Take in what a person said about a call."""
-        yes = said(answer)
+        yes = read_consent(answer)
         denial = question.denial if yes is None else self._server.answer(question, yes=yes)
         if denial is not None:
-            yield self._over(message, denied(message, denial))
+            yield self._end_request(message, deny_call(message, denial))
         else:
-            yield self._made(message, question.call)
+            yield self._make_call(message, question.call)
 
     def _told_by_client(self, message: RpcMessage) -> list[Sent]:
         """Take in an answer: to a question of ours, to one of the server, or to none."""
         key = str(message.key)
         if key in self._questions:
             about, question = self._questions.pop(key)
-            return self._safely(self._decided(about, question, message.wire.get("result")), about)
+            return self._safely(
+                self._take_decision(about, question, message.wire.get("result")), about
+            )
         is_asked = key in self._of_server
         self._of_server.discard(key)
         return [Sent("server", message.wire)] if is_asked else []
 
     def _noted_by_client(self, message: RpcMessage) -> Iterator[Sent]:
         if message.method == "notifications/cancelled":
-            yield from self._cancelled(message)
+            yield from self._take_cancellation(message)
         elif message.method in SAID_BY_CLIENT | self._server.allowed_methods:
             yield Sent("server", message.wire)
 
-    def _cancelled(self, message: RpcMessage) -> Iterator[Sent]:
+    def _take_cancellation(self, message: RpcMessage) -> Iterator[Sent]:
         """Take in that the client does not want an answer any more. A later yes runs nothing."""
         key = str(wire.key_of(message.params.get("requestId")))
         waiting = self._open.pop(key, None)
@@ -231,7 +245,7 @@ class McpFilter:
         if waiting is None or asked or queued:
             return
         if waiting.call is not None:
-            self._server.ended(waiting.call, {"status": "unknown", "error": "cancelled"})
+            self._server.report_end(waiting.call, {"status": "unknown", "error": "cancelled"})
         yield Sent("server", message.wire, key)
 
     # The tools, listed before the first call.
@@ -250,7 +264,7 @@ class McpFilter:
         self._open[key] = _Open(RpcMessage(own, None, "tools/list", params))
         return Sent("server", own, asked.key)
 
-    def _listed(self, message: RpcMessage) -> Iterator[Sent]:
+    def _take_page(self, message: RpcMessage) -> Iterator[Sent]:
         """Take in a page that we asked for, and rule on what waited for the last one."""
         if not self._waiting:  # all of it was cancelled
             return
@@ -265,7 +279,7 @@ class McpFilter:
         self._server.is_listed = tools is not None
         waiting, self._waiting = self._waiting, []
         for asked in waiting:
-            yield from self._safely(self._ruled(asked), asked)
+            yield from self._safely(self._rule_call(asked), asked)
 
     # From the server.
 
@@ -286,18 +300,18 @@ class McpFilter:
     def _answered_by_server(self, message: RpcMessage, waiting: _Open) -> Iterator[Sent]:
         asked = waiting.asked
         if waiting.call is not None:
-            yield self._ended(message, asked, waiting.call)
+            yield self._end_call(message, asked, waiting.call)
         elif asked.method == "tools/list" and "result" in message.wire:
-            yield self._shown(message, asked)
+            yield self._show_page(message, asked)
         else:
             yield Sent("client", without_tasks(message.wire), asked.key)
 
-    def _ended(self, message: RpcMessage, asked: RpcMessage, call: McpCall) -> Sent:
+    def _end_call(self, message: RpcMessage, asked: RpcMessage, call: McpCall) -> Sent:
         """Return what a call returned, once that is on record."""
         result = message.wire.get("result")
         if type(result) is dict and result.get("resultType") == "input_required":
             return self._asked_further(message, asked, call, result)
-        if why := self._server.ended(call, ended_with(message.wire)):
+        if why := self._server.report_end(call, ended_with(message.wire)):
             what = f"the call was made, and what it returned is not on record: {why}"
             return error(asked, wire.INTERNAL, what)
         return Sent("client", message.wire, asked.key)
@@ -309,13 +323,13 @@ class McpFilter:
         state = result.get("requestState")
         if not asks_only(ASKED_BY_SERVER | self._server.allowed_methods, result):
             what = "the server asks for what is not let through"
-            self._server.ended(call, {"status": "unknown", "error": what})
+            self._server.report_end(call, {"status": "unknown", "error": what})
             return error(asked, wire.REFUSED, what)
         ours = self._asked.keep(Continuation(call, state))
         told = {**message.wire, "result": {**result, "requestState": ours}}
         return Sent("client", told, asked.key)
 
-    def _shown(self, message: RpcMessage, asked: RpcMessage) -> Sent:
+    def _show_page(self, message: RpcMessage, asked: RpcMessage) -> Sent:
         """Return a page of tools with those that may be called."""
         tools = tools_of(message)
         if tools is None:
@@ -336,12 +350,12 @@ class McpFilter:
         if waiting is None:
             return []
         if waiting.call is not None:
-            self._server.ended(waiting.call, {"status": "unknown", "error": why})
+            self._server.report_end(waiting.call, {"status": "unknown", "error": why})
         if waiting.asked.key is None:
-            return self._safely(self._listed(waiting.asked), *self._waiting)
+            return self._safely(self._take_page(waiting.asked), *self._waiting)
         return [error(waiting.asked, wire.INTERNAL, f"the server's answer is unreadable: {why}")]
 
-    def _over(self, message: RpcMessage, sent: Sent) -> Sent:
+    def _end_request(self, message: RpcMessage, sent: Sent) -> Sent:
         """Take note that a request is answered here: it waits for nothing any more."""
         self._open.pop(str(message.key), None)
         self._waiting = [one for one in self._waiting if one.key != message.key]

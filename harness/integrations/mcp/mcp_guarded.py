@@ -100,7 +100,7 @@ class GuardedServer:
         self._session: Final = session
         self._pins: Final = pins
         self._approver: Final = approver
-        self._names: Final = _names(policy, adapter)
+        self._names: Final = _names_by_server(policy, adapter)
         self._listed: Final[dict[str, Json]] = {}
         self._count = 0
         self.allowed_methods: Final = frozenset(allowed_methods)
@@ -141,7 +141,7 @@ class GuardedServer:
         """Have a call ruled on: None if it may be made."""
         if denial := self._unlike_its_pin(call):
             return denial
-        answer = self._ruled(call)
+        answer = self._rule_call(call)
         if plan_digest := _plan_asked(answer):
             return UserQuestion(call, plan_digest, _denial_of(answer))
         return None if answer else _denial_of(answer)
@@ -154,14 +154,14 @@ class GuardedServer:
         """
         if denial := self._unlike_its_pin(question.call):
             return denial
-        answer = self._answered(question.plan_digest, yes=yes)
+        answer = self._answer_question(question.plan_digest, yes=yes)
         if isinstance(answer, EventError):
-            answer = self._ruled(question.call)
+            answer = self._rule_call(question.call)
             if (again := _plan_asked(answer)) and _reasons(answer) == question.denial.reasons:
-                answer = self._answered(again, yes=yes)
+                answer = self._answer_question(again, yes=yes)
         return None if answer else _denial_of(answer)
 
-    def made(self, call: McpCall) -> McpCall:
+    def redeem_call(self, call: McpCall) -> McpCall:
         """Return an allowed call as it has to be made, right before that.
 
         Raises:
@@ -170,15 +170,15 @@ class GuardedServer:
         permit = self._guard.permit(self._session, call.id)
         return call._replace(args=permit.redeem(call.tool, call.args), started=time.monotonic())
 
-    def ended(self, call: McpCall, how: Json) -> str | None:
+    def report_end(self, call: McpCall, how: Json) -> str | None:
         """Record how a call ended, and return why that could not be done, or None."""
         duration = round((time.monotonic() - call.started) * 1000)
-        answer = self._told("result", id=call.id, duration_ms=duration, **how)
+        answer = self._tell_guard("result", id=call.id, duration_ms=duration, **how)
         return "; ".join(_reasons(answer)) if isinstance(answer, EventError) else None
 
     def close(self) -> Answer:
         """End the session, and return its report."""
-        return self._told("close")
+        return self._tell_guard("close")
 
     def _difference(self, name: str) -> str | None:
         """Return why what a tool says of itself is not what was accepted, or None."""
@@ -194,19 +194,23 @@ class GuardedServer:
         if call.name not in self._names:
             foreign = call.tool in self._policy.tools
             what = "the policy has a tool of this name that is not of this server"
-            return refused(what) if foreign else None
+            return _refuse_unserved(what) if foreign else None
         if call.name not in self._listed:
-            return refused("the server does not list it, so that its pin cannot be compared")
+            return _refuse_unserved(
+                "the server does not list it, so that its pin cannot be compared"
+            )
         why = self._difference(call.name)
-        return None if why is None else refused(f"{why}: see `critic mcp pins list`")
+        return None if why is None else _refuse_unserved(f"{why}: see `critic mcp pins list`")
 
-    def _ruled(self, call: McpCall) -> Answer:
-        return self._told("calls", calls=[{"id": call.id, "tool": call.tool, "args": call.args}])
+    def _rule_call(self, call: McpCall) -> Answer:
+        return self._tell_guard(
+            "calls", calls=[{"id": call.id, "tool": call.tool, "args": call.args}]
+        )
 
-    def _answered(self, plan_digest: str, *, yes: bool) -> Answer:
-        return self._told("answer", plan_digest=plan_digest, yes=yes, approver=self._approver)
+    def _answer_question(self, plan_digest: str, *, yes: bool) -> Answer:
+        return self._tell_guard("answer", plan_digest=plan_digest, yes=yes, approver=self._approver)
 
-    def _told(self, kind: str, **members: Any) -> Answer:
+    def _tell_guard(self, kind: str, **members: Any) -> Answer:
         try:
             event = event_of({"event": kind, "session": self._session, **members})
         except HarnessError as error:
@@ -214,7 +218,7 @@ class GuardedServer:
         return self._guard.handle(event)
 
 
-def _names(policy: Policy, adapter: str | None) -> Mapping[str, str]:
+def _names_by_server(policy: Policy, adapter: str | None) -> Mapping[str, str]:
     """Return the names of the policy by those of the server."""
     if adapter is None:
         return {name: name for name in policy.tools}
@@ -222,7 +226,7 @@ def _names(policy: Policy, adapter: str | None) -> Mapping[str, str]:
     return {tool.capability_id: tool.called for tool in own}
 
 
-def refused(reason: str) -> Denial:
+def _refuse_unserved(reason: str) -> Denial:
     """Return a refusal that is not a verdict."""
     return Denial("not_served", (reason,), {"action": "refuse", "note": reason})
 
@@ -237,7 +241,7 @@ def _denial_of(answer: Answer) -> Denial:
         case EventError():
             kind = "invalid_call"
         case _:
-            return refused("the guard gave no ruling")
+            return _refuse_unserved("the guard gave no ruling")
     return Denial(kind, _reasons(answer), answer.wire())
 
 

@@ -30,7 +30,7 @@ from harness.integrations.mcp.mcp_upstream import (
     SESSION,
     event_data,
     headers_for,
-    lost,
+    lost_answer,
     messages_of,
 )
 from harness.serve.running import is_loopback
@@ -83,7 +83,7 @@ class McpHttpProxy:
             case "GET":
                 return await self._listen(request)
             case _:
-                return await self._end(request)
+                return await self._end_session(request)
 
     async def _post(self, request: Request) -> Response:
         try:
@@ -104,7 +104,7 @@ class McpHttpProxy:
         if key is None:
             bad = None if here.told.empty() else here.told.get_nowait()
             return Response(status_code=202) if bad is None else JSONResponse(bad, 400)
-        return await self._answered(request, connection, key, here)
+        return await self._answer_request(request, connection, key, here)
 
     def _connection(self, request: Request) -> _Connection:
         """Return the connection of a session, or one that is new."""
@@ -125,11 +125,11 @@ class McpHttpProxy:
     async def _hear(self, hear: Callable[[bytes], list[Sent]], data: bytes) -> list[Sent]:
         """Have the filter take in a message, in a thread: it may wait for a disk."""
 
-        def alone() -> list[Sent]:
+        def hear_alone() -> list[Sent]:
             with self._lock:
                 return hear(data)
 
-        return await asyncio.to_thread(alone)
+        return await asyncio.to_thread(hear_alone)
 
     def _deliver(self, connection: _Connection, sent: list[Sent], here: _Exchange) -> None:
         for one in sent:
@@ -157,12 +157,12 @@ class McpHttpProxy:
                 if is_clients:
                     self._note(connection, response, here)
                 async for data in messages_of(response, message):
-                    await self._heard(connection, data, here)
+                    await self._hear_and_deliver(connection, data, here)
         except Exception as error:
             why = f"the server cannot be asked: {type(error).__name__}"
             here.status = 502 if is_clients else here.status
         if is_request:  # if it was answered, nobody waits for this
-            await self._heard(connection, lost(message, why), here)
+            await self._hear_and_deliver(connection, lost_answer(message, why), here)
 
     def _note(self, connection: _Connection, response: Any, here: _Exchange) -> None:
         here.status = response.status_code if response.status_code >= 400 else 200
@@ -172,10 +172,12 @@ class McpHttpProxy:
             self._connections.pop(name, None)
             self._keep(name, connection)
 
-    async def _heard(self, connection: _Connection, data: bytes, here: _Exchange) -> None:
+    async def _hear_and_deliver(
+        self, connection: _Connection, data: bytes, here: _Exchange
+    ) -> None:
         self._deliver(connection, await self._hear(connection.filter.from_server, data), here)
 
-    async def _answered(
+    async def _answer_request(
         self, request: Request, connection: _Connection, key: str, here: _Exchange
     ) -> Response:
         """Return the answer to a request: as JSON, or as events where more comes before it."""
@@ -199,9 +201,9 @@ class McpHttpProxy:
     ) -> AsyncIterator[bytes]:
         try:
             while "method" in message:
-                yield _event(message)
+                yield _encode_event(message)
                 message = await here.told.get()
-            yield _event(message)
+            yield _encode_event(message)
         finally:
             self._leave(connection, key, here)
 
@@ -212,7 +214,7 @@ class McpHttpProxy:
         for task in here.tasks:
             task.cancel()
         for message in here.asked:  # those that were answered are not waited for
-            data = lost(message, "the client left")
+            data = lost_answer(message, "the client left")
             ended = asyncio.ensure_future(self._hear(connection.filter.from_server, data))
             self._ending.add(ended)
             ended.add_done_callback(self._ending.discard)
@@ -229,19 +231,21 @@ class McpHttpProxy:
             await stream.__aexit__(None, None, None)
             return Response(status_code=response.status_code)
 
-        async def told() -> AsyncIterator[bytes]:
+        async def stream_events() -> AsyncIterator[bytes]:
             here = _Exchange(request.headers)
             try:
                 async for data in event_data(response):
-                    await self._heard(connection, data, here)
+                    await self._hear_and_deliver(connection, data, here)
                     while not here.told.empty():
-                        yield _event(here.told.get_nowait())
+                        yield _encode_event(here.told.get_nowait())
             finally:
                 await stream.__aexit__(None, None, None)
 
-        return StreamingResponse(told(), headers=_NO_BUFFER, media_type="text/event-stream")
+        return StreamingResponse(
+            stream_events(), headers=_NO_BUFFER, media_type="text/event-stream"
+        )
 
-    async def _end(self, request: Request) -> Response:
+    async def _end_session(self, request: Request) -> Response:
         """End a session of the server."""
         connection = self._connections.pop(request.headers.get(SESSION, ""), None)
         if connection is not None:
@@ -301,7 +305,7 @@ async def _unless_gone(request: Request, wanted: Any) -> Any:
         gone.cancel()
 
 
-def _event(message: Json) -> bytes:
+def _encode_event(message: Json) -> bytes:
     return b"event: message\ndata: " + wire.dump_message(message) + b"\n\n"
 
 

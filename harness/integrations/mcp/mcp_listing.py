@@ -36,14 +36,14 @@ def list_server(server: str) -> McpListing:
     except ImportError:
         raise UsageError("this needs more libraries: pip install 'plan-critic[mcp]'") from None
     try:
-        return asyncio.run(_listed(server))
+        return asyncio.run(_list_server(server))
     except HarnessError:
         raise
     except Exception as error:
-        raise UsageError(f"cannot list the tools of the server: {_first(error)}") from None
+        raise UsageError(f"cannot list the tools of the server: {_first_failure(error)}") from None
 
 
-async def _listed(server: str) -> McpListing:
+async def _list_server(server: str) -> McpListing:
     from mcp import Client  # noqa: PLC0415
 
     async with asyncio.timeout(_WAIT_S), Client(_target(server)) as client:
@@ -62,7 +62,7 @@ def _target(server: str) -> Any:
 
     if server.startswith(("http://", "https://")):
         return server
-    program, *args = _words(server)
+    program, *args = _split_command(server)
     return StdioServerParameters(command=program, args=args, env=dict(os.environ))
 
 
@@ -85,7 +85,7 @@ async def _pages(list_page: Callable[..., Awaitable[Any]], member: str) -> list[
     raise UsageError(f"the server lists more than {_MOST_PAGES} pages")
 
 
-def _words(command: str) -> list[str]:
+def _split_command(command: str) -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -100,7 +100,7 @@ def _wire(model: Any) -> dict[str, Any]:
     return wire
 
 
-def _first(error: BaseException) -> str:
+def _first_failure(error: BaseException) -> str:
     """Return what failed first, on one line: task groups wrap it."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]

@@ -83,10 +83,10 @@ def read_message(data: bytes) -> RpcMessage:
         raise NotAMessage(INVALID_REQUEST, "batches are not served: send one message at a time")
     if type(value) is not dict:
         raise NotAMessage(INVALID_REQUEST, "a message is a JSON object")
-    return _message(value)
+    return _read_message(value)
 
 
-def _message(value: Json) -> RpcMessage:
+def _read_message(value: Json) -> RpcMessage:
     name, is_request = value.get("id"), "method" in value
     key = key_of(name)
     if value.get("jsonrpc") != "2.0" or value.keys() - (_REQUEST if is_request else _ANSWER):

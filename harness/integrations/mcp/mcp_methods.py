@@ -58,7 +58,7 @@ def problem_of_call(message: RpcMessage) -> str | None:
     return "the name of a method is not that of a tool" if name in JUDGED else None
 
 
-def requested(message: RpcMessage) -> tuple[str, Json]:
+def requested_call(message: RpcMessage) -> tuple[str, Json]:
     """Return the name and the arguments of a request that is judged."""
     if message.method == "tools/call":
         return message.params["name"], message.params.get("arguments", {})

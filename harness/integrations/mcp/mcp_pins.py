@@ -52,7 +52,7 @@ def pin_of(tool: Mapping[str, Any]) -> Pin:
     Raises:
         PinsUnusable: it has no canonical form, such as a number that readers round.
     """
-    kept = {name: _stated(tool[name]) for name in PINNED if tool.get(name) is not None}
+    kept = {name: _without_nulls(tool[name]) for name in PINNED if tool.get(name) is not None}
     try:
         data = canonical_json(kept)
     except Exception:
@@ -60,7 +60,7 @@ def pin_of(tool: Mapping[str, Any]) -> Pin:
     return Pin(kept, hashlib.sha256(data).hexdigest())
 
 
-def _stated(part: Any) -> Any:
+def _without_nulls(part: Any) -> Any:
     """Return a member without the nulls at its top: one protocol spells what another leaves out."""
     if type(part) is not dict:
         return part
@@ -83,9 +83,9 @@ class PinFile:
             OSError: it cannot be read.
         """
         try:
-            version = _version(self.path)
+            version = _file_version(self.path)
             if self._known is None or self._known[0] != version:
-                self._known = version, _parsed(self.path.read_bytes())
+                self._known = version, _parse_pins(self.path.read_bytes())
             return self._known[1]
         except FileNotFoundError:
             return PinnedTools({}, {})
@@ -102,7 +102,7 @@ class PinFile:
         pin = pin_of(tool)
         if self._knows(self.read(), name, pin):
             return None
-        with self._held():
+        with self._hold_lock():
             pins = self.read()
             if self._knows(pins, name, pin):
                 return None
@@ -123,7 +123,7 @@ class PinFile:
         Raises:
             PinsUnusable: it did not change, or changed once more.
         """
-        with self._held():
+        with self._hold_lock():
             pins = self.read()
             pin = pins.changed.get(name)
             if pin is None:
@@ -138,13 +138,13 @@ class PinFile:
 
     def replace(self, tools: Mapping[str, Pin]) -> None:
         """Pin these tools as a person has them in front of them, and forget their changes."""
-        with self._held():
+        with self._hold_lock():
             pins = self.read()
             changed = {name: pin for name, pin in pins.changed.items() if name not in tools}
             self._write(PinnedTools({**pins.pinned, **tools}, changed))
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
+    def _hold_lock(self) -> Iterator[None]:
         """Hold the lock of the file. The system releases it however a process ends."""
         lock = self.path.with_name(f".{self.path.name}.lock")
         with lock_file(lock):
@@ -158,23 +158,23 @@ class PinFile:
         }
         data = json.dumps(wire, indent=2).encode() + b"\n"
         replace_file(self.path.resolve(), data, mode=0o600)
-        self._known = _version(self.path), pins
+        self._known = _file_version(self.path), pins
 
 
-def _version(path: Path) -> _Version:
+def _file_version(path: Path) -> _Version:
     """Return what tells one content of a file from another: each is a file of its own."""
     found = path.stat()
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _parsed(data: bytes) -> PinnedTools:
+def _parse_pins(data: bytes) -> PinnedTools:
     wire = parse_json(data)
     if type(wire) is not dict or wire.keys() != {"pinned", "changed"}:
         raise PinsUnusable("not a file of pins: it has the members pinned and changed")
-    return PinnedTools(_tools(wire["pinned"]), _tools(wire["changed"]))
+    return PinnedTools(_read_tools(wire["pinned"]), _read_tools(wire["changed"]))
 
 
-def _tools(part: Any) -> dict[str, Pin]:
+def _read_tools(part: Any) -> dict[str, Pin]:
     if type(part) is not dict or not all(type(tool) is dict for tool in part.values()):
         raise PinsUnusable("not a file of pins: a tool is an object, by its name")
     return {name: pin_of(tool) for name, tool in part.items()}

@@ -25,7 +25,7 @@ def error(asked: RpcMessage, code: int, text: str, data: Json | None = None) -> 
     return Sent("client", wire.failure(asked.wire["id"], code, text, data), asked.key)
 
 
-def denied(asked: RpcMessage, denial: Denial) -> Sent:
+def deny_call(asked: RpcMessage, denial: Denial) -> Sent:
     """Return a refusal as the result of a tool, so that a model reads it and can revise."""
     if asked.method != "tools/call":
         return error(asked, wire.REFUSED, "; ".join(denial.reasons), denial.wire)

@@ -28,7 +28,7 @@ def ended_with(message: Json) -> Json:
     output, says = _output_of(result), result.get("isError", False)
     if says is False:
         return {"status": "completed", **({} if output is None else {"output": output})}
-    text = output if type(output) is str else _dumped(output)
+    text = output if type(output) is str else _dump_json(output)
     return {"status": "failed" if says is True else "unknown", "error": text}
 
 
@@ -63,16 +63,16 @@ def _text_of(block: Any) -> str | None:
 
 def _repeats(text: str | None, structured: Any) -> bool:
     """Return whether a text says what is in the structured content, and nothing else."""
-    return text is not None and any(_says(text, part) for part in _parts(structured))
+    return text is not None and any(_says(text, part) for part in _repeated_parts(structured))
 
 
 def _says(text: str, part: Any) -> bool:
     if type(part) in (dict, list):
         return bool(_read(text) == part)
-    return text in (part, _dumped(part))
+    return text in (part, _dump_json(part))
 
 
-def _parts(structured: Any) -> Iterator[Any]:
+def _repeated_parts(structured: Any) -> Iterator[Any]:
     """Yield what servers repeat as text: all of it, the result in it, or elements of that."""
     yield structured
     inner = structured.get("result") if type(structured) is dict else None
@@ -98,12 +98,12 @@ def _readable(value: Any) -> Any:
     if type(value) is not dict:
         return value
     return {
-        name: _decoded(part) if name in _BASE64 and type(part) is str else _readable(part)
+        name: _decode_base64(part) if name in _BASE64 and type(part) is str else _readable(part)
         for name, part in value.items()
     }
 
 
-def _decoded(text: str) -> str:
+def _decode_base64(text: str) -> str:
     try:
         data = base64.b64decode(text, validate=True)
     except ValueError:
@@ -116,8 +116,8 @@ def _decoded(text: str) -> str:
 
 def _error_text(error: Any) -> str:
     told = error.get("message") if type(error) is dict else None
-    return told if type(told) is str else _dumped(error)
+    return told if type(told) is str else _dump_json(error)
 
 
-def _dumped(value: Any) -> str:
+def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -34,7 +34,7 @@ def serve_stdio(argv: Sequence[str], filtered: McpFilter, client: tuple[int, int
     Raises:
         UsageError: the command cannot be started.
     """
-    process, stdin, stdout = _started(argv)
+    process, stdin, stdout = _start_server(argv)
     lock, client_ended = Lock(), []
     to_client, to_server = _Writer(client[1]), _Writer(stdin.fileno())
 
@@ -44,23 +44,23 @@ def serve_stdio(argv: Sequence[str], filtered: McpFilter, client: tuple[int, int
                 (to_client if one.to == "client" else to_server).put(dump_message(one.message))
 
     def read_client() -> None:
-        for line in _lines(client[0]):
+        for line in _read_lines(client[0]):
             deliver(lambda line=line: filtered.from_client(line))  # type: ignore[misc]
         client_ended.append(True)
         to_server.end()
         stdin.close()
-        _end(process)
+        _end_server(process)
 
     Thread(target=read_client, daemon=True).start()
-    for line in _lines(stdout.fileno()):
+    for line in _read_lines(stdout.fileno()):
         deliver(lambda line=line: filtered.from_server(line))  # type: ignore[misc]
     deliver(filtered.close)
     to_client.end()
-    _end(process)
+    _end_server(process)
     return None if client_ended else process.returncode
 
 
-def _started(argv: Sequence[str]) -> tuple["subprocess.Popen[bytes]", IO[bytes], IO[bytes]]:
+def _start_server(argv: Sequence[str]) -> tuple["subprocess.Popen[bytes]", IO[bytes], IO[bytes]]:
     try:
         process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603
     except (OSError, ValueError) as error:
@@ -72,7 +72,7 @@ def _started(argv: Sequence[str]) -> tuple["subprocess.Popen[bytes]", IO[bytes],
     return process, process.stdin, process.stdout
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end_server(process: "subprocess.Popen[bytes]") -> None:
     """Wait for the server to end, which it is asked for ever more firmly."""
     for insist in (process.terminate, process.kill):
         try:
@@ -82,7 +82,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     process.wait()
 
 
-def _lines(descriptor: int, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[bytes]:
+def _read_lines(descriptor: int, limit: int = MAX_DOCUMENT_BYTES) -> Iterator[bytes]:
     """Yield lines as they come. A line over the limit is cut there: it is not a message then."""
     kept = bytearray()
     while piece := _read(descriptor):

@@ -36,7 +36,7 @@ def headers_for(message: Json, given: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "mcp-method": method}
 
 
-def lost(message: Json, why: str, code: int = INTERNAL) -> bytes:
+def lost_answer(message: Json, why: str, code: int = INTERNAL) -> bytes:
     """Return the answer that a request gets which the server did not answer."""
     return dump_message(failure(message["id"], code, why))
 
@@ -88,4 +88,4 @@ def _error_of(status: int, body: bytes, message: Json) -> bytes:
     except (InvalidInput, KeyError, ValueError):
         pass
     code = NO_METHOD if status == 404 else INTERNAL
-    return lost(message, f"the server answered with the HTTP status {status}", code)
+    return lost_answer(message, f"the server answered with the HTTP status {status}", code)

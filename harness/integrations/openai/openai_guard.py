@@ -11,7 +11,7 @@ from weakref import ref
 from harness.canonical import canonical_json
 from harness.errors import HarnessError
 from harness.failures import call_status, describe_error
-from harness.integrations.importers.transcript import returned
+from harness.integrations.importers.transcript import read_output
 from harness.integrations.openai.openai_run import (
     RUN,
     GuardedSdkRun,
@@ -74,7 +74,7 @@ class _Graph:
             held = agent.clone(tools=[], handoffs=[], hooks=_hooks_type()(agent.hooks))
             held.__class__ = _agent_type(type(agent), self.unguarded)  # type: ignore[arg-type]
             self.made[id(agent)] = (agent, held)
-            held.tools = [_held(tool, self.unguarded) for tool in agent.tools]
+            held.tools = [_guard_tool(tool, self.unguarded) for tool in agent.tools]
             held.handoffs = [self.handoff(one) for one in agent.handoffs]
         return self.made[id(agent)][1]
 
@@ -99,7 +99,9 @@ def _agent_type(base: Any, unguarded: frozenset[str]) -> Any:
                 raise Unguardable("this agent was changed after it was guarded: guard it again")
             if (run := RUN.get()) is not None:
                 await run.settle(run_context, {one.tool_name for one in self.handoffs})
-            return [_held(tool, unguarded) for tool in await super().get_all_tools(run_context)]
+            return [
+                _guard_tool(tool, unguarded) for tool in await super().get_all_tools(run_context)
+            ]
 
     setattr(GuardedAgent, _MARK, True)
     return GuardedAgent
@@ -110,7 +112,7 @@ def _hooks_type() -> Any:
     """Return hooks that are the plan seam, and forward to those that the agent had."""
     from agents.lifecycle import AgentHooksBase  # noqa: PLC0415 - seconds
 
-    def forwarded(name: str) -> Callable[..., Any]:
+    def forward_hook(name: str) -> Callable[..., Any]:
         async def call(self: Any, *given: Any, **named: Any) -> None:
             if self.inner is not None:
                 await getattr(self.inner, name)(*given, **named)
@@ -128,7 +130,7 @@ def _hooks_type() -> Any:
 
     names = (name for name in dir(AgentHooksBase) if name.startswith("on_"))
     own = {"__init__": __init__, "on_llm_end": on_llm_end}
-    return type("GuardHooks", (AgentHooksBase,), {name: forwarded(name) for name in names} | own)
+    return type("GuardHooks", (AgentHooksBase,), {name: forward_hook(name) for name in names} | own)
 
 
 def _asked_calls(agent: Any, output: Collection[Any]) -> Iterator[AskedCall]:
@@ -139,16 +141,16 @@ def _asked_calls(agent: Any, output: Collection[Any]) -> Iterator[AskedCall]:
         if not isinstance(item, ResponseFunctionToolCall):
             continue
         if item.name != "json_tool_call" or agent.output_type in (None, str):
-            name = _name(item.name, item.namespace)
+            name = _policy_name(item.name, item.namespace)
             yield AskedCall(item.call_id, name, item.arguments or "{}")
 
 
-def _name(name: str, namespace: str | None) -> str:
+def _policy_name(name: str, namespace: str | None) -> str:
     """Return the name of a tool in the policy. A tool that is loaded late is its own namespace."""
     return name if namespace in (None, "", name) else f"{namespace}.{name}"
 
 
-def _held(tool: Any, unguarded: Collection[str]) -> Any:
+def _guard_tool(tool: Any, unguarded: Collection[str]) -> Any:
     """Return a tool that is guarded, or that the provider may run.
 
     Raises:
@@ -177,7 +179,7 @@ def _tool_type(base: Any) -> Any:
 
     def needs_approval(self: Any) -> Any:
         run = RUN.get()
-        if run is not None and run.asks_about(_name(self.name, self._tool_namespace)):
+        if run is not None and run.asks_about(_policy_name(self.name, self._tool_namespace)):
             return True
         return vars(self)["needs_approval"]
 
@@ -192,7 +194,7 @@ class _Call:
 
     def __init__(self, tool: Any) -> None:
         self._tool = tool
-        self._name = _name(tool.name, tool._tool_namespace)
+        self._name = _policy_name(tool.name, tool._tool_namespace)
         # What comes before the SDK makes a text of an error.
         self._invoke = getattr(tool.on_invoke_tool, "_invoke_tool_impl", tool.on_invoke_tool)
 
@@ -201,36 +203,38 @@ class _Call:
         call = AskedCall(context.tool_call_id, self._name, arguments or "{}")
         waiting = run.memory.nested.pop(call.id, None)
         if waiting is not None and waiting[0] == call:  # its agent was asked about, and goes on
-            return await self._made(context, call, arguments, replace(run, session=waiting[1]))
+            return await self._make_call(context, call, arguments, replace(run, session=waiting[1]))
         ruling = await run.start(call)
         if not ruling:
             return ruling.message()
         with run.session.running(call.id):
             nested = session_within(run.session.guard) or run.session
         text = canonical_json(ruling.args).decode()
-        return await self._made(context, call, text, replace(run, session=nested))
+        return await self._make_call(context, call, text, replace(run, session=nested))
 
-    async def _made(self, context: Any, call: AskedCall, text: str, inner: GuardedSdkRun) -> Any:
+    async def _make_call(
+        self, context: Any, call: AskedCall, text: str, inner: GuardedSdkRun
+    ) -> Any:
         run, token = current_run(), RUN.set(inner)
         try:
             output = await self._invoke(context, text)
         except GuardHalted:
             raise
         except asyncio.CancelledError:
-            await run.ended(call, "unknown", error="the call was cancelled")
+            await run.report_end(call, "unknown", error="the call was cancelled")
             raise
         except Exception as error:
-            await run.ended(call, call_status(error, None), error=describe_error(error))
-            return await self._failed(context, text, error)
+            await run.report_end(call, call_status(error, None), error=describe_error(error))
+            return await self._report_failure(context, text, error)
         finally:
             RUN.reset(token)
         if _waits(context):
             run.memory.nested[call.id] = (call, inner.session)
         else:
-            await run.ended(call, "completed", output=_evidence(output))
+            await run.report_end(call, "completed", output=_read_evidence(output))
         return output
 
-    async def _failed(self, context: Any, text: str, error: Exception) -> Any:
+    async def _report_failure(self, context: Any, text: str, error: Exception) -> Any:
         """Do what the tool would have done about an error without a guard."""
         handler = self._tool.on_invoke_tool
         if self._invoke is handler:
@@ -243,11 +247,11 @@ class _Call:
         return await type(handler)(raises, report, function_tool=self._tool)(context, text)
 
 
-def _evidence(output: Any) -> Any:
+def _read_evidence(output: Any) -> Any:
     """Return a result as an importer reads it: text that spells an object or array is that."""
     part = vars(output) if type(output).__name__ == "ToolOutputText" else output
     is_text = type(part) is dict and part.keys() == {"type", "text"} and part["type"] == "text"
-    return returned(part["text"] if is_text else output)
+    return read_output(part["text"] if is_text else output)
 
 
 def _waits(context: Any) -> bool:
@@ -273,5 +277,5 @@ class _Transfer:
             raise sdk_halted(ruling)
         text = canonical_json(ruling.args).decode()
         agent = await self._handoff.on_invoke_handoff(context, text)
-        await run.ended(call, "completed")
+        await run.report_end(call, "completed")
         return _Graph(self._graph.unguarded, {**self._graph.made}).agent(agent)

@@ -80,9 +80,9 @@ class GuardedSdkRun:
             GuardHalted: the run may not go on.
         """
         self.memory.ids = {call.tool: call.id for call in reversed([*calls])}
-        _go_on(await asyncio.to_thread(self._ruled, [*calls]))
+        _go_on(await asyncio.to_thread(self._rule_calls, [*calls]))
 
-    def _ruled(self, calls: list[AskedCall]) -> SeamRuling:
+    def _rule_calls(self, calls: list[AskedCall]) -> SeamRuling:
         with self.lock:
             ruling = self.session.rule(calls)
         self.memory.asked = calls if ruling.action == "ask" else []
@@ -109,9 +109,9 @@ class GuardedSdkRun:
         if len(said) < len(decided):
             counted = f"{len(said)} of {len(decided)} calls of the turn are answered"
             raise _of_the_sdk(Unanswered)(f"{counted}: answer the others before the run goes on")
-        await asyncio.to_thread(self._answered, said, handoffs)
+        await asyncio.to_thread(self._answer_replies, said, handoffs)
 
-    def _answered(self, said: dict[str, CallReply], handoffs: Collection[str]) -> None:
+    def _answer_replies(self, said: dict[str, CallReply], handoffs: Collection[str]) -> None:
         with self.lock:
             if not said.keys() <= self.session.waiting.keys():  # another turn was ruled on since
                 self.session.rule(self.memory.asked or [])
@@ -132,7 +132,7 @@ class GuardedSdkRun:
         """
         return _go_on(await asyncio.to_thread(self.session.start, call))
 
-    async def ended(self, call: AskedCall, status: str, **facts: Any) -> None:
+    async def report_end(self, call: AskedCall, status: str, **facts: Any) -> None:
         """Tell how a call ended.
 
         Raises:

@@ -81,23 +81,23 @@ class ObservedGuard(Guard):
         self._emit: Final = _emitter(logger_provider, explain=explain)
         self._trace: Final[Any] = import_module("opentelemetry.trace")
 
-        def decided(decision: Decision) -> None:
+        def observe_decision(decision: Decision) -> None:
             if on_decision is not None:
                 on_decision(decision)
             with suppress(Exception):
                 self._show_scores(decision)
 
-        super().__init__(policy, on_decision=decided, **options)
+        super().__init__(policy, on_decision=observe_decision, **options)
 
     def handle(self, event: SessionEvent) -> Answer:
         """Take in one event, and show what became of it. Total, like `Guard.handle`."""
-        return self._shown(super().handle(event))
+        return self._show_answer(super().handle(event))
 
     def handle_line(self, data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Answer:
         """Take in one event as a line of JSON, and show what became of it."""
-        return self._shown(super().handle_line(data, max_bytes))
+        return self._show_answer(super().handle_line(data, max_bytes))
 
-    def _shown(self, answer: Answer) -> Answer:
+    def _show_answer(self, answer: Answer) -> Answer:
         with suppress(Exception):
             if isinstance(answer, Ruling):
                 self._show_ruling(answer)
@@ -106,9 +106,9 @@ class ObservedGuard(Guard):
         return answer
 
     def _show_ruling(self, ruling: Ruling) -> None:
-        own = _own(
+        own = _own_attributes(
             action=ruling.action,
-            decided=_decided(ruling),
+            decided=_decided_action(ruling),
             plan_digest=ruling.plan_digest,
             kind=ruling.verdict.kind if isinstance(ruling.verdict, Refused) else None,
             ruleset=RULESET_VERSION,
@@ -126,14 +126,14 @@ class ObservedGuard(Guard):
         self._emit("critic.verify", found, "; ".join(ruling.verdict.reasons), own)
 
     def _show_report(self, report: SessionReport) -> None:
-        own = _own(status=report.status, session=escape_line(report.session))
+        own = _own_attributes(status=report.status, session=escape_line(report.session))
         self._trace.get_current_span().set_attributes(own)
         self._emit("critic.session", {"label": report.status}, report.rationale, own)
 
     def _show_scores(self, decision: Decision) -> None:
         if decision.report.score is None:
             return
-        own = _own(plan_digest=digest(decision.proposal.plan), ruleset=RULESET_VERSION)
+        own = _own_attributes(plan_digest=digest(decision.proposal.plan), ruleset=RULESET_VERSION)
         for name, found, explanation in _evaluations(decision.report.score):
             self._emit(name, found, explanation, own)
 
@@ -145,14 +145,14 @@ def _evaluations(score: ScoreVerdict) -> Iterator[tuple[str, _Attributes, str]]:
         yield f"critic.score.{name}", {"label": verdict.status, "value": verdict.score}, explanation
 
 
-def _decided(ruling: Ruling) -> str:
+def _decided_action(ruling: Ruling) -> str:
     """Return what is enforced, or would be, where a shadow lets everything run."""
     if ruling.action != "allow" or not isinstance(ruling.verdict, Refused):
         return ruling.action
     return "ask" if ruling.verdict.approvable else "refuse"
 
 
-def _own(**values: Any) -> _Attributes:
+def _own_attributes(**values: Any) -> _Attributes:
     return {CRITIC_NAMES[name]: value for name, value in values.items() if value is not None}
 
 

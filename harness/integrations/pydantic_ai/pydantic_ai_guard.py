@@ -83,7 +83,7 @@ class GuardCapability(AbstractCapability[Any]):
         """Take in the answers that a run begins with."""
         results = getattr(node, "deferred_tool_results", None)
         if isinstance(results, DeferredToolResults):
-            await self._own.answered(results)
+            await self._own.take_answers(results)
         return node
 
     @override
@@ -91,7 +91,7 @@ class GuardCapability(AbstractCapability[Any]):
         self, ctx: _Context, request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Refuse tools of the provider: they run before they can be ruled on."""
-        await self._own.requested(ctx)
+        await self._own.begin_request(ctx)
         native = request_context.model_request_parameters.native_tools
         self._require({tool.kind for tool in native} - {*self.native_tools}, "native_tools")
         return request_context
@@ -105,7 +105,7 @@ class GuardCapability(AbstractCapability[Any]):
         self, ctx: _Context, *, request_context: ModelRequestContext, response: ModelResponse
     ) -> ModelResponse:
         """Rule on the calls of a response: the plan seam."""
-        await self._own.responded(response, request_context.model_request_parameters)
+        await self._own.rule_response(response, request_context.model_request_parameters)
         return response
 
     @override
@@ -113,7 +113,7 @@ class GuardCapability(AbstractCapability[Any]):
         self, ctx: _Context, *, call: ToolCallPart, tool_def: ToolDefinition, args: ToolArgs
     ) -> ToolArgs:
         if tool_def.kind in _OUTSIDE and not ctx.tool_call_approved:
-            await self._own.deferred(ctx, call, tool_def)
+            await self._own.hold_call(ctx, call, tool_def)
         return args
 
     @override
@@ -121,7 +121,7 @@ class GuardCapability(AbstractCapability[Any]):
         self, ctx: _Context, *, call: ToolCallPart, tool_def: ToolDefinition, args: Any, error: Any
     ) -> ToolArgs:
         """Tell that a call was not made: its arguments are not those of the tool."""
-        await self._own.ended(call.tool_call_id, "failed", error=describe_error(error))
+        await self._own.report_end(call.tool_call_id, "failed", error=describe_error(error))
         raise error
 
     @override
@@ -129,7 +129,7 @@ class GuardCapability(AbstractCapability[Any]):
         self, ctx: _Context, *, call: ToolCallPart, tool_def: ToolDefinition, args: ToolArgs
     ) -> ToolArgs:
         """Rule on a call right before it is made: the call seam."""
-        return await self._own.started(ctx, call, args)
+        return await self._own.start_call(ctx, call, args)
 
     @override
     def get_wrapper_toolset(self, toolset: AbstractToolset[Any]) -> AbstractToolset[Any]:
@@ -158,14 +158,14 @@ class GuardCapability(AbstractCapability[Any]):
             with run.session.running(name):
                 result = await handler(args)
         except (CallDeferred, ApprovalRequired):
-            run.left(name)
+            run.leave_call(name)
             raise
         except Exception as error:
-            if run.left(name):
-                await run.ended(name, call_status(error, None), error=describe_error(error))
+            if run.leave_call(name):
+                await run.report_end(name, call_status(error, None), error=describe_error(error))
             raise
-        if run.left(name):
-            await run.ended(name, "completed", output=output_of(result))
+        if run.leave_call(name):
+            await run.report_end(name, "completed", output=output_of(result))
         return result
 
     @override
@@ -200,7 +200,7 @@ class _CheckedToolset(WrapperToolset[Any]):
     async def call_tool(
         self, name: str, tool_args: ToolArgs, ctx: _Context, tool: ToolsetTool[Any]
     ) -> Any:
-        args = await self.run.checked(ctx, tool, tool_args)
+        args = await self.run.check_call(ctx, tool, tool_args)
         return await super().call_tool(name, args, ctx, tool)
 
 

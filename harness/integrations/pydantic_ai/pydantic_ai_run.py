@@ -61,18 +61,20 @@ class GuardedRun:
         self._open: set[str] = set()  # calls that were allowed and have not ended
         self._started: dict[str, ToolArgs] = {}
 
-    async def requested(self, ctx: RunContext[Any]) -> None:
+    async def begin_request(self, ctx: RunContext[Any]) -> None:
         """Get ready for a response. Calls that were denied since the last one are remembered."""
         self._ruled, self._stream, self._is_early = None, None, False
         denied = [self._asked.pop(name) for name in denied_calls(ctx) if name in self._asked]
         if denied:
-            await _threaded(partial(self.session.deny, denied, approver=self._approver))
+            await _run_in_thread(partial(self.session.deny, denied, approver=self._approver))
 
     def streams(self, response: StreamedResponse, parameters: ModelRequestParameters) -> None:
         """Take in a response that streams: its tools may run before it is at its end."""
         self._stream = response, parameters
 
-    async def responded(self, response: ModelResponse, parameters: ModelRequestParameters) -> None:
+    async def rule_response(
+        self, response: ModelResponse, parameters: ModelRequestParameters
+    ) -> None:
         """Rule on the calls of a response: the plan seam.
 
         Raises:
@@ -80,9 +82,9 @@ class GuardedRun:
         """
         async with self._lock:
             self._stream = None
-            await self._plan(response, parameters)
+            await self._rule_plan(response, parameters)
 
-    async def _plan(
+    async def _rule_plan(
         self, response: ModelResponse, parameters: ModelRequestParameters | None
     ) -> None:
         if parameters is not None:
@@ -92,7 +94,7 @@ class GuardedRun:
         if ruled == self._ruled:
             return
         self._ruled, self._asked = ruled, {call.id: call for call in calls}
-        ruling = await _threaded(partial(self.session.rule, calls)) if calls else None
+        ruling = await _run_in_thread(partial(self.session.rule, calls)) if calls else None
         if ruling is None:
             return
         has_run = any(isinstance(part, NativeToolCallPart) for part in response.parts)
@@ -101,20 +103,20 @@ class GuardedRun:
         self._open = {*self._asked} if ruling else set()
         for part in response.parts:
             if isinstance(part, NativeToolReturnPart):
-                await self.ended(part.tool_call_id, "completed", output=part.content)
+                await self.report_end(part.tool_call_id, "completed", output=part.content)
 
-    async def _planned(self, ctx: RunContext[Any], part: ToolCallPart) -> None:
+    async def _rule_late(self, ctx: RunContext[Any], part: ToolCallPart) -> None:
         """Rule on the response whose call is being made, if that was not done as it is now."""
         async with self._lock:
             if self._stream is not None:
                 stream, self._stream, self._is_early = self._stream, None, True
-                await self._plan(stream[0].get(), stream[1])
+                await self._rule_plan(stream[0].get(), stream[1])
             elif not self._is_early and part.tool_call_id not in self._answers:
                 response = response_of(ctx, part)
                 if response is not None:
-                    await self._plan(response, None)
+                    await self._rule_plan(response, None)
 
-    async def deferred(
+    async def hold_call(
         self, ctx: RunContext[Any], part: ToolCallPart, tool: ToolDefinition
     ) -> None:
         """Hold a call that the framework hands out without a hook right before it is made.
@@ -122,33 +124,35 @@ class GuardedRun:
         Raises:
             Exception: one of those of `hold`.
         """
-        await self._planned(ctx, part)
+        await self._rule_late(ctx, part)
         is_external = tool.kind == "external"
         if is_external:
-            ruling = await _threaded(partial(self.session.start, asked_call(part)))
+            ruling = await _run_in_thread(partial(self.session.start, asked_call(part)))
             return hold(ruling, can_ask=False)
-        against = await _threaded(partial(self.session.standing, part.tool_call_id))
+        against = await _run_in_thread(partial(self.session.standing, part.tool_call_id))
         return None if against is None else hold(against, can_ask=not self._is_early)
 
-    async def started(self, ctx: RunContext[Any], part: ToolCallPart, args: ToolArgs) -> ToolArgs:
+    async def start_call(
+        self, ctx: RunContext[Any], part: ToolCallPart, args: ToolArgs
+    ) -> ToolArgs:
         """Return the arguments to make a call with: the call seam.
 
         Raises:
             Exception: one of those of `hold`.
         """
-        await self._planned(ctx, part)
+        await self._rule_late(ctx, part)
         asked = call_as_executed(ctx, part, args)
         async with self._lock:  # a handler may approve several calls at once, each by itself
-            ruling = await _threaded(partial(self.session.start, asked))
+            ruling = await _run_in_thread(partial(self.session.start, asked))
             is_answer = ctx.tool_call_approved and asked.id in self._asked
             if ruling.action == "ask" and is_answer:
-                ruling = await self._approved(asked, ctx.tool_call_metadata or {})
+                ruling = await self._approve_call(asked, ctx.tool_call_metadata or {})
         if ruling.action == "ask" and ruling.ruling is not None:
             self._shown[asked.id] = ruling.ruling.plan_digest
         hold(ruling, can_ask=not self._is_early)
-        return self._permitted(ctx, asked, ruling, tool_of(ctx, part.tool_name))
+        return self._permit_call(ctx, asked, ruling, tool_of(ctx, part.tool_name))
 
-    async def checked(
+    async def check_call(
         self, ctx: RunContext[Any], tool: ToolsetTool[Any], args: ToolArgs
     ) -> ToolArgs:
         """Return the arguments to call a tool with, where no hook is left that could change them.
@@ -162,18 +166,18 @@ class GuardedRun:
         if made is not None and made == args:
             return made
         asked = AskedCall(name, tool.tool_def.name, json_args(args))
-        ruling = await _threaded(partial(self.session.start, asked))
+        ruling = await _run_in_thread(partial(self.session.start, asked))
         hold(ruling, can_ask=False)
-        return self._permitted(ctx, asked, ruling, tool)
+        return self._permit_call(ctx, asked, ruling, tool)
 
-    def _permitted(
+    def _permit_call(
         self, ctx: RunContext[Any], asked: AskedCall, ruling: SeamRuling, tool: ToolsetTool[Any]
     ) -> ToolArgs:
         self._open.add(asked.id)
         self._started[asked.id] = dict(ruling.args or {})
         return validated_args(ctx, tool, self._started[asked.id])
 
-    async def _approved(self, asked: AskedCall, said: Mapping[str, Any]) -> SeamRuling:
+    async def _approve_call(self, asked: AskedCall, said: Mapping[str, Any]) -> SeamRuling:
         """Have a call approved that a handler approved while the run goes on."""
         shown = self._shown.get(asked.id)
         if said.get("plan_digest", shown) != shown:
@@ -182,12 +186,12 @@ class GuardedRun:
         reply = CallReply(yes=True, args=edited if isinstance(edited, Mapping) else None)
         approver = str(said.get("approver", self._approver))
         answer = partial(self.session.answer, {asked.id: reply}, approver=approver)
-        rulings = await _threaded(answer)
+        rulings = await _run_in_thread(answer)
         if not rulings[asked.id]:
             return rulings[asked.id]
-        return await _threaded(partial(self.session.start, asked))
+        return await _run_in_thread(partial(self.session.start, asked))
 
-    async def answered(self, results: DeferredToolResults) -> None:
+    async def take_answers(self, results: DeferredToolResults) -> None:
         """Take in what a person said, and what external tools returned."""
         given, waiting = results.to_tool_call_results(), self.session.waiting
         self._answers = {*given}
@@ -202,17 +206,17 @@ class GuardedRun:
             plan_digest="+".join(sorted(digests)) or None,
         )
         if replies:
-            await _threaded(answer)
+            await _run_in_thread(answer)
         for name, result in given.items():
             if name not in waiting and isinstance(result, ToolReturn):
                 self._open.add(name)
-                await self.ended(name, "completed", output=output_of(result))
+                await self.report_end(name, "completed", output=output_of(result))
 
-    def left(self, call: str) -> bool:
+    def leave_call(self, call: str) -> bool:
         """Take note that a call is over here, and return True if it was made."""
         return self._started.pop(call, None) is not None
 
-    async def ended(self, call: str, status: str, **facts: Any) -> None:
+    async def report_end(self, call: str, status: str, **facts: Any) -> None:
         """Tell how a call ended, if it was allowed.
 
         Raises:
@@ -220,7 +224,7 @@ class GuardedRun:
         """
         if call in self._open:
             self._open.discard(call)
-            await _threaded(partial(self.session.ended, call, status, **facts))
+            await _run_in_thread(partial(self.session.ended, call, status, **facts))
 
 
 def refused_unruled(names: set[str], option: str) -> GuardHalted:
@@ -229,6 +233,6 @@ def refused_unruled(names: set[str], option: str) -> GuardHalted:
     return GuardHalted(SeamRuling("halt", "invalid_call", (reason,)))
 
 
-async def _threaded(work: Callable[[], _T]) -> _T:
+async def _run_in_thread(work: Callable[[], _T]) -> _T:
     """Run what may wait for a disk."""
     return await asyncio.to_thread(work)

@@ -29,7 +29,7 @@ from harness.guard.session_events import event_of
 from harness.integrations.seam.ruling_replies import (
     GuardHalted,
     SeamRuling,
-    failed,
+    failed_ruling,
     not_approved,
     seam_ruling,
 )
@@ -94,11 +94,11 @@ class GuardedSession:
         """Rule on the calls of a turn, as one plan. A question that is open about them stands."""
         with self._lock:
             try:
-                ruling = self._ruled([self._requested(call) for call in calls])
+                ruling = self._rule_calls([self._requested_call(call) for call in calls])
             except InvalidInput as error:
                 ruling = SeamRuling("refuse", "invalid_call", (str(error),))
             except Exception as error:
-                ruling = failed(error)
+                ruling = failed_ruling(error)
             for call in calls:
                 self._stand(call.id, ruling)
             return ruling
@@ -107,9 +107,9 @@ class GuardedSession:
         """Rule on a call right before it is made: call the tool with the `args` of the ruling."""
         with self._lock:
             try:
-                return self._started(call)
+                return self._start_call(call)
             except Exception as error:
-                return failed(error)
+                return failed_ruling(error)
 
     def answer(
         self,
@@ -128,9 +128,9 @@ class GuardedSession:
         """
         with self._lock:
             try:
-                rulings = self._answered(replies, approver, plan_digest)
+                rulings = self._answer_replies(replies, approver, plan_digest)
             except Exception as error:
-                rulings = dict.fromkeys(replies, failed(error))
+                rulings = dict.fromkeys(replies, failed_ruling(error))
             for name, ruling in rulings.items():
                 self._stand(name, ruling)
             return rulings
@@ -139,14 +139,14 @@ class GuardedSession:
         """Return what stands against a call: a refusal, or an open question; None if nothing."""
         with self._lock:
             try:
-                return self._against(call)
+                return self._find_against(call)
             except Exception as error:
-                return failed(error)
+                return failed_ruling(error)
 
     def deny(self, calls: Sequence[AskedCall], *, approver: str) -> None:
         """Have the session remember that a person said no to calls. Nothing may be made of them."""
         with self._lock, suppress(Exception):  # they are told no in any case
-            self._denied_alone([self._requested(call) for call in calls], approver)
+            self._denied_alone([self._requested_call(call) for call in calls], approver)
 
     def ended(self, call: str, status: str, **facts: Any) -> None:
         """Tell how a call ended that was started.
@@ -160,7 +160,7 @@ class GuardedSession:
             GuardHalted: the guard does not take it, so that nothing may be built on it.
         """
         if "output" in facts:
-            facts = {**facts, **_kept(facts["output"])}
+            facts = {**facts, **_keep_output(facts["output"])}
         given = {name: value for name, value in facts.items() if value is not None}
         with self._lock:
             self._tell({"event": "result", "id": self._id(call), "status": status, **given})
@@ -187,18 +187,18 @@ class GuardedSession:
         calls = () if asked is None else asked.calls
         return {one.id.removeprefix(prefix): one for one in calls if one.id.startswith(prefix)}
 
-    def _ruled(self, calls: list[dict[str, Any]]) -> SeamRuling:
+    def _rule_calls(self, calls: list[dict[str, Any]]) -> SeamRuling:
         asked = self.question
-        if asked is not None and [_bytes(one.wire()) for one in asked.calls] == [
-            *map(_bytes, calls)
+        if asked is not None and [_call_bytes(one.wire()) for one in asked.calls] == [
+            *map(_call_bytes, calls)
         ]:
             return seam_ruling(asked.ruling, halts=False)
-        return self._handled({"event": "calls", "calls": calls})
+        return self._handle_event({"event": "calls", "calls": calls})
 
-    def _started(self, call: AskedCall) -> SeamRuling:
-        if (against := self._against(call.id)) is not None:
+    def _start_call(self, call: AskedCall) -> SeamRuling:
+        if (against := self._find_against(call.id)) is not None:
             return against
-        requested, name = self._requested(call), self._id(call.id)
+        requested, name = self._requested_call(call), self._id(call.id)
         try:
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
         except PermitError:
@@ -208,7 +208,7 @@ class GuardedSession:
             args = self.guard.permit(self.session, name).redeem(call.tool, requested["args"])
         return SeamRuling("allow", "ok", args=args)
 
-    def _against(self, call: str) -> SeamRuling | None:
+    def _find_against(self, call: str) -> SeamRuling | None:
         if (standing := self._standing.get(call)) is not None:
             return standing
         asked, name = self.question, self._id(call)
@@ -216,7 +216,7 @@ class GuardedSession:
             return seam_ruling(asked.ruling, halts=False)
         return None
 
-    def _answered(
+    def _answer_replies(
         self, replies: Mapping[str, CallReply], approver: str, plan_digest: str | None
     ) -> dict[str, SeamRuling]:
         asked = self.question
@@ -227,7 +227,7 @@ class GuardedSession:
         if plan_digest not in (None, asked.plan_digest):
             return dict.fromkeys(replies, not_approved("this is not the plan that is asked about"))
         if all(name in given and given[name] == CallReply(yes=True) for name in calls):
-            return dict.fromkeys(replies, self._said(asked, approver, yes=True))
+            return dict.fromkeys(replies, self._answer_question(asked, approver, yes=True))
         kept = [
             {**one.wire(), **({} if given[name].args is None else {"args": given[name].args})}
             for name, one in calls.items()
@@ -235,7 +235,7 @@ class GuardedSession:
         ]
         denied = {name for name, reply in given.items() if not reply.yes}
         self._deny(asked, denied, approver, keeps={one["id"] for one in kept})
-        ruling = self._approved(kept, approver) if kept else None
+        ruling = self._approve_calls(kept, approver) if kept else None
         said_no = not_approved("a person said no to this call")
         return {
             name: ruling if reply.yes and ruling is not None else said_no
@@ -249,32 +249,32 @@ class GuardedSession:
         if not denied & asked.doubted:
             return
         if not keeps & asked.doubted:
-            self._said(asked, approver, yes=False)
+            self._answer_question(asked, approver, yes=False)
             return
         doubted = denied & asked.doubted
         self._denied_alone([one.wire() for one in asked.calls if one.id in doubted], approver)
 
     def _denied_alone(self, calls: list[dict[str, Any]], approver: str) -> None:
         """Put calls to the guard that a person said no to, so that it holds for the session."""
-        ruling, again = self._handled({"event": "calls", "calls": calls}), self.question
+        ruling, again = self._handle_event({"event": "calls", "calls": calls}), self.question
         if ruling.action == "ask" and again is not None:
-            self._said(again, approver, yes=False)
+            self._answer_question(again, approver, yes=False)
         for one in calls if ruling else []:
             said_no = {"status": "failed", "error": "a person said no to this call"}
             self._tell({"event": "result", "id": one["id"], **said_no})
 
-    def _approved(self, calls: list[dict[str, Any]], approver: str) -> SeamRuling:
+    def _approve_calls(self, calls: list[dict[str, Any]], approver: str) -> SeamRuling:
         """Rule on calls that a person has approved as they are now."""
-        ruling, asked = self._handled({"event": "calls", "calls": calls}), self.question
+        ruling, asked = self._handle_event({"event": "calls", "calls": calls}), self.question
         if ruling.action == "ask" and asked is not None:
-            return self._said(asked, approver, yes=True)
+            return self._answer_question(asked, approver, yes=True)
         return ruling
 
-    def _said(self, asked: PendingQuestion, approver: str, *, yes: bool) -> SeamRuling:
+    def _answer_question(self, asked: PendingQuestion, approver: str, *, yes: bool) -> SeamRuling:
         answer = {"plan_digest": asked.plan_digest, "yes": yes, "approver": approver}
-        return self._handled({"event": "answer", **answer})
+        return self._handle_event({"event": "answer", **answer})
 
-    def _requested(self, call: AskedCall) -> dict[str, Any]:
+    def _requested_call(self, call: AskedCall) -> dict[str, Any]:
         """Return a call as the guard is told.
 
         Raises:
@@ -286,7 +286,7 @@ class GuardedSession:
             raise InvalidInput("/args", "must be an object")
         return {"id": self._id(call.id), "tool": call.tool, "args": dict(args)}
 
-    def _handled(self, event: dict[str, Any]) -> SeamRuling:
+    def _handle_event(self, event: dict[str, Any]) -> SeamRuling:
         answer = self.guard.handle(event_of({**event, "session": self.session}))
         if not isinstance(answer, Ruling | EventError):
             raise TypeError(f"the guard answered {type(answer).__name__}")
@@ -297,7 +297,7 @@ class GuardedSession:
         try:
             answer = self.guard.handle(event_of({**event, "session": self.session}))
         except Exception as error:
-            raise GuardHalted(replace(failed(error), action="halt")) from error
+            raise GuardHalted(replace(failed_ruling(error), action="halt")) from error
         if isinstance(answer, EventError):
             raise GuardHalted(seam_ruling(answer, halts=True))
 
@@ -325,7 +325,7 @@ def session_within(guard: Guard) -> GuardedSession | None:
     return nested
 
 
-def _kept(output: Any) -> dict[str, Any]:
+def _keep_output(output: Any) -> dict[str, Any]:
     """Return what is told of an output: a value without JSON form is left out, and said."""
     try:
         return {"output": to_json_value(output)}
@@ -333,5 +333,5 @@ def _kept(output: Any) -> dict[str, Any]:
         return {"output": None, "error": f"its output is not kept: {describe_error(error)}"}
 
 
-def _bytes(call: Mapping[str, Any]) -> bytes:
+def _call_bytes(call: Mapping[str, Any]) -> bytes:
     return canonical_json(dict(call))

@@ -83,7 +83,7 @@ def seam_ruling(answer: Ruling | EventError, *, halts: bool) -> SeamRuling:
             return SeamRuling(action, "critic_error", _note(answer), answer)
 
 
-def failed(error: BaseException) -> SeamRuling:
+def failed_ruling(error: BaseException) -> SeamRuling:
     """Return the refusal where this side of the guard failed."""
     return SeamRuling("refuse", "critic_error", (describe_error(error),))
 

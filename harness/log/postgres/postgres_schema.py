@@ -196,7 +196,7 @@ def definition_problems(connection: Connection) -> tuple[str, ...]:
         _Defined(str(kind), str(name), str(table)): str(text)
         for kind, name, table, text in _definitions(connection)
     }
-    expected = _expected()
+    expected = _expected_schema()
     problems = [f"{one} is unexpected" for one in sorted(stored.keys() - expected.keys())]
     problems += [f"{one} is missing" for one in sorted(expected.keys() - stored.keys())]
     return tuple(
@@ -213,7 +213,7 @@ def _definitions(connection: Connection) -> Iterable[Any]:
     return connection.execute(_DEFINITIONS, {"tables": [*_COLUMNS]})
 
 
-def _expected() -> dict[_Defined, str]:
+def _expected_schema() -> dict[_Defined, str]:
     found = {_Defined("table", table): ", ".join(_COLUMNS[table]) for table in LOG_TABLES}
     for name, (table, key) in _KEYS.items():
         columns = key[key.index("(") :]

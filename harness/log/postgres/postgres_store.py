@@ -83,7 +83,7 @@ class PostgresStore:
         self._given = make_conninfo("", **{**defaults, **given, "client_encoding": "utf-8"})
         self._timeout = timeout
         self._idle = _Idle()
-        self.where: str = _shown(given)
+        self.where: str = _show_place(given)
         weakref.finalize(self, self._idle.close)
 
     @contextmanager
@@ -97,7 +97,7 @@ class PostgresStore:
 
         Where it ends in an exception, closing the connection undoes it.
         """
-        session = self._begun(writes=writes)
+        session = self._begin_session(writes=writes)
         try:
             yield session
             session.commit()
@@ -106,7 +106,7 @@ class PostgresStore:
             raise
         self._idle.put(session)
 
-    def _begun(self, *, writes: bool) -> "_Session":
+    def _begin_session(self, *, writes: bool) -> "_Session":
         """Begin over a connection that waits; a server that was started anew has left it."""
         while (session := self._idle.take()) is not None:
             try:
@@ -141,7 +141,7 @@ class PostgresStore:
             )
         return _Session(connection, _CLASS | int(found[0]))
 
-    def absent(self, create: bool) -> bool:
+    def is_absent(self, create: bool) -> bool:
         """Return whether the log is missing and has to be created."""
         if not create:
             return False
@@ -205,14 +205,18 @@ class _Session:
     def execute(self, statement: str, parameters: Mapping[str, Any] = _NONE, /) -> Iterable[Any]:
         """Execute a statement. A page comes row by row: who reads it stops when it is large."""
         if statement.endswith(_PAGED):
-            return self._connection.cursor().stream(_translated(statement), parameters, binary=True)
-        return self._connection.execute(_translated(statement), parameters or None, binary=True)
+            return self._connection.cursor().stream(
+                _translate_statement(statement), parameters, binary=True
+            )
+        return self._connection.execute(
+            _translate_statement(statement), parameters or None, binary=True
+        )
 
     def executemany(self, statement: str, rows: Sequence[Mapping[str, Any]], /) -> None:
         """Execute a statement once for each row, without waiting for the server in between."""
         if rows:
             with self._connection.cursor() as cursor:
-                cursor.executemany(_translated(statement), rows)
+                cursor.executemany(_translate_statement(statement), rows)
 
     def commit(self) -> None:
         self._connection.commit()
@@ -256,12 +260,12 @@ class _Idle:
 
 
 @lru_cache(maxsize=1024)
-def _translated(statement: str) -> bytes:
+def _translate_statement(statement: str) -> bytes:
     """Return a statement as libpq and PostgreSQL take it."""
     return _NAMED.sub(r"%(\1)s", statement).replace(" AS BLOB)", " AS bytea)").encode()
 
 
-def _shown(given: Mapping[str, Any]) -> str:
+def _show_place(given: Mapping[str, Any]) -> str:
     """Return where a log is: user, host, port and database, and nothing else of its URL."""
     user, host, port, name = (given.get(one) for one in ("user", "host", "port", "dbname"))
     place = f"{user}@" if user else ""

@@ -17,9 +17,9 @@ from harness.log.search.query import (
     RECORDED,
     Condition,
     Filters,
+    count_unlisted,
     extents,
     listed_rows,
-    unlisted,
 )
 from harness.log.sql import SqlDecisionLog
 from harness.log.store import Connection
@@ -48,11 +48,11 @@ class Listing:
             harness.log.log_errors.LogError: the log cannot be read.
         """
         self._log = log
-        with log.reading() as connection:
+        with log.begin_reading() as connection:
             records, index = extents(connection)
             self._whole = records.is_whole
             self._paired = self._whole and index == records
-            lacking = 0 if self._paired else unlisted(connection)
+            lacking = 0 if self._paired else count_unlisted(connection)
         self._last = records.last or 0
         self._types = set[tuple[type, ...]]()
         # Where records are missing, their rows are too many, and the gaps say so.
@@ -68,7 +68,7 @@ class Listing:
         """
         gaps = self.gaps()
         gap = next(gaps, None)
-        for one in self._listed(self.condition(filters)):
+        for one in self._list_rows(self.condition(filters)):
             while gap is not None and gap.last < one.row.seq:
                 yield gap
                 gap = next(gaps, None)
@@ -82,9 +82,9 @@ class Listing:
         if not self._whole:
             yield from self._log.gaps()
 
-    def reading(self) -> AbstractContextManager[Connection]:
+    def begin_reading(self) -> AbstractContextManager[Connection]:
         """Begin to read the columns, in a transaction."""
-        return self._log.reading()
+        return self._log.begin_reading()
 
     def condition(self, filters: Filters) -> Condition:
         """Return what is asked of a row: that it passes the filters, and that it has a record."""
@@ -96,18 +96,18 @@ class Listing:
         """Return the number of the last record when the listing was opened."""
         return self._last
 
-    def _listed(self, condition: Condition) -> Iterator[Listed]:
+    def _list_rows(self, condition: Condition) -> Iterator[Listed]:
         after = 0
         while after < self._last:
             # Without gaps, a window has so many rows at most. With gaps, nobody waits for a lock.
             upto = min(after + _WINDOW, self._last) if self._whole else self._last
-            with self._log.reading() as connection:
+            with self._log.begin_reading() as connection:
                 page = listed_rows(connection, condition, after, upto, _WINDOW)
             for *columns, ended_by in page:
-                yield Listed(self._checked(columns), ended_by)
+                yield Listed(self._check_columns(columns), ended_by)
             after = page[-1][0] if len(page) == _WINDOW else upto
 
-    def _checked(self, columns: Sequence[Any]) -> IndexRow:
+    def _check_columns(self, columns: Sequence[Any]) -> IndexRow:
         kinds = tuple(map(type, columns))
         if kinds not in self._types:
             self._check_types(columns)

@@ -145,26 +145,26 @@ def log_statistics(listing: Listing, filters: Filters) -> Statistics:
     condition, values = listing.condition(filters)
     source = f"{INDEX} WHERE seq <= :last{condition}"
 
-    def asked(statement: str, column: str = "") -> list[tuple[Any, ...]]:
+    def query_rows(statement: str, column: str = "") -> list[tuple[Any, ...]]:
         text = statement.format(rows=source, column=column)
-        with listing.reading() as connection:
+        with listing.begin_reading() as connection:
             rows = connection.execute(text, {"last": listing.last, **values})
             return [tuple(row) for row in rows]
 
-    statuses = asked(_STATUSES)
+    statuses = query_rows(_STATUSES)
     times = [time for row in statuses for time in row[2:] if time is not None]
-    ((wanted, answered),) = asked(_ASKED)
+    ((wanted, answered),) = query_rows(_ASKED)
     return Statistics(
         statuses={str(status): count for status, count, *_ in statuses},
         first_us=min(times, default=None),
         last_us=max(times, default=None),
-        kinds=dict(asked(_GROUPS, "kind")),
-        tools=dict(asked(_GROUPS, "tool")),
-        days=tuple(DayCount(*row) for row in reversed(asked(_DAYS))),
-        scores=_scores(asked(_SCORES)[0]),
-        budgets=_budgets(asked(_BUDGETS)[0]),
-        slowest=tuple(Most(*row) for row in asked(_MOST, "wall_ms")),
-        costliest=tuple(Most(*row) for row in asked(_MOST, "cost_micros")),
+        kinds=dict(query_rows(_GROUPS, "kind")),
+        tools=dict(query_rows(_GROUPS, "tool")),
+        days=tuple(DayCount(*row) for row in reversed(query_rows(_DAYS))),
+        scores=_scores(query_rows(_SCORES)[0]),
+        budgets=_budgets(query_rows(_BUDGETS)[0]),
+        slowest=tuple(Most(*row) for row in query_rows(_MOST, "wall_ms")),
+        costliest=tuple(Most(*row) for row in query_rows(_MOST, "cost_micros")),
         asked=wanted,
         answered=int(answered),
     )

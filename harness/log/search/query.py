@@ -161,13 +161,13 @@ def extents(connection: Connection) -> list[Extent]:
     return [Extent(*row) for asked in _EXTENTS for row in connection.execute(asked)]
 
 
-def unlisted(connection: Connection) -> int:
+def count_unlisted(connection: Connection) -> int:
     """Return how many records have no row in the index."""
     ((count,),) = connection.execute(_UNLISTED)
     return int(count)
 
 
-def unrecorded(connection: Connection, most: int) -> list[Any]:
+def unrecorded_numbers(connection: Connection, most: int) -> list[Any]:
     """Return the numbers of rows of the index without a record: at most so many, in order."""
     return [seq for (seq,) in connection.execute(_UNRECORDED, {"most": most})]
 

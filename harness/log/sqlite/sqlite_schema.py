@@ -107,13 +107,13 @@ def stored_schema(connection: Connection) -> frozenset[tuple[Any, ...]]:
 
 def kept_keys(connection: Connection) -> dict[str, bool]:
     """Return of each table whether it has its key."""
-    expected = _expected().keys
-    return {name: _key(connection, name) == key for name, key in expected.items()}
+    expected = _expected_schema().keys
+    return {name: _key_columns(connection, name) == key for name, key in expected.items()}
 
 
 def schema_problems(connection: Connection) -> tuple[str, ...]:
     """Return how the schema differs from the one that this version makes, a phrase each."""
-    stored, expected = _objects(connection), _expected().objects
+    stored, expected = _schema_objects(connection), _expected_schema().objects
     problems = [f"{item} is unexpected" for item in sorted(stored.keys() - expected.keys())]
     problems += [f"{item} is missing" for item in sorted(expected.keys() - stored.keys())]
     problems += [
@@ -132,30 +132,30 @@ class _Schema(NamedTuple):
 
 
 @cache
-def _expected() -> _Schema:
+def _expected_schema() -> _Schema:
     with closing(sqlite3.connect(":memory:")) as connection:
         create_schema(connection)
-        keys = {table: _key(connection, table) for table in LOG_TABLES}
-        return _Schema(_objects(connection), keys)
+        keys = {table: _key_columns(connection, table) for table in LOG_TABLES}
+        return _Schema(_schema_objects(connection), keys)
 
 
-def _key(connection: Connection, table: str) -> tuple[str, ...]:
+def _key_columns(connection: Connection, table: str) -> tuple[str, ...]:
     return tuple(name for (name,) in connection.execute(_KEY, {"name": table}))
 
 
-def _objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
+def _schema_objects(connection: Connection) -> dict[_Object, tuple[str, str]]:
     """Return the table and the text of every object, without those of statistics.
 
     SQLite refuses a file with a name twice.
     """
     rows = connection.execute(_SCHEMA)
     objects = {
-        _Object(str(kind), str(name)): (str(table), _normalised(str(sql)))
+        _Object(str(kind), str(name)): (str(table), _normalise_sql(str(sql)))
         for kind, name, table, sql in rows
     }
     return {item: text for item, text in objects.items() if _STATISTICS.get(item) != text}
 
 
-def _normalised(sql: str) -> str:
+def _normalise_sql(sql: str) -> str:
     """Return the text with the white space that SQL does not need taken out."""
     return _AROUND.sub(r"\1", _SPACE.sub(" ", sql)).strip(" ")

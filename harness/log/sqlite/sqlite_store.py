@@ -114,7 +114,7 @@ class SqliteStore:
         """Return of each table of a format whether it has its key."""
         return kept_keys(connection)
 
-    def absent(self, create: bool) -> bool:
+    def is_absent(self, create: bool) -> bool:
         """Return whether the log is missing and has to be created.
 
         Raises:
@@ -131,7 +131,7 @@ class SqliteStore:
         except OSError as error:
             raise self._unreachable(error) from None
         if not stat.S_ISREG(status.st_mode):
-            kind = _kind(status.st_mode)
+            kind = _file_kind(status.st_mode)
             raise NotALog(f"{self.where}: {kind}, not a decision log: choose a regular file")
         if status.st_size == 0 and create:
             return True
@@ -174,7 +174,7 @@ class SqliteStore:
         try:
             yield
         except sqlite3.Error as error:
-            raise self._error(doing, error) from error
+            raise self._log_error(doing, error) from error
         except UnicodeDecodeError as error:
             # SQLite quotes its schema in its messages. If that is not text, the file is damaged.
             raise LogDamaged(
@@ -183,7 +183,7 @@ class SqliteStore:
         except OSError as error:
             raise self._unreachable(error) from error
 
-    def _error(self, doing: Doing, cause: sqlite3.Error) -> LogError:
+    def _log_error(self, doing: Doing, cause: sqlite3.Error) -> LogError:
         code = getattr(cause, "sqlite_errorcode", None)
         name = getattr(cause, "sqlite_errorname", type(cause).__name__)
         if code is None:
@@ -221,7 +221,7 @@ def _lenient_text(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
-def _kind(mode: int) -> str:
+def _file_kind(mode: int) -> str:
     kinds: dict[Any, str] = {
         stat.S_ISDIR: "a folder",
         stat.S_ISLNK: "a symbolic link",

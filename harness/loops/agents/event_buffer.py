@@ -56,7 +56,7 @@ class BufferedStream:
         Raises:
             Exception: an error that the agent raised when it was closed.
         """
-        self._end()
+        self._end_stream()
         self._error = None
         if self._task is None:
             await self._stream.aclose()
@@ -82,7 +82,7 @@ class BufferedStream:
             try:
                 await self._stream.aclose()
             finally:
-                self._end()
+                self._end_stream()
 
     async def _take(self) -> bool:
         """Take one event, and return whether it is the last."""
@@ -92,6 +92,6 @@ class BufferedStream:
         self._changed.set()
         return event.kind == "completed" and event.session_id == self._session_id
 
-    def _end(self) -> None:
+    def _end_stream(self) -> None:
         self._ended = True
         self._changed.set()

@@ -89,7 +89,7 @@ class SubagentInvocation:
         if self._ended:
             raise StopAsyncIteration
         try:
-            event = await self._next()
+            event = await self._next_event()
         except BaseException:
             await self.aclose()
             raise
@@ -104,9 +104,9 @@ class SubagentInvocation:
         if self._stream is not None:
             await self._stream.aclose()
 
-    async def _next(self) -> Event | None:
+    async def _next_event(self) -> Event | None:
         if self._stream is None:
-            self._stream = self._begun()
+            self._stream = self._begin_stream()
         async for event in self._stream:
             if event.kind == "completed" and event.session_id == self._session_id:
                 self._result = event.result
@@ -115,7 +115,7 @@ class SubagentInvocation:
                 return event
         raise AgentFailed("the agent ended without a result")
 
-    def _begun(self) -> EventStream:
+    def _begin_stream(self) -> EventStream:
         stream = self._agent.stream(
             self._prompt,
             session_id=self._session_id,

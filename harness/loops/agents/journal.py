@@ -93,7 +93,7 @@ class Entry(Envelope):
         return self
 
 
-def chained(entry: Entry, previous: str | None) -> str:
+def chain_digest(entry: Entry, previous: str | None) -> str:
     """Return the digest of a line: SHA-256 over the digest before it and its own content.
 
     `previous` is None for the first line. The content is the canonical JSON without `chain`.
@@ -185,7 +185,7 @@ class Journal:
             UnrecordableReply: the inputs are not a JSON value.
             JournalDamaged: a line that was added since cannot be believed.
         """
-        where = _where(session, step)
+        where = _name_place(session, step)
         with self._store.lock:
             self._catch_up()
             entry = self._entries.get((session, step))
@@ -222,7 +222,7 @@ class Journal:
         """
         with self._store.lock:
             self._catch_up()
-            entry = self._entry(session, step, inputs, {"reply": reply, "error": error})
+            entry = self._next_entry(session, step, inputs, {"reply": reply, "error": error})
             self._store.append(canonical_bytes(entry))
             self._take(entry)
             self._read += 1
@@ -250,9 +250,9 @@ class Journal:
             raise
         return self.keep(session, name, inputs, reply=reply).reply
 
-    def _entry(self, session: str, step: str, inputs: Any, outcome: dict[str, Any]) -> Entry:
+    def _next_entry(self, session: str, step: str, inputs: Any, outcome: dict[str, Any]) -> Entry:
         """Return the next line, chained to the last one."""
-        where, before = _where(session, step), self._entries.get((session, step))
+        where, before = _name_place(session, step), self._entries.get((session, step))
         try:
             entry = Entry(
                 session=session,
@@ -264,7 +264,7 @@ class Journal:
                 **{name: value for name, value in outcome.items() if value is not None},
             )
             self._check(entry)
-            entry = entry.model_copy(update={"chain": chained(entry, self._head)})
+            entry = entry.model_copy(update={"chain": chain_digest(entry, self._head)})
             return parse(Entry, canonical_bytes(entry))
         except ValueError as error:
             reason = escape_text(str(error))
@@ -293,7 +293,7 @@ class Journal:
             ValueError: it may not.
         """
         before = self._entries.get((entry.session, entry.step))
-        where = _where(entry.session, entry.step)
+        where = _name_place(entry.session, entry.step)
         if before is not None and before.status == "replied":
             raise ValueError(f"{where} has its reply already")
         if before is not None and before.inputs != entry.inputs:
@@ -302,14 +302,14 @@ class Journal:
             raise ValueError(f"{where} lacks an earlier attempt")
 
     def _check_chain(self, entry: Entry) -> None:
-        if entry.chain != chained(entry, self._head):
+        if entry.chain != chain_digest(entry, self._head):
             raise ValueError(
                 "its digest does not match: this line or the ones before it were changed; "
                 "restore the file, or begin a new journal"
             )
 
 
-def _where(session: str, step: str) -> str:
+def _name_place(session: str, step: str) -> str:
     return f"step {escape_name(step)} of session {escape_name(session)}"
 
 

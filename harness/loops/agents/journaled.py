@@ -130,7 +130,11 @@ class JournaledStream:
         if self._ended:
             raise StopAsyncIteration
         try:
-            return await self._live() if self._recorded is None else self._replayed(self._recorded)
+            return (
+                await self._next_live()
+                if self._recorded is None
+                else self._replay_event(self._recorded)
+            )
         except BaseException:
             await self.aclose()
             raise
@@ -145,22 +149,22 @@ class JournaledStream:
         """Return the partial result of a call that is going on, if its agent reports one."""
         return self._call.result
 
-    def _replayed(self, recorded: Iterator[Event]) -> Event:
+    def _replay_event(self, recorded: Iterator[Event]) -> Event:
         for event in recorded:
             return event
         raise StopAsyncIteration
 
-    async def _live(self) -> Event:
+    async def _next_live(self) -> Event:
         session_id, step = self._where
         if not self._began:
             self._began = True
             entry = self._journal.find(session_id, step, self._inputs)
-            self._recorded = None if entry is None else _recorded(entry)
+            self._recorded = None if entry is None else _recorded_events(entry)
             return Event(kind="started", session_id=session_id)
         try:
             event = await anext(self._call)
         except StopAsyncIteration:
-            return self._completed()
+            return self._complete_call()
         except JournalError:
             raise  # of a journal within the agent: not a failure of the call
         except Exception as error:
@@ -170,7 +174,7 @@ class JournaledStream:
         self._events.append(event.model_copy(deep=True))
         return event
 
-    def _completed(self) -> Event:
+    def _complete_call(self) -> Event:
         result = self._call.result
         assert result is not None  # noqa: S101 - for the type checker: else the call had raised
         self._keep(result.interruption_reason, result=result)
@@ -182,7 +186,7 @@ class JournaledStream:
         self._journal.keep(*self._where, self._inputs, reply=reply, error=error)
 
 
-def _recorded(entry: Entry) -> Iterator[Event]:
+def _recorded_events(entry: Entry) -> Iterator[Event]:
     try:
         recorded = build(_RecordedCall, entry.reply)
     except InvalidInput as error:

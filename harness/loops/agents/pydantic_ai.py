@@ -112,19 +112,21 @@ class PydanticAIAgent:
         texts: list[str] = []
         async with self._run(prompt, session_id, budget, text_only) as events:
             try:
-                while isinstance(event := await self._next(events, session_id, text_only), Event):
+                while isinstance(
+                    event := await self._next_event(events, session_id, text_only), Event
+                ):
                     texts.append(event.data.get("text", ""))
                     yield event
-                result = _finished(events, event)
+                result = _finish_run(events, event)
             except (UserError, JournalError):
                 raise
             except Exception as error:
-                result, kind = _ended(events, budget, error, "".join(texts))
+                result, kind = _end_with_error(events, budget, error, "".join(texts))
                 data = {"message": result.interruption_reason}
                 yield Event(kind=kind, session_id=session_id, data=data)
         yield Event(kind="completed", session_id=session_id, result=result)
 
-    async def _next(
+    async def _next_event(
         self, events: AgentRunEvents[Any], session_id: str, text_only: bool
     ) -> Event | AgentRunResult[Any]:
         """Return the next event that is of interest to a loop, or the result of the run."""
@@ -134,7 +136,7 @@ class PydanticAIAgent:
                 happened = await anext(events)
             if isinstance(happened, AgentRunResultEvent):
                 return happened.result
-            if (event := _event(session_id, happened)) is not None:
+            if (event := _loop_event(session_id, happened)) is not None:
                 return event
 
     def _run(
@@ -162,41 +164,41 @@ def _limits(budget: Budget) -> UsageLimits:
     )
 
 
-def _event(session_id: str, happened: object) -> Event | None:
+def _loop_event(session_id: str, happened: object) -> Event | None:
     """Return the event of a loop for an event of a run; None if loops have none for it."""
     match happened:
         case PartStartEvent(part=TextPart(content=text)) if text:
-            data = {"text": _clean(text)}
+            data = {"text": _clean_text(text)}
             return Event(kind="model_chunk", session_id=session_id, data=data)
         case PartDeltaEvent(delta=TextPartDelta(content_delta=text)) if text:
-            data = {"text": _clean(text)}
+            data = {"text": _clean_text(text)}
             return Event(kind="model_chunk", session_id=session_id, data=data)
         case ToolCallEvent(part=part):
             data = {"tool": part.tool_name, "call_id": part.tool_call_id}
-            data["args"] = _clean(part.args_as_json_str())
+            data["args"] = _clean_text(part.args_as_json_str())
             return Event(kind="tool_call", session_id=session_id, data=data)
         case ToolResultEvent(part=part):
             data = {"tool": part.tool_name, "call_id": part.tool_call_id}
-            data["output"] = _clean(part.model_response_str())
+            data["output"] = _clean_text(part.model_response_str())
             return Event(kind="tool_result", session_id=session_id, data=data)
         case _:
             return None
 
 
-def _result(events: AgentRunEvents[Any], output: str, **facts: Any) -> AgentResult:
+def _agent_result(events: AgentRunEvents[Any], output: str, **facts: Any) -> AgentResult:
     used = events.usage
     return AgentResult(output=output, turns=used.requests, usage=_usage(used), **facts)
 
 
-def _finished(events: AgentRunEvents[Any], run: AgentRunResult[Any]) -> AgentResult:
-    output, reason = _text(run.output), run.response.finish_reason
+def _finish_run(events: AgentRunEvents[Any], run: AgentRunResult[Any]) -> AgentResult:
+    output, reason = _output_text(run.output), run.response.finish_reason
     if reason not in _CUT_SHORT:
-        return _result(events, output)
+        return _agent_result(events, output)
     why = f"the model was cut short: {reason}"
-    return _result(events, output, interrupted=True, interruption_reason=why)
+    return _agent_result(events, output, interrupted=True, interruption_reason=why)
 
 
-def _ended(
+def _end_with_error(
     events: AgentRunEvents[Any], budget: Budget, error: Exception, output: str
 ) -> tuple[AgentResult, EventKind]:
     limit = budget.exceeded_by(_usage(events.usage))
@@ -204,9 +206,9 @@ def _ended(
     if limit is None and _is_transient(error):
         facts["transient"] = True
     if limit is None:
-        return _result(events, output, **facts), "error"
+        return _agent_result(events, output, **facts), "error"
     facts |= {"interruption_reason": f"budget:{limit}", "stop_reason": "budget"}
-    return _result(events, output, **facts), "budget_exceeded"
+    return _agent_result(events, output, **facts), "budget_exceeded"
 
 
 def _is_transient(error: Exception) -> bool:
@@ -228,10 +230,10 @@ def _usage(used: RunUsage) -> Usage:
     return Usage(**tokens, cost_micros=int(micros))
 
 
-def _text(output: object) -> str:
-    return _clean(output if isinstance(output, str) else to_json(output).decode())
+def _output_text(output: object) -> str:
+    return _clean_text(output if isinstance(output, str) else to_json(output).decode())
 
 
-def _clean(text: str) -> str:
+def _clean_text(text: str) -> str:
     """Return text that UTF-8 can encode: a lone surrogate becomes `?`."""
     return text.encode("utf-8", "replace").decode()

@@ -83,20 +83,20 @@ class Deadline:
     def __init__(self, seconds: float | None) -> None:
         self._ends = None if seconds is None else asyncio.get_running_loop().time() + seconds
 
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Return the seconds that are left, or None without a limit."""
         if self._ends is None:
             return None
         return max(0.0, self._ends - asyncio.get_running_loop().time())
 
-    async def within(self, awaitable: Awaitable[_T], seconds: float | None = None) -> _T:
+    async def wait_within(self, awaitable: Awaitable[_T], seconds: float | None = None) -> _T:
         """Wait for a value, at most this long and at most until the deadline.
 
         Raises:
             OutOfTime: the deadline came first.
             TimeoutError: the other limit did, or the awaitable raised it.
         """
-        left = self.left()
+        left = self.seconds_left()
         ends_budget = left is not None and (seconds is None or left <= seconds)
         try:
             async with asyncio.timeout(left if ends_budget else seconds) as limit:
@@ -129,10 +129,10 @@ async def call_with_retries(
     while True:
         tries += 1
         try:
-            return await deadline.within(call(), policy.time_limit)
+            return await deadline.wait_within(call(), policy.time_limit)
         except Exception as error:
             if not policy.allows_another(tries, error):
                 raise
             wait = policy.wait_after(tries)
             on_failure(tries, wait, error)
-        await deadline.within(policy.sleep(wait))
+        await deadline.wait_within(policy.sleep(wait))

@@ -100,7 +100,7 @@ class RetryingStream:
             self._deadline = Deadline(self._budget.max_seconds)
             return Event(kind="started", session_id=self._session_id)
         try:
-            return await self._next(self._deadline)
+            return await self._next_event(self._deadline)
         except BaseException:
             await self.aclose()
             raise
@@ -126,49 +126,49 @@ class RetryingStream:
         usage = add_usage(self._usage, result.usage)
         return result.model_copy(update={"usage": usage, "turns": self._turns + result.turns})
 
-    async def _next(self, deadline: Deadline) -> Event:
+    async def _next_event(self, deadline: Deadline) -> Event:
         try:
             call = self._call or await self._try(deadline)
             assert self._try_ends is not None  # noqa: S101 - for the type checker
-            event = await deadline.within(anext(call), self._try_ends.left())
+            event = await deadline.wait_within(anext(call), self._try_ends.seconds_left())
         except StopAsyncIteration:
-            return self._completed()
+            return self._complete_call()
         except OutOfTime as error:
             return self._out_of_time(error)
         except Exception as error:
-            return self._failed(error)
+            return self._retry_or_raise(error)
         self._acted |= event.kind in ("tool_call", "tool_result")
         return event
 
     async def _try(self, deadline: Deadline) -> SubagentInvocation:
         """Wait as long as is due, and begin the next try."""
         if self._wait:
-            await deadline.within(self._policy.sleep(self._wait))
+            await deadline.wait_within(self._policy.sleep(self._wait))
         self._tries += 1
         left = self._budget.remaining_after(self._usage)
-        if (seconds := deadline.left()) is not None:
+        if (seconds := deadline.seconds_left()) is not None:
             left = left.model_copy(update={"max_seconds": seconds})
         self._try_ends = Deadline(self._policy.time_limit)
         self._call = self._begin(left)
         return self._call
 
-    def _completed(self) -> Event:
+    def _complete_call(self) -> Event:
         result = None if self._call is None else self._call.result
         if result is None:
             raise AgentFailed("the agent ended without a result")
         if result.transient:
             error = TransientFailure(result.interruption_reason or "")
             if self._may_try_again(error, result.usage):
-                return self._again(error)
-        return self._end(self._with_earlier(result))
+                return self._try_again(error)
+        return self._end_call(self._with_earlier(result))
 
-    def _failed(self, error: Exception) -> Event:
+    def _retry_or_raise(self, error: Exception) -> Event:
         """Prepare the next try, or raise the error."""
         used = None if self._call is None else self._call.result
         if used is None and isinstance(error, TimeoutError):
             self._usage = add_usage(self._usage, Usage())
         if self._may_try_again(error, NO_USAGE if used is None else used.usage):
-            return self._again(error)
+            return self._try_again(error)
         raise error
 
     def _may_try_again(self, error: Exception, used: Usage) -> bool:
@@ -176,8 +176,8 @@ class RetryingStream:
         affordable = self._budget.exceeded_by(spent) is None
         return affordable and not self._acted and self._policy.allows_another(self._tries, error)
 
-    def _again(self, error: Exception) -> Event:
-        self._count()
+    def _try_again(self, error: Exception) -> Event:
+        self._count_try()
         self._wait = self._policy.wait_after(self._tries)
         data = {
             "event": "retrying",
@@ -190,7 +190,7 @@ class RetryingStream:
     def _out_of_time(self, error: OutOfTime) -> Event:
         if self._call is not None and self._call.result is None:
             self._usage = add_usage(self._usage, Usage())
-        self._count()
+        self._count_try()
         result = AgentResult(
             output=self._output,
             turns=self._turns,
@@ -199,9 +199,9 @@ class RetryingStream:
             interruption_reason=str(error),
             stop_reason="budget",
         )
-        return self._end(result)
+        return self._end_call(result)
 
-    def _count(self) -> None:
+    def _count_try(self) -> None:
         """Count what the try that has ended came to."""
         result = None if self._call is None else self._call.result
         self._call = None
@@ -210,6 +210,6 @@ class RetryingStream:
             self._turns += result.turns
             self._output = result.output
 
-    def _end(self, result: AgentResult) -> Event:
+    def _end_call(self, result: AgentResult) -> Event:
         self._ended = True
         return Event(kind="completed", session_id=self._session_id, result=result)

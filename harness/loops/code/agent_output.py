@@ -40,7 +40,7 @@ def read_reply(stdout: str) -> AgentReply:
         return AgentReply(stdout)
     return AgentReply(
         text=envelope["result"],
-        tokens=_tokens(envelope.get("usage")),
+        tokens=_count_tokens(envelope.get("usage")),
         cost_micros=_micros(envelope.get("total_cost_usd")),
     )
 
@@ -57,7 +57,7 @@ def _result_object(stdout: str) -> dict[str, Any] | None:
     return value if isinstance(value.get("result"), str) else None
 
 
-def _tokens(usage: object) -> int | None:
+def _count_tokens(usage: object) -> int | None:
     if not isinstance(usage, dict):
         return None
     counts = [usage[name] for name in _TOKEN_FIELDS if name in usage]

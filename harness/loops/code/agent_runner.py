@@ -55,7 +55,7 @@ class AgentRunner:
         began = time.monotonic()
         outputs = {name: _KeptText() for name in ("stdout", "stderr")}
         try:
-            run = _finished(await self._command(role, prompt, turn, outputs))
+            run = _finish_run(await self._command(role, prompt, turn, outputs))
         except CommandNotStarted as error:
             run = AgentRun(
                 exit_code=_NOT_STARTED,
@@ -119,7 +119,7 @@ class AgentRunner:
         )
 
 
-def _finished(result: CommandResult) -> AgentRun:
+def _finish_run(result: CommandResult) -> AgentRun:
     reply = read_reply(result.stdout)
     usage: dict[str, Any] = {"tokens": reply.tokens, "cost_micros": reply.cost_micros}
     return AgentRun(

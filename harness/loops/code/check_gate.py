@@ -91,11 +91,11 @@ class ProtectedPaths:
 
     def changed_in(self, change: Change) -> list[bytes]:
         """Return those of the changed paths that are protected."""
-        names = {path: self._names(path, path in change.places) for path in change.paths}
-        matched = self._rules.ignored({name for each in names.values() for name in each})
+        names = {path: self._names_of(path, path in change.places) for path in change.paths}
+        matched = self._rules.ignored_paths({name for each in names.values() for name in each})
         return [path for path, each in names.items() if not matched.isdisjoint(each)]
 
-    def _names(self, path: bytes, folder: bool) -> list[bytes]:
+    def _names_of(self, path: bytes, folder: bool) -> list[bytes]:
         """Return the path, also as a folder if it may mean one, and its names through links."""
         through = [
             link + path[len(target) :]
@@ -111,9 +111,9 @@ def judge_change(
 ) -> tuple[Refusal, ...]:
     """Return the refusals of a change for what it touches and for its size."""
     refusals = [*judge_repository(change.git_changes)]
-    if names := _shown(protected.changed_in(change)):
+    if names := _show_paths(protected.changed_in(change)):
         refusals.append(_must_not_change("protected_path_changed", names, "put it back as it was"))
-    if names := _shown(change.changed_by_checks):
+    if names := _show_paths(change.changed_by_checks):
         how = "but a check changes it: run the checks yourself, and end with files they leave alone"
         refusals.append(_must_not_change("changed_while_judged", names, how))
     sizes = (
@@ -139,7 +139,7 @@ def judge_repository(git_changes: Sequence[str]) -> tuple[Refusal, ...]:
     return (_must_not_change("protected_path_changed", names, "put it back as it was"),)
 
 
-def _shown(paths: Sequence[bytes]) -> list[str]:
+def _show_paths(paths: Sequence[bytes]) -> list[str]:
     return [escape_text(path.decode("utf-8", "backslashreplace")) for path in paths]
 
 

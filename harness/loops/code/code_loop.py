@@ -133,7 +133,7 @@ class CodeLoop:
             self._end_early("user_interrupted", "")
             raise
         reason = self._revision.stop_reason
-        return self._end(outcome_of(reason) if reason else "failed", self._revision.detail)
+        return self._end_session(outcome_of(reason) if reason else "failed", self._revision.detail)
 
     async def _run_to_a_stop(self) -> None:
         limit = self.job.time_limit
@@ -171,7 +171,7 @@ class CodeLoop:
         turn.interrupted = self._revision.stop_reason in ("cancelled", "budget")
         if turn.interrupted and turn.actor is not None and turn.change is None:
             try:
-                turn.change = await self._captured()
+                turn.change = await self._capture_change()
             except Exception as error:  # the output of the actor is recorded all the same
                 reason = escape_line(str(error))
                 turn.refusals += (Refusal(kind="capture_failed", reason=reason),)
@@ -183,9 +183,9 @@ class CodeLoop:
         if self._is_unrecorded():
             self._turn.interrupted = True
             self._recorder.keep(self._turn)
-        return self._end(outcome, problem)
+        return self._end_session(outcome, problem)
 
-    def _end(self, outcome: SessionOutcome, reason: str) -> SessionEnd:
+    def _end_session(self, outcome: SessionOutcome, reason: str) -> SessionEnd:
         decision = self._turn.decision
         approval = decision if outcome == "success" and isinstance(decision, Done) else None
         duration_ms = round((time.monotonic() - self._began) * 1000)
@@ -229,7 +229,7 @@ class CodeLoop:
         """Capture the change. It is the last step before the critic, so nothing escapes it."""
         refusals: tuple[Refusal, ...] = ()
         try:
-            turn.change = change = await self._captured()
+            turn.change = change = await self._capture_change()
             self._tell_diff(turn, change.diff)
             refusals = await asyncio.to_thread(judge_change, self.job.gate, self._protected, change)
         except GitFailed as error:
@@ -238,7 +238,7 @@ class CodeLoop:
         if turn.refusals:
             self._events.emit(ChangeRefused, iteration=turn.number, refusals=turn.refusals)
 
-    async def _captured(self) -> Change:
+    async def _capture_change(self) -> Change:
         """Return the change. Only one capture runs at a time, also after a cancellation."""
         if self._capturing is None or self._capturing.done():
             self._capturing = asyncio.ensure_future(asyncio.to_thread(self._workspace.capture))
@@ -258,25 +258,25 @@ class CodeLoop:
 
     async def _judge(self, turn: Turn) -> JudgedDraft[str] | Malformed | Failed:
         if turn.refusals or turn.actor is None or turn.change is None:
-            return _refused(turn)
+            return _refuse_turn(turn)
         try:
             decision = await self._ask(turn, turn.actor, turn.change)
         except AgentNotStarted as error:
             return Failed(str(error))
         except MalformedReply as error:
-            return self._malformed(turn, error)
+            return self._malformed_reply(turn, error)
         turn.decision = decision
         self._events.emit(DecisionMade, iteration=turn.number, decision=decision)
         if not isinstance(decision, Done):
             turn.feedback = feedback_text(decision)
-            return _judged(turn, "refused")
+            return _judge_turn(turn, "refused")
         turn.refusals = await self._objections(turn.actor, turn.change)
         if not turn.refusals:
-            return _judged(turn, "approved")
+            return _judge_turn(turn, "approved")
         self._events.emit(ChangeRefused, iteration=turn.number, refusals=turn.refusals)
-        return _refused(turn)
+        return _refuse_turn(turn)
 
-    def _malformed(self, turn: Turn, error: MalformedReply) -> Malformed:
+    def _malformed_reply(self, turn: Turn, error: MalformedReply) -> Malformed:
         run = turn.critic[-1]
         turn.critic[-1] = run.model_copy(update={"fault": str(error)})
         # For a person. A prompt must not hold these words: the actor may have written them.
@@ -338,11 +338,11 @@ async def _or_failed(step: Awaitable[_StepResult]) -> _StepResult | Failed:
         return Failed(f"internal error: {type(error).__name__}: {escape_line(str(error))}")
 
 
-def _refused(turn: Turn) -> JudgedDraft[str]:
+def _refuse_turn(turn: Turn) -> JudgedDraft[str]:
     turn.feedback = refusal_feedback(turn.refusals)
-    return _judged(turn, "refused")
+    return _judge_turn(turn, "refused")
 
 
-def _judged(turn: Turn, ruling: JudgementKind) -> JudgedDraft[str]:
+def _judge_turn(turn: Turn, ruling: JudgementKind) -> JudgedDraft[str]:
     # Of two refused attempts the later one ranks higher: it is what the files contain.
     return JudgedDraft(Judgement(ruling, (turn.number,), turn.feedback or ""))

@@ -122,7 +122,7 @@ class Settings:
     command_origins: tuple[str, ...]
     protected_origins: tuple[str, ...]
 
-    def protecting(self, patterns: Sequence[str], origin: str = "always") -> Self:
+    def protect_paths(self, patterns: Sequence[str], origin: str = "always") -> Self:
         """Return the same settings with more patterns of paths that must not change."""
         protected = (*self.gate.protected, *patterns)
         return replace(
@@ -216,7 +216,7 @@ class _Lookup:
         """Return a setting from the highest layer that has it, or one of its `fallbacks`."""
         for source in self._layers:
             for place in (name, *fallbacks):
-                value = _value(source, place)
+                value = _value_at(source, place)
                 if value is not None:
                     note = "" if place == name else f" ({place})"
                     self.origins[name] = source.origin + note
@@ -226,22 +226,22 @@ class _Lookup:
 
     def limit(self, name: str) -> Any:
         """Return a limit from the highest layer that has it; see rule 3."""
-        sources = [source for source in self._layers if _value(source, name) is not None]
+        sources = [source for source in self._layers if _value_at(source, name) is not None]
         if sources and sources[0].kind in _OF_THE_PROJECT:
             bound = [source for source in sources if source.kind in (*_OF_THE_PROJECT, "user")]
-            sources = [min(bound, key=lambda source: float(_value(source, name)))]
+            sources = [min(bound, key=lambda source: float(_value_at(source, name)))]
         self.origins[name] = sources[0].origin if sources else "not set"
-        return _value(sources[0], name) if sources else None
+        return _value_at(sources[0], name) if sources else None
 
     def add_up(self, name: str) -> list[tuple[str, str]]:
         """Return the entries of a list in all layers, each with its origin."""
         ordered = sorted(self._layers, key=lambda source: _ADDING_ORDER.index(source.kind))
         return [
-            (entry, source.origin) for source in ordered for entry in _value(source, name) or ()
+            (entry, source.origin) for source in ordered for entry in _value_at(source, name) or ()
         ]
 
 
-def _value(source: Layer, name: str) -> Any:
+def _value_at(source: Layer, name: str) -> Any:
     value: Any = source.config
     for part in name.split("."):
         value = getattr(value, part)

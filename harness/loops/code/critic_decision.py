@@ -159,7 +159,7 @@ def _from_text(text: str) -> dict[str, Any]:
         field = _FIELDS[label]
         if field in values:
             raise MalformedReply(f"{label} appears in the reply twice")
-        values[field] = _value(field, value.strip())
+        values[field] = _read_value(field, value.strip())
     # In a `DONE` the number comes last, so that no remark can follow a decision that was quoted.
     if list(values) != [field for field in _FIELDS.values() if field in values]:
         raise MalformedReply("the parts of the decision are not in the required order")
@@ -169,7 +169,7 @@ def _from_text(text: str) -> dict[str, Any]:
     return {"type": kind.lower(), **values}
 
 
-def _value(field: str, text: str) -> Any:
+def _read_value(field: str, text: str) -> Any:
     match field:
         case "confidence" if _NUMBER.fullmatch(text):
             return float(text)

@@ -144,7 +144,7 @@ class PrivateGit:
             patch.seek(0)
             return _changed_lines(patch)
 
-    def ignored(self, paths: Iterable[bytes]) -> frozenset[bytes]:
+    def ignored_paths(self, paths: Iterable[bytes]) -> frozenset[bytes]:
         """Return those of the paths that the ignore rules match; a folder has / at its end."""
         # A name that begins with a colon would be read as more than a name.
         asked = b"".join(b"./" + path + b"\0" for path in paths)

@@ -59,8 +59,13 @@ class Base:
             "sessions": str(sessions),
             "tree": self.tree,
             "exclude": self.exclude,
-            "rules": {_text(path): _text(content) for path, content in self.rules.items()},
-            "links": [[_text(name), [*map(_text, targets)]] for name, targets in self.links],
+            "rules": {
+                _encode_bytes(path): _encode_bytes(content) for path, content in self.rules.items()
+            },
+            "links": [
+                [_encode_bytes(name), [*map(_encode_bytes, targets)]]
+                for name, targets in self.links
+            ],
             "commit": self.git.commit,
             "settings": {**self.git.contents},
         }
@@ -157,8 +162,13 @@ def _read(folder: Path) -> KeptBase:
         base = Base(
             tree=value["tree"],
             exclude=value["exclude"],
-            rules={_bytes(path): _bytes(content) for path, content in value["rules"].items()},
-            links=tuple((_bytes(name), tuple(map(_bytes, to))) for name, to in value["links"]),
+            rules={
+                _decode_text(path): _decode_text(content)
+                for path, content in value["rules"].items()
+            },
+            links=tuple(
+                (_decode_text(name), tuple(map(_decode_text, to))) for name, to in value["links"]
+            ),
             git=GitState(value["commit"], value["settings"]),
         )
         return KeptBase(
@@ -174,9 +184,9 @@ def _read(folder: Path) -> KeptBase:
         raise BaseLost(f"the base of session {folder.name} cannot be read ({kind})") from None
 
 
-def _text(data: bytes) -> str:
+def _encode_bytes(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def _bytes(text: str) -> bytes:
+def _decode_text(text: str) -> bytes:
     return b64decode(text, validate=True)

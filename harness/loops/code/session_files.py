@@ -185,11 +185,11 @@ def load(folder: Path, session: str) -> RecordedSession:
         reason = escape_text(error.strerror or str(error))
         raise DamagedSession(f"session {session} cannot be read: {reason}") from None
     *whole, _torn = data.split(b"\n")
-    lines = [_line(session, number, line) for number, line in enumerate(whole, start=1)]
-    return _assembled(session, lines)
+    lines = [_read_line(session, number, line) for number, line in enumerate(whole, start=1)]
+    return _assemble_session(session, lines)
 
 
-def _line(session: str, number: int, data: bytes) -> SessionLine:
+def _read_line(session: str, number: int, data: bytes) -> SessionLine:
     try:
         value: Any = parse_json(data, _LONGEST_LINE)
         kind = value.get("type") if isinstance(value, dict) else None
@@ -201,19 +201,19 @@ def _line(session: str, number: int, data: bytes) -> SessionLine:
         raise DamagedSession(f"session {session} is damaged: line {number}: {error}") from None
 
 
-def _assembled(session: str, lines: list[SessionLine]) -> RecordedSession:
-    def damaged(number: int, reason: str) -> DamagedSession:
+def _assemble_session(session: str, lines: list[SessionLine]) -> RecordedSession:
+    def damage_at(number: int, reason: str) -> DamagedSession:
         return DamagedSession(f"session {session} is damaged: line {number}: {reason}")
 
     if not lines or not isinstance(lines[0], SessionStart):
-        raise damaged(1, "a session begins with its session_start")
+        raise damage_at(1, "a session begins with its session_start")
     if lines[0].session != session:
-        raise damaged(1, "it belongs to another session")
+        raise damage_at(1, "it belongs to another session")
     read = RecordedSession(lines[0], (), None, lines[0].max_iterations)
     for number, line in enumerate(lines[1:], start=2):
         if problem := _problem(line, read):
-            raise damaged(number, problem)
-        read = _extended(read, line)
+            raise damage_at(number, problem)
+        read = _extend_session(read, line)
     return read
 
 
@@ -234,7 +234,7 @@ def _problem(line: SessionLine, before: RecordedSession) -> str | None:
             return None
 
 
-def _extended(session: RecordedSession, line: SessionLine) -> RecordedSession:
+def _extend_session(session: RecordedSession, line: SessionLine) -> RecordedSession:
     match line:
         case Iteration():
             return replace(session, iterations=(*session.iterations, line))

@@ -119,7 +119,7 @@ def resume_session(
         recorded = load(folder, session)
         kept = _kept_base(recorded)
         job = _recorded_job(recorded, max_iterations)
-        with _restored(job, folder, kept, root) as workspace:
+        with _restore_workspace(job, folder, kept, root) as workspace:
             first_line = SessionResumed(time=clock.now(), max_iterations=job.max_iterations)
             past = recorded.iterations
             recorder = SessionRecorder(first_line, session, writer, clock, past)
@@ -158,8 +158,8 @@ def _first_line(job: CodeLoopJob, workspace: Workspace, **fields: Any) -> Sessio
     optional = {"commit": _commit(workspace.root), "time_limit": job.time_limit, **fields}
     return SessionStart(
         task=job.task,
-        folder=_text(job.folder),
-        root=_text(workspace.root),
+        folder=_path_text(job.folder),
+        root=_path_text(workspace.root),
         actor=job.actor,
         critic=job.critic,
         max_iterations=job.max_iterations,
@@ -300,7 +300,9 @@ def _recorded_job(recorded: RecordedSession, max_iterations: int | None) -> Code
 
 
 @contextmanager
-def _restored(job: CodeLoopJob, folder: Path, kept: KeptBase, root: str) -> Iterator[Workspace]:
+def _restore_workspace(
+    job: CodeLoopJob, folder: Path, kept: KeptBase, root: str
+) -> Iterator[Workspace]:
     unseen = (session_file(folder, kept.session), kept.folder)
     try:
         workspace = _workspace(job, unseen, kept=kept)
@@ -308,10 +310,10 @@ def _restored(job: CodeLoopJob, folder: Path, kept: KeptBase, root: str) -> Iter
         reason = escape_line(str(error))
         raise BaseLost(f"the base of session {kept.session} cannot be restored: {reason}") from None
     with workspace:
-        if _text(workspace.root) != root:
+        if _path_text(workspace.root) != root:
             raise BaseLost(f"the work tree of session {kept.session} is not at {root} any more")
         yield workspace
 
 
-def _text(path: Path) -> str:
+def _path_text(path: Path) -> str:
     return str(path).encode("utf-8", "backslashreplace").decode()

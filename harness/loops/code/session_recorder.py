@@ -128,7 +128,7 @@ class SessionRecorder:
             refusals=turn.refusals,
             critic=tuple(turn.critic),
             retried=tuple(turn.retried),
-            **_present(optional),
+            **_present_fields(optional),
         )
         self._writer.write(iteration)
         self.past.append(iteration)
@@ -148,7 +148,7 @@ class SessionRecorder:
             outcome=outcome,
             iterations=len(self.past),
             duration_ms=duration_ms,
-            **_present(optional),
+            **_present_fields(optional),
         )
         self._writer.write(end)
         return end
@@ -199,5 +199,5 @@ def _sum(values: Iterable[int | None]) -> int | None:
     return total
 
 
-def _present(fields: dict[str, Any]) -> dict[str, Any]:
+def _present_fields(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}

@@ -139,7 +139,7 @@ class Workspace:
                 file is too large.
         """
         self._take_in()
-        if hidden := self._hidden():
+        if hidden := self._hidden_paths():
             self._require_small(hidden)
             named = b"".join(path + b"\0" for path in sorted(hidden))
             from_stdin = ("--pathspec-from-file=-", "--pathspec-file-nul")
@@ -273,31 +273,34 @@ class Workspace:
     def _count_lines(self, tree: str) -> int:
         return self._git.count_lines(*_DIFF, "-M", self.base, tree)
 
-    def _hidden(self) -> set[bytes]:
+    def _hidden_paths(self) -> set[bytes]:
         """Return what the ignore rules of now leave out, and must not."""
-        if not (ignored := self._ignored()):
+        if not (ignored := self._ignored_paths()):
             return set()
-        left_out = self._first_rules.ignored(ignored)
+        left_out = self._first_rules.ignored_paths(ignored)
         return (
             {*ignored} - left_out
             | left_out & tracked_paths(self._git_dir, self.root)
-            | self._named(left_out)
-            | self._always.ignored(left_out)
+            | self._named_paths(left_out)
+            | self._always.ignored_paths(left_out)
         )
 
-    def _ignored(self) -> list[bytes]:
+    def _ignored_paths(self) -> list[bytes]:
         """Return the files that are ignored now; one with / at its end is a nested repository."""
         listed = self._git.in_tree("ls-files", "-z", "-o", "-i", "--exclude-standard")
         return [path for path in listed.split(b"\0") if path]
 
-    def _named(self, ignored: Iterable[bytes]) -> set[bytes]:
+    def _named_paths(self, ignored: Iterable[bytes]) -> set[bytes]:
         """Return those that a watched pattern names, or that are in an ignored folder it names.
 
         A watched folder that is not ignored itself may still contain ignored caches.
         """
-        chains = {path: path_chain(path) for path in self._watched.ignored(ignored)}
+        chains = {path: path_chain(path) for path in self._watched.ignored_paths(ignored)}
         places = {place for chain in chains.values() for place in chain}
-        watched, left_out = self._watched.ignored(places), self._first_rules.ignored(places)
+        watched, left_out = (
+            self._watched.ignored_paths(places),
+            self._first_rules.ignored_paths(places),
+        )
         return {
             path
             for path, chain in chains.items()
@@ -308,7 +311,7 @@ class Workspace:
         """Return the content of every .gitignore file, by path."""
         tracked = self._git.in_tree("ls-files", "-z").split(b"\0")
         rules = {}
-        for path in (*tracked, *self._ignored()):
+        for path in (*tracked, *self._ignored_paths()):
             source = self.root / os.fsdecode(path)
             if source.name == ".gitignore" and source.is_file() and not source.is_symlink():
                 rules[path] = source.read_bytes()

@@ -49,11 +49,11 @@ def backed_steps(
     step = {"kind": "tool", "adapter_id": tool.adapter_id, "capability_id": tool.capability_id}
     called = {**step, "args": args} if args else step
     apart = [*_demands(tool, args, other), *_bindings(tool, args, other)]
-    together = _merged(apart)
+    together = _merge_needs(apart)
     for needs in (together, apart) if len(apart) > len(together) else (apart,):
         for choice in range(max([1, *(len(need.contents) for need in needs)])):
             evidence = tuple(_items(needs, choice))
-            yield pinning(called, [item["id"] for item in evidence]), evidence
+            yield pin_evidence(called, [item["id"] for item in evidence]), evidence
 
 
 def _items(needs: list[_Need], choice: int) -> Iterator[Json]:
@@ -66,7 +66,7 @@ def _items(needs: list[_Need], choice: int) -> Iterator[Json]:
         yield {**item, "id": f"{item['id']}{number}"}
 
 
-def _merged(needs: list[_Need]) -> list[_Need]:
+def _merge_needs(needs: list[_Need]) -> list[_Need]:
     by_class: dict[str, _Need] = {}
     for need in needs:
         known = by_class.get(need.name, _Need(need.name, [{}], []))
@@ -75,7 +75,7 @@ def _merged(needs: list[_Need]) -> list[_Need]:
     return list(by_class.values())
 
 
-def pinning(step: Json, refs: list[str]) -> Json:
+def pin_evidence(step: Json, refs: list[str]) -> Json:
     """Return the step with more evidence pinned."""
     pinned = [*step.get("evidence_refs", ()), *refs]
     return {**step, "evidence_refs": pinned} if pinned else step
@@ -127,13 +127,13 @@ def _group(tool: PolicyTool, name: str) -> set[str]:
 def _class_of(tool: PolicyTool, members: list[str], other: PolicyTool | None) -> str:
     """Return a class that may back all of these arguments, the other tool's last."""
     bound, others = tool.bound_args or {}, (other.bound_args if other else None) or {}
-    allowed = [_from(bound[name]) for name in members]
+    allowed = [_classes_from(bound[name]) for name in members]
     common = [one for one in allowed[0] if all(one in more for more in allowed)]
-    taken = {one for name in members if name in others for one in _from(others[name])}
+    taken = {one for name in members if name in others for one in _classes_from(others[name])}
     return min(common or ["none"], key=lambda one: one in taken)
 
 
-def _from(binding: tuple[str, ...] | Binding) -> tuple[str, ...]:
+def _classes_from(binding: tuple[str, ...] | Binding) -> tuple[str, ...]:
     return binding.from_ if isinstance(binding, Binding) else binding
 
 

@@ -102,12 +102,12 @@ class _Rewritten:
             return
         self._known[given] = dataclasses.make_dataclass(
             given.__name__,
-            [(name, hint, _copied(one)) for name, hint, one in fields],
+            [(name, hint, _copy_field(one)) for name, hint, one in fields],
             namespace={"__doc__": given.__doc__, "__module__": given.__module__},
         )
 
 
-def _copied(one: dataclasses.Field[Any]) -> Any:
+def _copy_field(one: dataclasses.Field[Any]) -> Any:
     """Return a field that says the same as one of another dataclass."""
     names = ("default", "default_factory", "init", "repr", "hash", "compare", "kw_only")
     settings: dict[str, Any] = {name: getattr(one, name) for name in names}
@@ -183,7 +183,7 @@ def _of_function(adapter: str, name: str, function: Callable[..., Any]) -> ToolD
     except Exception as error:  # of the libraries, and of annotations, which may be any code
         todo.append(f"args_schema cannot be derived ({why_not_derived(error)}): write one")
         return ToolDraft(adapter, identifier(name), summary, None, tuple(todo))
-    if missing := _unannotated(function):
+    if missing := _unannotated_parameters(function):
         todo.append(f"no annotation says what {', '.join(map(escape_name, missing))} may be")
     return ToolDraft(adapter, identifier(name), summary, schema, tuple(todo))
 
@@ -221,7 +221,7 @@ def _without_result(function: Callable[..., Any]) -> Any:
     return copied
 
 
-def _unannotated(function: Callable[..., Any]) -> list[str]:
+def _unannotated_parameters(function: Callable[..., Any]) -> list[str]:
     parameters = inspect.signature(function).parameters.values()
     return [one.name for one in parameters if one.annotation is inspect.Parameter.empty]
 

@@ -34,12 +34,14 @@ class ItemChange(NamedTuple):
     @property
     def rewritten(self) -> bool:
         """Whether it says something else, or is from elsewhere."""
-        return self._judged(self.before) != self._judged(self.after)
+        return self._judged_part(self.before) != self._judged_part(self.after)
 
     @property
     def backs_more(self) -> bool:
         """Whether something may be backed that was not before."""
-        return self.after is not None and (self.rewritten or _end(self.after) > _end(self.before))
+        return self.after is not None and (
+            self.rewritten or _end_of(self.after) > _end_of(self.before)
+        )
 
     @property
     def backs_less(self) -> bool:
@@ -47,14 +49,14 @@ class ItemChange(NamedTuple):
         return ItemChange(self.after, self.before).backs_more
 
     @staticmethod
-    def _judged(item: EvidenceItem | None) -> bytes | None:
+    def _judged_part(item: EvidenceItem | None) -> bytes | None:
         if item is None:
             return None
         wire = item.wire()
         return canonical_json({key: wire[key] for key in wire if key not in _UNJUDGED})
 
 
-def _end(item: EvidenceItem | None) -> datetime:
+def _end_of(item: EvidenceItem | None) -> datetime:
     return _NEVER if item is None or item.expires_at is None else item.expires_at
 
 
@@ -109,4 +111,4 @@ def pinnable(old: Policy, new: Policy) -> Iterator[tuple[bool, bool]]:
         if before is None or after is None or before.classification != after.classification:
             yield after is not None, before is not None
         else:
-            yield _end(after) > _end(before), _end(after) < _end(before)
+            yield _end_of(after) > _end_of(before), _end_of(after) < _end_of(before)

@@ -25,7 +25,7 @@ class LintFinding(NamedTuple):
 Findings = Iterator[LintFinding]
 
 
-def near(name: str, known: list[str]) -> str:
+def guess_name(name: str, known: list[str]) -> str:
     """Return the known name that was probably meant, as a question; else nothing."""
     found = get_close_matches(name, known, 1, 0.6)
     return f"did you mean {escape_name(found[0])}? " if found else ""
@@ -33,7 +33,7 @@ def near(name: str, known: list[str]) -> str:
 
 def no_class(name: str, known: frozenset[str]) -> str:
     """Return what is wrong with a class that nothing has, and what to write instead."""
-    hint = near(name, sorted(known))
+    hint = guess_name(name, sorted(known))
     return f"no tool yields the class {name} and no evidence has it: {hint}add it to one of them"
 
 

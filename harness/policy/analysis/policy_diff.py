@@ -47,7 +47,7 @@ class PolicyChange(NamedTuple):
 def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     """Return the changes: of each tool of either policy, then of plans and of the guard."""
     sides = sides_of(old, new)
-    names = _names(old, new)
+    names = _name_tools(old, new)
     effects_of = {pair: effects_on_tool(sides, pair) for pair in names}
     shown = sum(1 for effects in effects_of.values() if effects)
     opens, closes = Search(new, old, shown), Search(old, new, shown)
@@ -55,15 +55,15 @@ def diff_policies(old: Policy, new: Policy) -> tuple[PolicyChange, ...]:
     for pair, effects in effects_of.items():
         looser = opens.for_tool(pair) if _may(effects, "looser") else None
         tighter = closes.for_tool(pair) if _may(effects, "tighter") else None
-        changes.append(_changed(f"tool {names[pair]}", effects, looser, tighter))
+        changes.append(_change_of(f"tool {names[pair]}", effects, looser, tighter))
     effects = effects_on_plans(old, new)
     looser = opens.for_plans() if _may(effects, "looser") else None
     tighter = closes.for_plans() if _may(effects, "tighter") else None
-    changes.append(_changed("plans", effects, looser, tighter))
+    changes.append(_change_of("plans", effects, looser, tighter))
     return (*changes, _of_guard(effects_on_sessions(old, new)))
 
 
-def _names(old: Policy, new: Policy) -> dict[ToolPair, str]:
+def _name_tools(old: Policy, new: Policy) -> dict[ToolPair, str]:
     """Return what each tool is called, with its ids where two are called the same."""
     names = {tool.pair: tool.called for tool in (*new.tool, *old.tool)}
     often = Counter(names.values())
@@ -88,7 +88,7 @@ def _may(effects: list[Effect], direction: Direction) -> bool:
     return any(getattr(effect, direction) and not effect.in_sessions for effect in effects)
 
 
-def _changed(
+def _change_of(
     subject: str, effects: list[Effect], looser: Witness | None, tighter: Witness | None
 ) -> PolicyChange:
     found: dict[Direction, bool] = {"tighter": tighter is not None, "looser": looser is not None}
@@ -103,11 +103,11 @@ def _changed(
         change = "looser" if looser else "tighter"
     else:
         change = "not decided" if undecided else "equal"
-    names = tuple(dict.fromkeys(map(_named, effects)))
+    names = tuple(dict.fromkeys(map(_name_effect, effects)))
     return PolicyChange(subject, change, names, looser, tighter, undecided)
 
 
-def _named(effect: Effect) -> str:
+def _name_effect(effect: Effect) -> str:
     return f"{effect.what} (no plan shows it)" if effect.in_sessions else effect.what
 
 

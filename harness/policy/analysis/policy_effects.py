@@ -44,7 +44,7 @@ class Effect(NamedTuple):
     in_sessions: bool = False
 
 
-def ceiling(policy: Policy) -> int:
+def highest_rank(policy: Policy) -> int:
     """Return the rank of the highest tier that may run."""
     limit = policy.spec.approval_mode or policy.guard.safety_mode
     return min(MODE_RANK[limit], MODE_RANK[policy.guard.safety_mode])
@@ -71,8 +71,8 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
     """Return what may change for calls of one tool."""
     old, new = sides.old, sides.new
     before, after = sides.before.get(pair), sides.after.get(pair)
-    ran = before is not None and MODE_RANK[before.approval_mode] <= ceiling(old)
-    runs = after is not None and MODE_RANK[after.approval_mode] <= ceiling(new)
+    ran = before is not None and MODE_RANK[before.approval_mode] <= highest_rank(old)
+    runs = after is not None and MODE_RANK[after.approval_mode] <= highest_rank(new)
     if before is None or after is None:
         what = "the tool is new" if before is None else "the tool is gone"
         return [Effect(what, runs, ran)]
@@ -86,11 +86,11 @@ def effects_on_tool(sides: Sides, pair: ToolPair) -> list[Effect]:
 def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
     """Yield the effects of fields that say by themselves what a call must be."""
     demands = old.requires_evidence or (), new.requires_evidence or ()
-    yield _ordered("requires_evidence", *demands, _demands_as_much)
+    yield _compare_conditions("requires_evidence", *demands, _demands_as_much)
     bound = tuple((tool.bound_args or {}).items() for tool in (old, new))
-    yield _ordered("bound_args", list(bound[0]), list(bound[1]), _binds_as_much)
+    yield _compare_conditions("bound_args", list(bound[0]), list(bound[1]), _binds_as_much)
     groups = old.bound_together or (), new.bound_together or ()
-    yield _ordered("bound_together", *groups, lambda one, other: set(one) >= set(other))
+    yield _compare_conditions("bound_together", *groups, lambda one, other: set(one) >= set(other))
     yield _of_schemas("args_schema", old.args_schema, new.args_schema)
     more = (new.min_tokens or 0) - (old.min_tokens or 0)
     yield Effect("min_tokens", more < 0, more > 0)
@@ -99,7 +99,7 @@ def _of_fields(old: PolicyTool, new: PolicyTool) -> Iterator[Effect]:
         yield Effect(name, changed, changed, in_sessions=True)
 
 
-def _ordered(
+def _compare_conditions(
     what: str,
     old: Collection[_T],
     new: Collection[_T],
@@ -130,7 +130,7 @@ def _demands_as_much(one: str | Demand, other: str | Demand) -> bool:
 def _binds_as_much(
     one: tuple[str, tuple[str, ...] | Binding], other: tuple[str, tuple[str, ...] | Binding]
 ) -> bool:
-    (name, first), (named, second) = ((key, _binding(value)) for key, value in (one, other))
+    (name, first), (named, second) = ((key, _binding_of(value)) for key, value in (one, other))
     places = second.at is None or (first.at is not None and set(first.at) <= set(second.at))
     return (
         name == named
@@ -140,7 +140,7 @@ def _binds_as_much(
     )
 
 
-def _binding(value: tuple[str, ...] | Binding) -> Binding:
+def _binding_of(value: tuple[str, ...] | Binding) -> Binding:
     """Return the binding that an array of classes stands for: the argument may be left out."""
     return value if isinstance(value, Binding) else Binding(from_=value, optional=True)
 
@@ -181,7 +181,7 @@ def _of_settings(sides: Sides, before: PolicyTool, after: PolicyTool) -> Iterato
     if _judges_sources(old, new):
         yield from _of_provenance(sides, before, after)
     use = EvidenceUse(
-        demanded=_demanded(before) | _demanded(after),
+        demanded=_demanded_classes(before) | _demanded_classes(after),
         confined=confined[0] | confined[1] if max(ranks) >= _NETWORK else (),
         sourced=max(ranks) > 0 and _judges_sources(old, new),
     )
@@ -324,12 +324,12 @@ def _pair_of(tool: Any) -> ToolPair:
     return tool.adapter_id, tool.capability_id
 
 
-def _demanded(tool: PolicyTool) -> set[str]:
+def _demanded_classes(tool: PolicyTool) -> set[str]:
     """Return every class that a call of the tool may need."""
     classes = {
         demand.class_ if isinstance(demand, Demand) else demand
         for demand in tool.requires_evidence or ()
     }
     for binding in (tool.bound_args or {}).values():
-        classes |= set(_binding(binding).from_)
+        classes |= set(_binding_of(binding).from_)
     return classes

@@ -11,7 +11,13 @@ from critic import MODE_RANK, Binding, Demand
 from evals.escaping import escape_name, pointer
 from evals.json_schemas import compile_schema
 from evals.pointers import segments, values_at
-from harness.policy.analysis.lint_finding import Findings, LintFinding, lint_schema, near, no_class
+from harness.policy.analysis.lint_finding import (
+    Findings,
+    LintFinding,
+    guess_name,
+    lint_schema,
+    no_class,
+)
 from harness.policy.analysis.role_lint import missed_roles
 from harness.policy.envelopes import Policy, PolicyTool
 from harness.policy.schema_lint import admits, has_place
@@ -23,7 +29,7 @@ _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
     """Return the findings, tool by tool, then those of the spec; none for a good policy."""
-    known = _known(policy)
+    known = _known_evidence(policy)
     found: list[LintFinding] = []
     for index, tool in enumerate(policy.tool):
         linted = _Tool(policy, tool, f"/tool/{index}", known)
@@ -47,7 +53,7 @@ class _Known(NamedTuple):
         return self.yielded | self.held.keys()
 
 
-def _known(policy: Policy) -> _Known:
+def _known_evidence(policy: Policy) -> _Known:
     held: dict[str, list[Any]] = {}
     for item in policy.evidence:
         held.setdefault(item.classification, []).append(item.content)
@@ -72,7 +78,7 @@ class _Tool(NamedTuple):
         """The schema of its arguments: true where it has none."""
         return True if self.tool.args_schema is None else self.tool.args_schema
 
-    def finding(self, rule: str, path: str, message: str) -> LintFinding:
+    def report_finding(self, rule: str, path: str, message: str) -> LintFinding:
         return LintFinding(rule, f"{self.path}{path}", f"tool {self.tool.called}: {message}")
 
 
@@ -86,12 +92,12 @@ def _mode(linted: _Tool) -> Findings:
     for limit, name in ((guard, "guard.safety_mode"), (ceiling, "spec.approval_mode")):
         if limit is not None and linted.rank > MODE_RANK[limit]:
             message = f"{mode} is above {name} {limit}, so it can never be called: raise {name}"
-            yield linted.finding(
+            yield linted.report_finding(
                 "mode_above_safety_mode", "/approval_mode", f"{message}, or remove the tool"
             )
 
 
-def _tokens(linted: _Tool) -> Findings:
+def _lint_tokens(linted: _Tool) -> Findings:
     """A tool that takes more tokens than there are."""
     budget, least = linted.policy.guard.budget, linted.tool.min_tokens or 0
     if budget is not None and least > budget.bucket_tokens:
@@ -99,7 +105,7 @@ def _tokens(linted: _Tool) -> Findings:
             f"min_tokens {least} is above guard.budget.bucket_tokens {budget.bucket_tokens}, so it "
             "can never be called: lower it, or raise the budget"
         )
-        yield linted.finding("over_budget", "/min_tokens", message)
+        yield linted.report_finding("over_budget", "/min_tokens", message)
 
 
 def _restriction(linted: _Tool) -> Findings:
@@ -118,7 +124,7 @@ def _restriction(linted: _Tool) -> Findings:
             f"nothing restricts a {tool.approval_mode} call: add requires_evidence, bound_args, "
             "arg_roles with spec.provenance, or spec.approval_required_from"
         )
-        yield linted.finding("no_restriction", "", message)
+        yield linted.report_finding("no_restriction", "", message)
 
 
 def _roles(linted: _Tool) -> Findings:
@@ -131,7 +137,7 @@ def _roles(linted: _Tool) -> Findings:
             "has effects and no arg_roles, so every value is judged as a recipient: "
             "say what its arguments are"
         )
-        yield linted.finding("effect_without_roles", "", message)
+        yield linted.report_finding("effect_without_roles", "", message)
     if not tool.arg_roles:
         return
     first = {segments(role)[:1] if role[:1] == "/" else (role,) for role in tool.arg_roles}
@@ -142,7 +148,7 @@ def _roles(linted: _Tool) -> Findings:
             and not _is_flag(tool, name)
         ):
             message = f"{escape_name(name)} has no role, so its origin is not judged: give it one"
-            yield linted.finding("argument_without_role", "/arg_roles", message)
+            yield linted.report_finding("argument_without_role", "/arg_roles", message)
 
 
 def _shapes(linted: _Tool) -> Findings:
@@ -152,7 +158,7 @@ def _shapes(linted: _Tool) -> Findings:
         return
     for missed in missed_roles(linted.schema, roles):
         path = pointer("arg_roles", missed.role)
-        yield linted.finding("role_may_miss", path, missed.message)
+        yield linted.report_finding("role_may_miss", path, missed.message)
 
 
 def _is_flag(tool: PolicyTool, name: str) -> bool:
@@ -177,37 +183,41 @@ def _arguments(linted: _Tool) -> Findings:
         named += [(("requires_evidence", str(index), "about", name), (name,)) for name in about]
     for path, place in named:
         if not has_place(linted.schema, place):
-            yield linted.finding("unknown_argument", pointer(*path), _no_argument(linted, place))
+            yield linted.report_finding(
+                "unknown_argument", pointer(*path), _no_argument(linted, place)
+            )
     schema = tool.args_schema if isinstance(tool.args_schema, dict) else {}
     for name in schema.get("required", ()):
         if not has_place(linted.schema, (name,)):
             message = _no_argument(linted, (name,))
-            yield linted.finding("unknown_argument", "/args_schema/required", message)
+            yield linted.report_finding("unknown_argument", "/args_schema/required", message)
 
 
 def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:
     name = "/".join(place)
     known = sorted(property_names(linted.schema))
-    hint = near(place[0], known) if len(place) == 1 else ""
+    hint = guess_name(place[0], known) if len(place) == 1 else ""
     shown = f"{hint}its arguments are {', '.join(map(escape_name, known))}"
     return f"args_schema has no argument {escape_name(name)}: {shown}"
 
 
-def _evidence(linted: _Tool) -> Findings:
+def _lint_evidence(linted: _Tool) -> Findings:
     """Classes that nothing yields or holds, and demands that what is held cannot meet."""
     classes = linted.known.classes
-    for path, name in _demanded(linted.tool):
+    for path, name in _demanded_classes(linted.tool):
         if name not in classes:
             message = no_class(name, classes)
-            yield linted.finding("unknown_class", pointer(*path), message)
+            yield linted.report_finding("unknown_class", pointer(*path), message)
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
         if isinstance(demand, Demand) and _is_unmet(linted.known, demand):
             message = f"no evidence of class {demand.class_} says what is demanded"
-            yield linted.finding("unmeetable_demand", f"/requires_evidence/{index}", message)
+            yield linted.report_finding("unmeetable_demand", f"/requires_evidence/{index}", message)
     for name, binding in (linted.tool.bound_args or {}).items():
         if isinstance(binding, Binding) and _leads_nowhere(linted.known, binding):
             message = f"no evidence has a value at {', '.join(map(escape_name, binding.at or ()))}"
-            yield linted.finding("unmeetable_demand", pointer("bound_args", name, "at"), message)
+            yield linted.report_finding(
+                "unmeetable_demand", pointer("bound_args", name, "at"), message
+            )
 
 
 def _bindings(linted: _Tool) -> Findings:
@@ -217,20 +227,20 @@ def _bindings(linted: _Tool) -> Findings:
         bound = binding if isinstance(binding, Binding) else Binding(from_=binding)
         if not bound.from_:
             message = f"no class may back {escape_name(name)}, so no value of it passes: name one"
-            yield linted.finding("unmeetable_demand", path, message)
+            yield linted.report_finding("unmeetable_demand", path, message)
         elif bound.at == ():
             message = f"no place may back {escape_name(name)}, so no value of it passes: name one"
-            yield linted.finding("unmeetable_demand", f"{path}/at", message)
+            yield linted.report_finding("unmeetable_demand", f"{path}/at", message)
     for index, demand in enumerate(linted.tool.requires_evidence or ()):
         about = (demand.about if isinstance(demand, Demand) else None) or {}
         for name, place in about.items():
             if "*" in segments(place):
                 path = pointer("requires_evidence", index, "about", name)
                 message = f"* in {escape_name(place)} is the key *, and no wildcard: name one place"
-                yield linted.finding("star_is_a_key", path, message)
+                yield linted.report_finding("star_is_a_key", path, message)
 
 
-def _demanded(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
+def _demanded_classes(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
     for index, demand in enumerate(tool.requires_evidence or ()):
         named = demand.class_ if isinstance(demand, Demand) else demand
         yield ("requires_evidence", str(index)), named
@@ -239,7 +249,7 @@ def _demanded(tool: PolicyTool) -> Iterator[tuple[tuple[str, ...], str]]:
             yield ("bound_args", argument), named
 
 
-def _held(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
+def _held_contents(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
     """Return the contents of all evidence of these classes; None if tools yield more of it."""
     if not known.yielded.isdisjoint(classes):
         return None
@@ -247,7 +257,7 @@ def _held(known: _Known, classes: tuple[str, ...]) -> list[Any] | None:
 
 
 def _is_unmet(known: _Known, demand: Demand) -> bool:
-    contents = _held(known, (demand.class_,))
+    contents = _held_contents(known, (demand.class_,))
     if contents is None or demand.content_schema is None:
         return False
     schema = compile_schema(demand.content_schema)
@@ -255,7 +265,7 @@ def _is_unmet(known: _Known, demand: Demand) -> bool:
 
 
 def _leads_nowhere(known: _Known, binding: Binding) -> bool:
-    contents = _held(known, binding.from_)
+    contents = _held_contents(known, binding.from_)
     if contents is None or not binding.at:
         return False
     found = (values_at(content, at, wildcard=True) for content in contents for at in binding.at)
@@ -270,29 +280,29 @@ def _schemas(linted: _Tool) -> Findings:
         if not any(path == "" for _, path, _ in found) and not admits(tool.args_schema, _OBJECT):
             found.append(("unsatisfiable_schema", "", "no object satisfies it, and args are one"))
         for rule, path, message in found:
-            yield linted.finding(rule, f"/args_schema{path}", f"args_schema: {message}")
+            yield linted.report_finding(rule, f"/args_schema{path}", f"args_schema: {message}")
     for index, demand in enumerate(tool.requires_evidence or ()):
         schema = demand.content_schema if isinstance(demand, Demand) else None
         for rule, path, message in lint_schema(schema) if schema is not None else ():
             place = f"/requires_evidence/{index}/content_schema{path}"
-            yield linted.finding(rule, place, f"content_schema: {message}")
+            yield linted.report_finding(rule, place, f"content_schema: {message}")
 
 
-def _session(linted: _Tool) -> Findings:
+def _lint_session(linted: _Tool) -> Findings:
     """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
     tool = linted.tool
     for index, followed in enumerate(tool.follows or ()):
         if (followed.adapter_id, followed.capability_id) not in linted.known.pairs:
             name = f"{followed.adapter_id}.{followed.capability_id}"
             message = f"follows {name}, which is not a tool of this policy: name one that is"
-            yield linted.finding("unknown_tool", f"/follows/{index}", message)
+            yield linted.report_finding("unknown_tool", f"/follows/{index}", message)
     for index, group in enumerate(tool.bound_together or ()):
         if len(set(group)) < 2 and not _may_hold_many(linted, *group[:1]):
             message = "a group of one is bound together with nothing: add another argument"
-            yield linted.finding("group_of_one", f"/bound_together/{index}", message)
+            yield linted.report_finding("group_of_one", f"/bound_together/{index}", message)
     if tool.expires_after_s == 0:
         message = "its results are never fresh: give them some seconds, or remove it"
-        yield linted.finding("never_fresh", "/expires_after_s", message)
+        yield linted.report_finding("never_fresh", "/expires_after_s", message)
 
 
 def _may_hold_many(linted: _Tool, *names: str) -> bool:
@@ -310,12 +320,12 @@ def _origins(linted: _Tool) -> Findings:
             f"what it returns counts as words of the {result.author}, who may ask for anything: "
             "write system, member or public"
         )
-        yield linted.finding("trusted_result", "/result/author", message)
+        yield linted.report_finding("trusted_result", "/result/author", message)
 
 
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
-    *(_mode, _tokens, _restriction, _roles, _shapes, _arguments, _evidence, _bindings),
-    *(_schemas, _session, _origins),
+    *(_mode, _lint_tokens, _restriction, _roles, _shapes, _arguments, _lint_evidence, _bindings),
+    *(_schemas, _lint_session, _origins),
 )
 
 
@@ -358,7 +368,7 @@ def _lint_outputs(policy: Policy) -> Findings:
     produced = sorted({output for tool in policy.tool for output in tool.produces or ()})
     for index, output in enumerate(policy.spec.required_outputs):
         if output not in produced:
-            hint = near(output, produced)
+            hint = guess_name(output, produced)
             message = f"no tool lists {output} in produces: {hint}add it to the tool that makes it"
             yield LintFinding("unproduced_output", f"/spec/required_outputs/{index}", message)
 

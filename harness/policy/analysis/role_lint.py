@@ -64,7 +64,7 @@ def missed_roles(schema: AnySchema, arg_roles: Mapping[str, Role]) -> Iterator[M
         if path:
             yield from _missed_at(schema, path, names, arg_roles)
         for key in reversed(names):
-            below = tuple(one for tree in trees for one in tree.below(key))
+            below = tuple(one for tree in trees for one in tree.trees_below(key))
             open_places.append(((*path, key), below))
 
 
@@ -101,11 +101,11 @@ def _with_value(path: tuple[str, ...], value: AnySchema) -> AnySchema:
     `*` stands for some element of an array, or for all members of an object.
     """
     for part in reversed(path):
-        value = _holding(part, value)
+        value = _schema_holding(part, value)
     return value
 
 
-def _holding(part: str, value: AnySchema) -> dict[str, Any]:
+def _schema_holding(part: str, value: AnySchema) -> dict[str, Any]:
     if part == "*":
         elements = {"type": "array", "contains": value}
         members = {"type": "object", "minProperties": 1, "additionalProperties": value}

@@ -59,8 +59,8 @@ class _Sampler:
         self._left -= 1
         if self._left < 0:
             return []
-        parts = self._parts.same(level)
-        found = list(_given(parts))
+        parts = self._parts.same_schemas(level)
+        found = list(_given_values(parts))
         makers: dict[str, Callable[[], list[Any]]] = {
             "string": lambda: _strings(parts),
             "integer": lambda: _numbers(parts),
@@ -68,7 +68,7 @@ class _Sampler:
             "boolean": lambda: [False, True],
             "null": lambda: [None],
             "array": lambda: self._arrays(level, parts, depth),
-            "object": lambda: self._objects(level, parts, depth),
+            "object": lambda: self._sample_objects(level, parts, depth),
         }
         for kind in _kinds(parts):
             found += makers[kind]() if kind in makers else []
@@ -85,20 +85,20 @@ class _Sampler:
     def _arrays(self, level: list[AnySchema], parts: list[dict[str, Any]], depth: int) -> list[Any]:
         if depth >= _DEEPEST:
             return []
-        items = self.values(self._parts.below(level, "0"), depth + 1) or ["a"]
+        items = self.values(self._parts.schemas_below(level, "0"), depth + 1) or ["a"]
         sizes = {0, 1, *_bounds(parts, "minItems", "maxItems")}
         alike = [[items[0]] * size for size in sizes if 0 <= size <= _MOST]
         return [*alike, *([item] for item in items), items[:2]]
 
-    def _objects(
+    def _sample_objects(
         self, level: list[AnySchema], parts: list[dict[str, Any]], depth: int
     ) -> list[Any]:
         if depth >= _DEEPEST:
             return [{}]
         required = dict.fromkeys(name for part in parts for name in part.get("required", ()))
         options = {
-            name: self.values(self._parts.below(level, name), depth + 1) or ["a"]
-            for name in sorted({*required, *self._parts.named(level)})
+            name: self.values(self._parts.schemas_below(level, name), depth + 1) or ["a"]
+            for name in sorted({*required, *self._parts.property_names(level)})
         }
         least = {name: options[name][0] for name in required if name in options}
         fullest = {name: values[0] for name, values in options.items()}
@@ -122,7 +122,7 @@ def _kinds(parts: list[dict[str, Any]]) -> list[str]:
     return list(kinds)
 
 
-def _given(parts: list[dict[str, Any]]) -> Iterator[Any]:
+def _given_values(parts: list[dict[str, Any]]) -> Iterator[Any]:
     for part in parts:
         yield from part.get("enum", ())
         yield from part.get("examples", ())
@@ -147,7 +147,7 @@ def _strings(parts: list[dict[str, Any]]) -> list[Any]:
     found = ["a" * size for size in sizes if 0 <= size <= _LONGEST]
     for part in parts:
         found += _FORMATS.get(part.get("format", ""), ())
-        if "pattern" in part and (text := matching(part["pattern"])) is not None:
+        if "pattern" in part and (text := matching_text(part["pattern"])) is not None:
             found += [text, f"{text}a", f" {text}"]
     return found
 
@@ -158,7 +158,7 @@ _COUNT: Final = re.compile(r"\{(\d+)(?:,\d*)?\}\??|[*+?]\??")
 _ESCAPES: Final = {"d": "0", "w": "a", "s": " ", "D": "a", "W": " ", "S": "a", "b": "", "B": ""}
 
 
-def matching(pattern: str) -> str | None:
+def matching_text(pattern: str) -> str | None:
     """Return a short text that a simple pattern matches; None where it is not simple."""
     text, at = "", 0
     pattern = pattern.partition("|")[0] if "(" not in pattern else pattern
@@ -184,7 +184,7 @@ def _times(count: re.Match[str] | None) -> int:
 def _character(atom: re.Match[str]) -> str | None:
     spelled = atom[0]
     if spelled.startswith("("):
-        return matching(atom[1].partition("|")[0])
+        return matching_text(atom[1].partition("|")[0])
     if spelled in ("^", "$"):
         return ""
     if spelled.startswith("\\"):

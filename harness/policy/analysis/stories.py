@@ -43,8 +43,8 @@ class Story(NamedTuple):
             approval = {"approval_id": "a1", "plan_digest": digest(plan), "approver": "someone"}
             found["approvals"] = [approval]
         if self.scoped:
-            found["scope"] = _tools(pair_of(step) for step in plan.wire()["steps"])
-        session: Json = {"ran": _tools(self.ran)} if self.ran else {}
+            found["scope"] = _tool_names(pair_of(step) for step in plan.wire()["steps"])
+        session: Json = {"ran": _tool_names(self.ran)} if self.ran else {}
         if self.own:
             session["own"] = list(self.own)
         if session:
@@ -54,7 +54,7 @@ class Story(NamedTuple):
         return found
 
 
-def _tools(pairs: Iterable[ToolPair]) -> list[Json]:
+def _tool_names(pairs: Iterable[ToolPair]) -> list[Json]:
     named = dict.fromkeys(pair for pair in pairs if pair != ("", ""))
     return [{"adapter_id": adapter, "capability_id": name} for adapter, name in named]
 
@@ -75,7 +75,7 @@ class Stories:
         fields = [name for name in own if name not in others] or [*own] or ["id"]
         self._field = fields[0]
 
-    def of(
+    def stories_of(
         self,
         steps: list[Json],
         items: Iterable[Json],
@@ -98,35 +98,41 @@ class Stories:
     def _with_sources(
         self, steps: list[Json], bare: Story, tool: PolicyTool | None, other: PolicyTool | None
     ) -> Iterator[Story]:
-        values = _texts(steps)
-        requested = _more(bare, _request(values))
+        values = _texts_in(steps)
+        requested = _add_items(bare, _request(values))
         yield requested._replace(scoped=True)
         yield requested
-        if ran := tuple(sorted(_followed(tool) - _followed(other))):
+        if ran := tuple(sorted(_followed_tools(tool) - _followed_tools(other))):
             yield requested._replace(ran=ran)
         for name in changed_roles(tool, other):
-            others = [{**step, "args": _without(step.get("args", {}), name)} for step in steps]
-            yield from self._of_origins(bare, _texts(others), _texts([_only(steps[0], name)]))
+            others = [
+                {**step, "args": _drop_argument(step.get("args", {}), name)} for step in steps
+            ]
+            yield from self._of_origins(
+                bare, _texts_in(others), _texts_in([_keep_argument(steps[0], name)])
+            )
         asked = _request([])
         record = {self._field: values}
-        yield _more(bare, asked, _seen(record, "named"))._replace(scoped=True)
-        yield _more(bare, asked, _seen(" ".join(values), "ambient"))._replace(scoped=True)
+        yield _add_items(bare, asked, _result_item(record, "named"))._replace(scoped=True)
+        yield _add_items(bare, asked, _result_item(" ".join(values), "ambient"))._replace(
+            scoped=True
+        )
 
     def _of_origins(self, bare: Story, requested: list[str], values: list[str]) -> Iterator[Story]:
         """Yield each way to know some values that the request does not name, none of them first."""
-        told = _more(bare, _request(requested))._replace(scoped=True)
+        told = _add_items(bare, _request(requested))._replace(scoped=True)
         yield told
         yield told._replace(own=tuple(values))
         record, text = {self._field: values}, " ".join(values)
-        yield _more(told, _seen(record, "ambient"), _seen(text, "ambient", 2))
-        yield _more(told, _seen(record, "led"))
+        yield _add_items(told, _result_item(record, "ambient"), _result_item(text, "ambient", 2))
+        yield _add_items(told, _result_item(record, "led"))
         for standing in ("named", "reached"):
             for author in ({"author": "member"}, {}, {"web": True}):
-                yield _more(told, _seen(text, standing, **author))
-        yield _more(told, _seen(text, "named", author="system"))
+                yield _add_items(told, _result_item(text, standing, **author))
+        yield _add_items(told, _result_item(text, "named", author="system"))
 
 
-def _more(facts: Story, *items: Json) -> Story:
+def _add_items(facts: Story, *items: Json) -> Story:
     return facts._replace(evidence=(*facts.evidence, *items))
 
 
@@ -137,7 +143,7 @@ def _request(values: list[str]) -> Json:
     return {"id": "user/1", "classification": "request", "content": text, "source": source}
 
 
-def _seen(content: Any, standing: str, number: int = 1, **source: Any) -> Json:
+def _result_item(content: Any, standing: str, number: int = 1, **source: Any) -> Json:
     """Return the result of a tool that anybody may have written, unless `source` says who has."""
     return {
         "id": f"call/{number}",
@@ -147,7 +153,7 @@ def _seen(content: Any, standing: str, number: int = 1, **source: Any) -> Json:
     }
 
 
-def _texts(steps: list[Json]) -> list[str]:
+def _texts_in(steps: list[Json]) -> list[str]:
     values = [scalar for step in steps for scalar in scalars_of(step.get("args", {}))]
     shown = (
         value if isinstance(value, str) else canonical_json(value).decode() for value in values
@@ -155,7 +161,7 @@ def _texts(steps: list[Json]) -> list[str]:
     return list(dict.fromkeys(shown))
 
 
-def _followed(tool: PolicyTool | None) -> set[ToolPair]:
+def _followed_tools(tool: PolicyTool | None) -> set[ToolPair]:
     followed = tool.follows if tool is not None else None
     return {(one.adapter_id, one.capability_id) for one in followed or ()}
 
@@ -169,11 +175,11 @@ def changed_roles(tool: PolicyTool | None, other: PolicyTool | None) -> list[str
     return sorted({name.split("/")[1] if name.startswith("/") else name for name in names})
 
 
-def _only(step: Json, name: str) -> Json:
+def _keep_argument(step: Json, name: str) -> Json:
     """Return a step with one of its arguments."""
     args = step.get("args", {})
     return {**step, "args": {name: args[name]} if name in args else {}}
 
 
-def _without(args: Json, name: str) -> Json:
+def _drop_argument(args: Json, name: str) -> Json:
     return {key: value for key, value in args.items() if key != name}

@@ -26,14 +26,14 @@ from critic import (
 from evals.capability import least_tokens
 from evals.escaping import escape_line
 from evals.json_schemas import compile_schema
-from evals.timestamps import format_time, unexpired
+from evals.timestamps import format_time, is_unexpired
 from harness.canonical import canonical_json
 from harness.policy.analysis.backing import (
     ToolPair,
     backed_steps,
     item_of,
     named_arguments,
-    pinning,
+    pin_evidence,
     scalars_of,
 )
 from harness.policy.analysis.samples import samples, smallest_first
@@ -144,7 +144,7 @@ class Search:
         self._tools = {tool.pair: tool for tool in accepting.tool}
         self._others = {tool.pair: tool for tool in refusing.tool}
         self._makers = {name: tool for tool in accepting.tool for name in tool.produces or ()}
-        self._expiring = list(_expiring(accepting, refusing))
+        self._expiring = list(_expiring_items(accepting, refusing))
         self._repriced = any(
             least_tokens(tool) != least_tokens(self._others[pair])
             for pair, tool in self._tools.items()
@@ -194,11 +194,11 @@ class Search:
     # Plans around one call.
 
     def _plans(self, tool: PolicyTool, other: PolicyTool | None) -> Iterator[tuple[Json, Story]]:
-        for args in self._args(tool, other):
+        for args in self._sample_args(tool, other):
             for step, evidence in backed_steps(tool, args, other):
-                yield from self._around(step, evidence, (tool, other))
+                yield from self._plans_around(step, evidence, (tool, other))
 
-    def _args(self, tool: PolicyTool, other: PolicyTool | None) -> list[Json]:
+    def _sample_args(self, tool: PolicyTool, other: PolicyTool | None) -> list[Json]:
         """Return arguments that the tool takes, the smallest first, from both sides' schemas."""
         known = [one for one in (tool, other) if one is not None]
         schemas = [one.args_schema for one in known if one.args_schema is not None]
@@ -228,33 +228,33 @@ class Search:
         own = set(self._accepts.policy.spec.confined_evidence or ())
         return sorted(set(self._refuses.policy.spec.confined_evidence or ()) - own)
 
-    def _around(
+    def _plans_around(
         self, step: Json, evidence: tuple[Json, ...], of: _Sides = (None, None)
     ) -> Iterator[tuple[Json, Story]]:
         """Yield the plan of a step and of what the spec demands, under each story."""
         outputs = list(self._accepts.policy.spec.required_outputs)
         steps, items = [step], [*evidence]
-        for more, found in self._covering(outputs, step):
+        for more, found in self._covering_steps(outputs, step):
             steps.append(more)
             items += found
         pinned = self._pinned_by_spec(items)
         items += pinned
-        steps[0] = pinning(steps[0], [item["id"] for item in pinned])
-        items += self._confined(items)
+        steps[0] = pin_evidence(steps[0], [item["id"] for item in pinned])
+        items += self._confined_items(items)
         plan = {"steps": steps, "declared_outputs": outputs}
-        candidates = [plan, *filter(None, (self._padded(plan), self._repeated(plan)))]
-        for facts in self._stories.of(steps, items, *of):
+        candidates = [plan, *filter(None, (self._pad_plan(plan), self._repeat_call(plan)))]
+        for facts in self._stories.stories_of(steps, items, *of):
             yield from ((candidate, facts) for candidate in candidates)
-            yield from self._later(plan, facts)
+            yield from self._plans_later(plan, facts)
 
-    def _later(self, plan: Json, facts: Story) -> Iterator[tuple[Json, Story]]:
+    def _plans_later(self, plan: Json, facts: Story) -> Iterator[tuple[Json, Story]]:
         """Yield the plan with an item that only the refusing policy holds no more, or no longer."""
         for name, as_of in self._expiring[:_MOST_EXPIRING]:
             first, *others = plan["steps"]
-            pinned = {**plan, "steps": [pinning(first, [name]), *others]}
+            pinned = {**plan, "steps": [pin_evidence(first, [name]), *others]}
             yield pinned, facts if as_of is None else facts._replace(as_of=as_of)
 
-    def _repeated(self, plan: Json) -> Json | None:
+    def _repeat_call(self, plan: Json) -> Json | None:
         """Return the plan with its first call once more, which no destructive call may be."""
         step = plan["steps"][0]
         sides = [tools.get(pair_of(step)) for tools in (self._tools, self._others)]
@@ -263,7 +263,7 @@ class Search:
             return None
         return {**plan, "steps": [*plan["steps"], step]}
 
-    def _covering(self, outputs: list[str], step: Json) -> Iterator[tuple[Json, list[Json]]]:
+    def _covering_steps(self, outputs: list[str], step: Json) -> Iterator[tuple[Json, list[Json]]]:
         """Yield the steps that make the outputs which the step does not make."""
         own = self._tools.get(pair_of(step))
         makers = self._makers
@@ -278,7 +278,7 @@ class Search:
 
     def _simplest(self, tool: PolicyTool) -> tuple[Json, tuple[Json, ...]] | None:
         """Return the smallest step that calls a tool, and its evidence."""
-        args = next(iter(self._args(tool, None)), None)
+        args = next(iter(self._sample_args(tool, None)), None)
         return None if args is None else next(backed_steps(tool, args, None))
 
     def _pinned_by_spec(self, items: list[Json]) -> list[Json]:
@@ -286,14 +286,14 @@ class Search:
         wanted = self._accepts.policy.spec.required_evidence or ()
         return [item_of(name, {}) for name in dict.fromkeys(wanted) if name not in held]
 
-    def _confined(self, items: list[Json]) -> list[Json]:
+    def _confined_items(self, items: list[Json]) -> list[Json]:
         """Return an item of each class that only the refusing policy confines."""
         known = {item["id"] for item in items}
         names = self._newly_confined()
         found = [item_of(name, f"confidential {name}", "confined") for name in names]
         return [item for item in found if item["id"] not in known]
 
-    def _padded(self, plan: Json) -> Json | None:
+    def _pad_plan(self, plan: Json) -> Json | None:
         """Return the plan with a step that takes all tokens which the accepting policy leaves."""
         least = [
             least_tokens(self._tools[pair]) if (pair := pair_of(step)) in self._tools else 0
@@ -319,21 +319,21 @@ class Search:
     def _whole_plans(self) -> Iterator[tuple[Json, Story]]:
         """Yield plans without a call of interest: outputs, evidence, steps and tokens."""
         step, evidence = self._least()
-        yield from self._around(step, evidence)
+        yield from self._plans_around(step, evidence)
         for tool in self._tools.values():
             if _changed_output(tool, self._others.get(tool.pair)):
                 yield from islice(self._plans(tool, None), 8)
         for item in self._accepts.policy.evidence:
-            pinned = pinning(step, [item.id])
-            yield from self._around(pinned, evidence)
+            pinned = pin_evidence(step, [item.id])
+            yield from self._plans_around(pinned, evidence)
             claim = {"requires_evidence": [item.classification]}
-            yield from self._around({**pinned, **claim}, evidence)
+            yield from self._plans_around({**pinned, **claim}, evidence)
         refused, accepted = self._other_budget, self._budget
         if refused.bucket_tokens < accepted.bucket_tokens:
             tokens = refused.bucket_tokens + 1
-            yield from self._around({**step, "estimated_tokens": tokens}, evidence)
+            yield from self._plans_around({**step, "estimated_tokens": tokens}, evidence)
         if refused.max_steps < min(accepted.max_steps, 1000):
-            for plan, facts in self._around(step, evidence):
+            for plan, facts in self._plans_around(step, evidence):
                 more = refused.max_steps + 1 - len(plan["steps"])
                 yield {**plan, "steps": plan["steps"] + [{"kind": "reason"}] * more}, facts
 
@@ -359,14 +359,14 @@ def _before_any_expiry(*policies: Policy) -> datetime:
     return min([latest, *(expiry - timedelta(seconds=1) for expiry in known)])
 
 
-def _expiring(accepting: Policy, refusing: Policy) -> Iterator[tuple[str, str | None]]:
+def _expiring_items(accepting: Policy, refusing: Policy) -> Iterator[tuple[str, str | None]]:
     """Yield items that back nothing under the refusing policy, and when: None for at any time."""
     others = {item.id: item for item in refusing.evidence}
     for item in accepting.evidence:
         other = others.get(item.id)
         if other is None:
             yield item.id, None
-        elif other.expires_at is not None and unexpired(item.expires_at, other.expires_at):
+        elif other.expires_at is not None and is_unexpired(item.expires_at, other.expires_at):
             yield item.id, format_time(other.expires_at)
 
 

@@ -63,10 +63,12 @@ class Bounds(NamedTuple):
     @property
     def unreachable(self) -> list[str]:
         """Return the required outputs that are listed, but by no tool that a plan may call."""
-        reachable = {name for tool in self.allowed(approving=True) for name in tool.produces or ()}
+        reachable = {
+            name for tool in self.allowed_tools(approving=True) for name in tool.produces or ()
+        }
         return [name for name in self.required if name in self.listed - reachable]
 
-    def unproduced(
+    def unproduced_outputs(
         self, tools: Iterable[ToolCapability | None], outputs: Iterable[str]
     ) -> list[str]:
         """Return the outputs that none of the tools can produce; None stands for a reason step."""
@@ -91,7 +93,7 @@ class Bounds(NamedTuple):
             )
         )
 
-    def over(self, tool: ToolCapability) -> tuple[bool, bool, bool]:
+    def over_limits(self, tool: ToolCapability) -> tuple[bool, bool, bool]:
         """Return whether the tool is over the safety mode, over the ceiling, needs an approval."""
         rank, ceiling = MODE_RANK[tool.approval_mode], self.spec.approval_mode
         tier = self.spec.approval_required_from
@@ -101,13 +103,13 @@ class Bounds(NamedTuple):
             rank >= (_UNLIMITED if tier is None else MODE_RANK[tier]),
         )
 
-    def allowed(self, *, approving: bool) -> list[ToolCapability]:
+    def allowed_tools(self, *, approving: bool) -> list[ToolCapability]:
         """Return the tools that a passing plan may call.
 
         Args:
             approving: whether to include tools that need an approval.
         """
-        limits = [(tool, self.over(tool)) for tool in self.tools]
+        limits = [(tool, self.over_limits(tool)) for tool in self.tools]
         return [
             tool
             for tool, (over_mode, over_ceiling, needs_approval) in limits

@@ -17,7 +17,7 @@ def leaks(bounds: Bounds, tool: ToolCapability, args: Json) -> bool:
     """Return whether a call would send content of a confined class outside."""
     if MODE_RANK[tool.approval_mode] < MODE_RANK["network"]:
         return False
-    sent = [text for name, value in args.items() for text in (name, *_spelled(value))]
+    sent = [text for name, value in args.items() for text in (name, *_spelled_texts(value))]
     return any(secret in text for secret in texts_to_keep_in(bounds) for text in sent)
 
 
@@ -40,13 +40,13 @@ def _secrets(content: Any) -> Iterator[str]:
         yield from [spelled] if sum(map(str.isdigit, spelled)) >= _FEWEST_DIGITS else []
 
 
-def _spelled(value: Any) -> Iterator[str]:
+def _spelled_texts(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         yield from value
         value = list(value.values())
     if isinstance(value, list):
         for part in value:
-            yield from _spelled(part)
+            yield from _spelled_texts(part)
     elif isinstance(value, str):
         yield value
     elif type(value) in (int, float):

@@ -19,8 +19,8 @@ from harness.testing._draw.bounds import Bounds, NoPlan, NotCovered, Pair, held_
 from harness.testing._draw.drawn_confinement import leaks
 from harness.testing._draw.drawn_evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
-from harness.testing._draw.known import is_judged, is_known, knowing
-from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, some
+from harness.testing._draw.known import add_known, is_judged, is_known
+from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, pick_some
 
 Args = Mapping[Pair, st.SearchStrategy[Json]]
 """Strategies for the args of some tools, by (adapter_id, capability_id)."""
@@ -82,7 +82,7 @@ class Drafter:
         steps.append(step)
 
     def _tools(self, without: str | None = None) -> list[ToolCapability]:
-        tools = self.bounds.allowed(approving=self.approving)
+        tools = self.bounds.allowed_tools(approving=self.approving)
         return [tool for tool in tools if without not in (tool.produces or ())]
 
     def _cover(self, steps: list[Json], room: int, kept: int, without: str | None) -> None:
@@ -110,7 +110,7 @@ class Drafter:
         """Return steps that produce the outputs that these do not; None if there are none."""
         added: list[Json] = []
         for output in self.bounds.required:
-            if output == without or not self._unproduced([*steps, *added], output):
+            if output == without or not self._is_unproduced([*steps, *added], output):
                 continue
             step = self._producer(output, without)
             if step is None:
@@ -127,8 +127,8 @@ class Drafter:
                 return step
         return None
 
-    def _unproduced(self, steps: Sequence[Json], output: str) -> bool:
-        return bool(self.bounds.unproduced(map(self.tool_of, steps), [output]))
+    def _is_unproduced(self, steps: Sequence[Json], output: str) -> bool:
+        return bool(self.bounds.unproduced_outputs(map(self.tool_of, steps), [output]))
 
     def _pin(self, steps: list[Json], refs: Sequence[str]) -> None:
         for ref in refs if steps else ():
@@ -138,7 +138,7 @@ class Drafter:
 
     def covers(self, steps: Sequence[Json]) -> bool:
         """Return whether the steps can produce the required outputs."""
-        return not self.bounds.unproduced(map(self.tool_of, steps), self.bounds.required)
+        return not self.bounds.unproduced_outputs(map(self.tool_of, steps), self.bounds.required)
 
     def tool_of(self, step: Json) -> ToolCapability | None:
         """Return the tool that a step calls; None for a reason step or an unknown tool."""
@@ -156,7 +156,7 @@ class Drafter:
         """Return a step that calls the tool and meets its demands; None if none was found."""
         try:
             args, backing = self._arguments(tool)
-            pins = [self._pinned(need, args) for need in needs_of(tool).demands]
+            pins = [self._pin_item(need, args) for need in needs_of(tool).demands]
         except NoValue:
             return None
         named = {"adapter_id": tool.adapter_id, "capability_id": tool.capability_id}
@@ -181,7 +181,7 @@ class Drafter:
         )
         return known and not self.bounds.made_before(step)
 
-    def _pinned(self, need: Need, args: Json) -> str:
+    def _pin_item(self, need: Need, args: Json) -> str:
         """Return the ref of an item that meets a demand for these args.
 
         Raises:
@@ -196,7 +196,7 @@ class Drafter:
         items = self.bounds.fresh.get(need.classification, [])
         return [item for item in items if meets_demand(item, need, args)]
 
-    def _held(self, bound: Bound) -> list[tuple[Any, str]]:
+    def _held_values(self, bound: Bound) -> list[tuple[Any, str]]:
         items = [item for name in bound.classes for item in self.bounds.fresh.get(name, ())]
         return held_values(items, bound)[:_CANDIDATES]
 
@@ -211,10 +211,10 @@ class Drafter:
             args = object_for(self.draw, tool.args_schema)
         else:
             args = fields(self.draw, {"x": (ABSENT, "a", 1)})
-            args |= dict.fromkeys(some(self.draw, list(tool.bound_args or ())), "a")
-        return self._bound(tool, args)
+            args |= dict.fromkeys(pick_some(self.draw, list(tool.bound_args or ())), "a")
+        return self._bind_args(tool, args)
 
-    def _bound(self, tool: ToolCapability, args: Json) -> tuple[Json, list[str]]:
+    def _bind_args(self, tool: ToolCapability, args: Json) -> tuple[Json, list[str]]:
         """Return the args with the bound ones taken from evidence, and the refs that back them.
 
         Raises:
@@ -224,7 +224,7 @@ class Drafter:
         for name, bound in needs.bound.items():
             if name not in args and bound.empty != "refused":
                 continue
-            options = self._options(tool, args, name, self._held(bound))
+            options = self._options(tool, args, name, self._held_values(bound))
             # Arguments of a group are likely to be in one item; evidence has to say what they need.
             if needs.groups:
                 options = [one for one in options if one[1] in refs] or options
@@ -266,7 +266,7 @@ class Drafter:
         if not closed or not needs.bound.keys() >= schema.get("properties", {}).keys():
             return True
         choices = [
-            self._options(tool, args, name, self._held(bound))
+            self._options(tool, args, name, self._held_values(bound))
             for name, bound in needs.bound.items()
         ]
         suitable = [self._suitable(need, args) for need in needs.demands]
@@ -277,14 +277,14 @@ class Drafter:
         steps = list(steps)
         ids: list[str] = []
         for index, step in enumerate(steps):
-            steps[index] = self._adorned(step, ids, self.bounds.tokens_left - self.tokens(steps))
+            steps[index] = self._adorn_step(step, ids, self.bounds.tokens_left - self.tokens(steps))
         trace = self.bounds.ctx.trace_id
         extra = {"plan_id": (ABSENT, "p"), "trace_id": (ABSENT, trace)}
         more = [name for name in ("extra",) if chance(self.draw)]
         declared = list(dict.fromkeys([*self.bounds.required, *more]))
         return {"steps": steps, "declared_outputs": declared, **fields(self.draw, extra)}
 
-    def _adorned(self, step: Json, ids: list[str], tokens_left: int) -> Json:
+    def _adorn_step(self, step: Json, ids: list[str], tokens_left: int) -> Json:
         """Return the step with some optional fields; add its new id to `ids`."""
         refs = step.get("evidence_refs", [])
         evidence = self.bounds.compiled.manifests.evidence
@@ -311,7 +311,7 @@ def call_of(step: Json) -> tuple[Any, ...]:
     return (*named, canonical_json(step.get("args", {})))
 
 
-def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
+def approved_context(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
     """Return the context in wire form, with what the steps of a plan need.
 
     That is an approval of the plan, and what a session knows where provenance is judged.
@@ -321,7 +321,7 @@ def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
         plan: the plan, in wire form.
         without: the index of a step that the approval leaves out.
     """
-    ctx = knowing(bounds, bounds.ctx.wire(), plan["steps"])
+    ctx = add_known(bounds, bounds.ctx.wire(), plan["steps"])
     needing = [index for index, step in enumerate(plan["steps"]) if _needs_approval(bounds, step)]
     covered = [index for index in needing if index != without]
     if not covered:
@@ -340,7 +340,7 @@ def approved(bounds: Bounds, plan: Json, without: int | None = None) -> Json:
 def _needs_approval(bounds: Bounds, step: Json) -> bool:
     pair = (step.get("adapter_id", ""), step.get("capability_id", ""))
     tool = bounds.compiled.manifests.tools.get(pair)
-    return tool is not None and (bounds.over(tool)[2] or bounds.made_before(step))
+    return tool is not None and (bounds.over_limits(tool)[2] or bounds.made_before(step))
 
 
 def _digest_of_context(bounds: Bounds) -> str:

@@ -28,7 +28,7 @@ def a_run(draw: st.DrawFn, proposal: Proposal, *, faithful: bool) -> Json:
     ids = {"run_id": wire["ctx"].get("run_id", "r"), "trace_id": wire["ctx"]["trace_id"]}
     if not faithful:
         for _deviation in range(draw(st.integers(0, 3))):
-            calls = _disturbed(draw, calls)
+            calls = _disturb_calls(draw, calls)
         outputs = {**outputs, **fields(draw, {"o": (_, None, "a", ["abcdef"])})}
         ids = {name: pick(draw, (value, f"{value}0")) for name, value in ids.items()}
         ids = ids if chance(draw) else {**ids, "trace_id": wire["ctx"]["trace_id"]}
@@ -67,7 +67,7 @@ def _faithful_calls(proposal: Json) -> list[Json]:
     ]
 
 
-def _disturbed(draw: st.DrawFn, calls: list[Json]) -> list[Json]:
+def _disturb_calls(draw: st.DrawFn, calls: list[Json]) -> list[Json]:
     """Return the calls with one repeated, retried, dropped, moved, changed or invented."""
     deviation = pick(draw, _DEVIATIONS)
     stray = {"step": 0, "adapter_id": "zz", "capability_id": "zz", "args": {}}
@@ -85,12 +85,12 @@ def _disturbed(draw: st.DrawFn, calls: list[Json]) -> list[Json]:
         "args": [*before, {**call, "args": {**call["args"], "zz": 1}}, *after],
         "tool": [*before, {**call, "capability_id": "zz"}, *after],
         "step": [*before, {**call, "step": call["step"] + 1}, *after],
-        "measure": [*before, {**call, **_measured(draw)}, *after],
+        "measure": [*before, {**call, **_draw_measures(draw)}, *after],
     }
     return deviations[deviation]
 
 
-def _measured(draw: st.DrawFn) -> dict[str, Any]:
+def _draw_measures(draw: st.DrawFn) -> dict[str, Any]:
     return {
         "status": pick(draw, _STATUSES),
         **fields(draw, {"tokens": _MEASURES, "cost_micros": _MEASURES, "duration_ms": _MEASURES}),

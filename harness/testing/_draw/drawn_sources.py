@@ -43,7 +43,7 @@ def a_sourced_proposal(draw: st.DrawFn, fixed: FixedInputs, args: Args) -> Propo
         "spec": bounds.spec.wire(),
         "plan": plan,
     }
-    return build(Proposal, _sourced(draw, proposal))
+    return build(Proposal, _add_sources(draw, proposal))
 
 
 def _with_roles(draw: st.DrawFn, tools: list[Json]) -> list[Json]:
@@ -103,7 +103,7 @@ def _scalars(value: Any) -> Iterator[str | float]:
         yield value
 
 
-def _sourced(draw: st.DrawFn, wire: Json) -> Json:
+def _add_sources(draw: st.DrawFn, wire: Json) -> Json:
     """Return the proposal with items that say what its args say, and a session that knows some."""
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
@@ -127,13 +127,13 @@ def _numbers(draw: st.DrawFn) -> range:
 
 
 def _request(draw: st.DrawFn, values: list[str]) -> Json:
-    text = pick(draw, ("please", "do {}", "do {} and {}")).format(*_two(draw, values))
+    text = pick(draw, ("please", "do {}", "do {} and {}")).format(*_pick_two(draw, values))
     source = {"author": pick(draw, ("user", "user", "operator")), "standing": "named"}
     return {"id": "seen/0", "classification": "seen", "content": text, "source": source}
 
 
 def _result(draw: st.DrawFn, number: int, values: list[str], keys: list[str]) -> Json:
-    first, second = _two(draw, values)
+    first, second = _pick_two(draw, values)
     text = pick(draw, _TEXTS).format(first)
     record = dict.fromkeys(keys[:1], second)
     content = pick(draw, (text, record, {**record, "body": text}, text))
@@ -141,7 +141,7 @@ def _result(draw: st.DrawFn, number: int, values: list[str], keys: list[str]) ->
     return {"id": f"seen/{number}", "classification": "seen", "content": content, "source": source}
 
 
-def _two(draw: st.DrawFn, values: list[str]) -> tuple[str, str]:
+def _pick_two(draw: st.DrawFn, values: list[str]) -> tuple[str, str]:
     return pick(draw, values), pick(draw, values)
 
 

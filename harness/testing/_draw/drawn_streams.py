@@ -65,7 +65,9 @@ class StreamDrafter:
     def events(self, most: int) -> list[Json]:
         """Draw a stream, which mostly begins with `open`."""
         count = pick(self._draw, (1, most, most, most * 2 // 3))
-        stream = [self._opening() if pick(self._draw, (True,) * 7 + (False,)) else self._event()]
+        stream = [
+            self._opening_event() if pick(self._draw, (True,) * 7 + (False,)) else self._event()
+        ]
         for _ in range(count):
             self._follow(stream[-1])
             stream.append(self._event())
@@ -87,18 +89,18 @@ class StreamDrafter:
                 self._waiting += [name for name in self._proposed if name not in self._waiting]
 
     def _event(self) -> Json:
-        kind = pick(self._draw, (*self._fitting(), *_KINDS))
+        kind = pick(self._draw, (*self._fitting_kinds(), *_KINDS))
         made = {
             "calls": self._calls,
             "result": self._result,
             "answer": self._answer,
             "said": lambda: self._wire("said", text=self._text()),
             "close": lambda: self._wire("close", outputs=self._outputs()),
-            "open": self._opening,
+            "open": self._opening_event,
         }
         return made[kind]()
 
-    def _fitting(self) -> Sequence[str]:
+    def _fitting_kinds(self) -> Sequence[str]:
         """Return what may well come next, as often as it should."""
         status = self._scout.status(self._session)
         if status is None:
@@ -126,7 +128,7 @@ class StreamDrafter:
         near = [one + by for one in self._expiries[-2:] for by in (timedelta(0), -_TICK, _TICK)]
         return [self._now, *dict.fromkeys(near), self._now + timedelta(seconds=7)]
 
-    def _opening(self) -> Json:
+    def _opening_event(self) -> Json:
         draw = self._draw
         scope = pick(draw, ([*self._tools], ABSENT, [*self._tools][:1], [*self._tools][1:]))
         system = pick(draw, (ABSENT, ABSENT, f"Never touch {self._word()}"))
@@ -192,14 +194,14 @@ class StreamDrafter:
     def _content(self, tool: PolicyTool | None) -> Json:
         """Draw an output that holds what the tools demand of its class."""
         content: Json = {}
-        for path in self._demanded(None if tool is None else tool.result_class):
+        for path in self._demanded_places(None if tool is None else tool.result_class):
             place = content
             for part in path[:-1]:
                 place = place.setdefault(part, {})
             place[path[-1]] = self._word()
         return content
 
-    def _demanded(self, kind: str | None) -> list[tuple[str, ...]]:
+    def _demanded_places(self, kind: str | None) -> list[tuple[str, ...]]:
         """Return where evidence of a class has to hold something."""
         found = [
             segments(path)

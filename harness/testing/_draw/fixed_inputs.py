@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, digest
 from harness.testing._draw.bounds import Bounds, args_digest, bounds_of
-from harness.testing._draw.drawn_plans import approved
+from harness.testing._draw.drawn_plans import approved_context
 from harness.testing._draw.near_miss import NearMissPlan
 from harness.testing._draw.primitives import Json, chance, pick
 from harness.testing._draw.worlds import (
@@ -31,26 +31,26 @@ class FixedInputs(NamedTuple):
         """Draw the other inputs so that, where possible, the near miss named `way` exists."""
         if self.compiled is not None and self.spec is not None and self.ctx is not None:
             return bounds_of(self.compiled, self.spec, self.ctx)
-        drawn = self._drawn(draw, least=0 if way in BRINGS_A_TOOL else 1)
+        drawn = self._draw_inputs(draw, least=0 if way in BRINGS_A_TOOL else 1)
         if way is not None:
-            ensure_applicable(drawn, self._compiled(drawn), way)
-        bounds = self._built(drawn)
+            ensure_applicable(drawn, self._compiled_wire(drawn), way)
+        bounds = self._build_bounds(drawn)
         if bounds.obstacle() is not None:
             self._unblock(drawn, bounds)
-            bounds = self._built(drawn)
+            bounds = self._build_bounds(drawn)
         return bounds
 
-    def _drawn(self, draw: st.DrawFn, least: int) -> Json:
+    def _draw_inputs(self, draw: st.DrawFn, least: int) -> Json:
         """Draw the inputs that are not fixed, in wire form."""
         drawn: Json = {} if self.compiled is not None else {"compiled": a_manifest(draw, least)}
-        compiled = self._compiled(drawn)
+        compiled = self._compiled_wire(drawn)
         if self.spec is None:
             drawn["spec"] = a_spec(draw, compiled)
         if self.ctx is None:
             drawn["ctx"] = a_context(draw, compiled)
         return drawn
 
-    def _compiled(self, drawn: Json) -> Json:
+    def _compiled_wire(self, drawn: Json) -> Json:
         wire = drawn["compiled"] if self.compiled is None else self.compiled.wire()
         assert isinstance(wire, dict)  # noqa: S101 - for the type checker
         return wire
@@ -61,11 +61,11 @@ class FixedInputs(NamedTuple):
             kept = [name for name in bounds.required if name not in bounds.unreachable]
             drawn["spec"]["required_outputs"] = kept
         drawn.get("spec", {}).pop("required_evidence", None)
-        fresh_at = moments(self._compiled(drawn))[0]
+        fresh_at = moments(self._compiled_wire(drawn))[0]
         if "ctx" in drawn and isinstance(fresh_at, str):
             drawn["ctx"]["as_of"] = fresh_at
 
-    def _built(self, drawn: Json) -> Bounds:
+    def _build_bounds(self, drawn: Json) -> Bounds:
         compiled, spec, ctx = self
         if compiled is None:
             compiled = build(CompiledContext, drawn["compiled"])
@@ -121,7 +121,7 @@ def spent_call(step: Json) -> Json:
 def proposal_of(bounds: Bounds, plan: Json, unapproved: int | None = None) -> Proposal:
     """Return the plan with its inputs and the approvals it needs, except for step `unapproved`."""
     return Proposal(
-        ctx=build(RunContext, approved(bounds, plan, unapproved)),
+        ctx=build(RunContext, approved_context(bounds, plan, unapproved)),
         compiled=bounds.compiled,
         spec=bounds.spec,
         plan=build(Plan, plan),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.testing._draw.bounds import Bounds
 from harness.testing._draw.drawn_plans import Drafter
-from harness.testing._draw.near_miss import other
+from harness.testing._draw.near_miss import similar_name
 from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
 
 _: Final = ABSENT
@@ -20,7 +20,7 @@ _DEEP_LEVELS: Final = 60
 _LONG: Final = 60  # steps: well over the default limit of 12
 
 
-def _deep() -> Any:
+def _deep_value() -> Any:
     value: Any = 1
     for _level in range(_DEEP_LEVELS):
         value = [value]
@@ -47,7 +47,7 @@ def hostile_plan(drafter: Drafter) -> Json:
     trace = bounds.ctx.trace_id
     table = {
         "declared_outputs": (bounds.required, [], ["zz"], [*bounds.required, "zz", "zz"]),
-        "trace_id": (_, _, trace, other(trace)),
+        "trace_id": (_, _, trace, similar_name(trace)),
         "plan_id": (_, "p"),
     }
     return {"steps": steps, **fields(draw, table)}
@@ -60,7 +60,7 @@ class _Names:
         manifests = bounds.compiled.manifests
         pairs = [(tool.adapter_id, tool.capability_id) for tool in manifests.tool_manifest[:8]]
         self.tools = manifests.tools
-        lookalikes = [(adapter, other(capability)) for adapter, capability in pairs[:2]]
+        lookalikes = [(adapter, similar_name(capability)) for adapter, capability in pairs[:2]]
         self.pairs = [*pairs, ("zz", "zz"), *lookalikes]
         refs = [item.id for item in manifests.evidence_manifest[:8]]
         self.classes = [*bounds.fresh, "zz"][:8]
@@ -88,7 +88,7 @@ def _a_step(drafter: Drafter, names: _Names, earlier: list[Json]) -> Json:
 def _args(draw: st.DrawFn, bound: list[str]) -> Json:
     table: dict[str, tuple[Any, ...]] = {"x": (_, *_VALUES), _NASTY: (_, _, _, 1)}
     args = fields(draw, {**table, **dict.fromkeys(bound, (_, *_VALUES))})
-    return {**args, "deep": _deep()} if chance(draw) and chance(draw) else args
+    return {**args, "deep": _deep_value()} if chance(draw) and chance(draw) else args
 
 
 def _claims(draw: st.DrawFn, names: _Names) -> Json:

@@ -82,7 +82,7 @@ def _kinds(kinds: Any) -> list[Any]:
 
 
 @lru_cache(maxsize=256)
-def _matching(pattern: str) -> st.SearchStrategy[str]:
+def _matching_strings(pattern: str) -> st.SearchStrategy[str]:
     """Return a strategy for the ASCII strings that the whole pattern matches."""
     compiled = re.compile(pattern, re.ASCII)
     return st.from_regex(compiled, fullmatch=True, alphabet=st.characters(codec="ascii"))
@@ -109,7 +109,7 @@ class _Maker:
             raise NoValue
         if schema is True:
             return pick(self._draw, _ANYTHING)
-        schema = self._flat(schema, depth)
+        schema = self._flatten_schema(schema, depth)
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
@@ -134,21 +134,23 @@ class _Maker:
             return next((kind for word, kind in _IMPLIED_TYPES.items() if word in schema), None)
         return str(kinds)
 
-    def _flat(self, schema: Json, depth: int) -> Json:
+    def _flatten_schema(self, schema: Json, depth: int) -> Json:
         """Resolve references, and merge one branch of each choice into the schema."""
         if depth > _DEEPEST:
             raise NoValue
         flat = {name: part for name, part in schema.items() if name not in _MERGED}
         parts = list(schema.get("allOf", ()))
-        parts += [self._referred(schema["$ref"])] if "$ref" in schema else []
+        parts += [self._referred_schema(schema["$ref"])] if "$ref" in schema else []
         parts += [pick(self._draw, schema[name]) for name in ("anyOf", "oneOf") if schema.get(name)]
         for part in parts:
             if part is False:
                 raise NoValue
-            flat = _merged(flat, self._flat(part, depth + 1) if part is not True else {})
+            flat = _merge_schemas(
+                flat, self._flatten_schema(part, depth + 1) if part is not True else {}
+            )
         return flat
 
-    def _referred(self, ref: str) -> Any:
+    def _referred_schema(self, ref: str) -> Any:
         if not ref.startswith("#"):
             raise NoValue
         schema = self._root
@@ -182,7 +184,7 @@ class _Maker:
     def _string(self, schema: Json, _depth: int) -> str:
         if "pattern" in schema:
             try:
-                return self._draw(_matching(schema["pattern"]))
+                return self._draw(_matching_strings(schema["pattern"]))
             except (InvalidArgument, re.error):
                 raise NoValue from None
         least = schema.get("minLength", 1 if schema.get("maxLength", 1) else 0)
@@ -224,7 +226,7 @@ def _bounds(schema: Json) -> tuple[int, int]:
     return max(lows, default=min(0, high)), high
 
 
-def _merged(first: Json, second: Json) -> Json:
+def _merge_schemas(first: Json, second: Json) -> Json:
     """Return one flat schema that combines the keywords of both."""
     merged = {**first, **second}
     if "properties" in first and "properties" in second:

@@ -34,7 +34,7 @@ def is_known(bounds: Bounds, tool: ToolCapability, args: Json) -> bool:
     return listed and all(value in values for value in _values(args))
 
 
-def knowing(bounds: Bounds, ctx: Json, steps: list[Json]) -> Json:
+def add_known(bounds: Bounds, ctx: Json, steps: list[Json]) -> Json:
     """Return the context with what the calls of a plan need: approved values, tools in scope."""
     tools = bounds.compiled.manifests.tools
     pairs = [

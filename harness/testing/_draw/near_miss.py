@@ -73,9 +73,9 @@ def with_one_of(
     return plan_with_step(plan, 0, **pick(drafter.draw, changes))
 
 
-def usable(drafter: Drafter) -> list[ToolCapability]:
+def usable_tools(drafter: Drafter) -> list[ToolCapability]:
     """Return the tools that a passing plan may call."""
-    return drafter.bounds.allowed(approving=drafter.approving)
+    return drafter.bounds.allowed_tools(approving=drafter.approving)
 
 
 def with_pin(plan: Json, index: int, ref: str) -> NearMissPlan:
@@ -84,6 +84,6 @@ def with_pin(plan: Json, index: int, ref: str) -> NearMissPlan:
     return plan_with_step(plan, index, evidence_refs=[*refs, ref])
 
 
-def other(name: str) -> str:
+def similar_name(name: str) -> str:
     """Return a different name that looks similar."""
     return f"{name[:120]}0"

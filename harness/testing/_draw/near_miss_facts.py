@@ -18,9 +18,9 @@ from harness.testing._draw.near_miss import (
     any_plan,
     opened_plan,
     opening_steps,
-    other,
     plan_with_step,
-    usable,
+    similar_name,
+    usable_tools,
     with_one_of,
     with_pin,
 )
@@ -35,7 +35,7 @@ _MANY: Final = 64  # a larger limit on steps is not exceeded, to keep plans read
 def unpinned_class(drafter: Drafter) -> NearMissPlan | None:
     """Remove the refs of one class that the tool of a step requires."""
     wanted = set(drafter.bounds.spec.required_evidence or ())
-    tools = [t for t in usable(drafter) if set(required_classes(t)) - wanted]
+    tools = [t for t in usable_tools(drafter) if set(required_classes(t)) - wanted]
     opening = opened_plan(drafter, tools)
     if opening is None:
         return None
@@ -60,7 +60,7 @@ def unmet_claim(drafter: Drafter) -> NearMissPlan | None:
     claimed = [*step.get("requires_evidence", ())]
     pinned = {evidence[ref].classification for ref in step.get("evidence_refs", ())}
     classes = [*drafter.bounds.fresh, "zz"]
-    unmet = [name for name in classes if name not in pinned] or [other(classes[0])]
+    unmet = [name for name in classes if name not in pinned] or [similar_name(classes[0])]
     return plan_with_step(plan, index, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
 
 
@@ -87,13 +87,13 @@ def expired_ref(drafter: Drafter) -> NearMissPlan | None:
 
 def unbacked_argument(drafter: Drafter) -> NearMissPlan | None:
     """Give a bound arg a value that no pinned evidence holds."""
-    tools = [tool for tool in usable(drafter) if tool.bound_args]
+    tools = [tool for tool in usable_tools(drafter) if tool.bound_args]
     opening = opened_plan(drafter, tools)
     if opening is None:
         return None
     plan, tool = opening
     step, options = plan["steps"][0], []
-    for args in _unbacked(step.get("args", {}), tool):
+    for args in _unbacked_args(step.get("args", {}), tool):
         faults = faults_of(drafter.bounds, tool, step, args=args)
         alone = len(faults) == 1 and isinstance(faults[0], UnbackedArgument)
         if alone and _satisfies(tool, args) and not leaks(drafter.bounds, tool, args):
@@ -105,7 +105,7 @@ def _satisfies(tool: ToolCapability, args: Json) -> bool:
     return tool.args_schema is None or compile_schema(tool.args_schema).is_valid(args)
 
 
-def _unbacked(args: Json, tool: ToolCapability) -> Iterator[Json]:
+def _unbacked_args(args: Json, tool: ToolCapability) -> Iterator[Json]:
     """Yield the args with a value under a bound name that evidence is unlikely to hold."""
     for name in tool.bound_args or ():
         old = args.get(name)
@@ -167,7 +167,7 @@ def too_many_steps(drafter: Drafter) -> NearMissPlan | None:
 
 def repeated_call(drafter: Drafter) -> NearMissPlan | None:
     """Make the same destructive call twice."""
-    tools = [tool for tool in usable(drafter) if tool.approval_mode == "destructive"]
+    tools = [tool for tool in usable_tools(drafter) if tool.approval_mode == "destructive"]
     opening = opening_steps(drafter, tools)
     if opening is None:
         return None

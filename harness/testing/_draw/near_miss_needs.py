@@ -20,7 +20,7 @@ from harness.testing._draw.bounds import held_values
 from harness.testing._draw.drawn_confinement import leaks
 from harness.testing._draw.drawn_evidence import faults_of
 from harness.testing._draw.drawn_plans import Drafter
-from harness.testing._draw.near_miss import NearMissPlan, opened_plan, usable, with_one_of
+from harness.testing._draw.near_miss import NearMissPlan, opened_plan, usable_tools, with_one_of
 from harness.testing._draw.primitives import Json
 
 _MOST = 24  # variants to try
@@ -30,16 +30,16 @@ _MOST = 24  # variants to try
 
 def demand_unmet(drafter: Drafter) -> NearMissPlan | None:
     """Pin an item of the right class whose content does not satisfy the schema of a demand."""
-    return _swapped(drafter, about=False)
+    return _swap_value(drafter, about=False)
 
 
 def demand_about_another(drafter: Drafter) -> NearMissPlan | None:
     """Pin an item of the right class that is about another value than the argument's."""
-    return _swapped(drafter, about=True)
+    return _swap_value(drafter, about=True)
 
 
-def _swapped(drafter: Drafter, *, about: bool) -> NearMissPlan | None:
-    def wanted(tool: ToolCapability) -> bool:
+def _swap_value(drafter: Drafter, *, about: bool) -> NearMissPlan | None:
+    def is_wanted(tool: ToolCapability) -> bool:
         return any(
             bool(need.about) is about and not need.is_plain for need in needs_of(tool).demands
         )
@@ -55,10 +55,10 @@ def _swapped(drafter: Drafter, *, about: bool) -> NearMissPlan | None:
                 if item.id not in refs:
                     yield {"evidence_refs": [*refs[:place], item.id, *refs[place + 1 :]]}
 
-    def shown(fault: EvidenceFault) -> bool:
+    def is_shown(fault: EvidenceFault) -> bool:
         return isinstance(fault, UnmetDemand) and bool(fault.need.about) is about
 
-    return _varied(drafter, wanted, variants, shown)
+    return _vary_step(drafter, is_wanted, variants, is_shown)
 
 
 # Where and how arguments are bound.
@@ -80,10 +80,10 @@ def wrong_place(drafter: Drafter) -> NearMissPlan | None:
             if bound.at is not None:
                 yield from ({"args": {**step.get("args", {}), name: value}} for value in held)
 
-    def wanted(tool: ToolCapability) -> bool:
+    def is_wanted(tool: ToolCapability) -> bool:
         return any(bound.at is not None for bound in needs_of(tool).bound.values())
 
-    return _varied(drafter, wanted, variants, lambda one: isinstance(one, UnbackedArgument))
+    return _vary_step(drafter, is_wanted, variants, lambda one: isinstance(one, UnbackedArgument))
 
 
 def missing_argument(drafter: Drafter) -> NearMissPlan | None:
@@ -94,7 +94,7 @@ def missing_argument(drafter: Drafter) -> NearMissPlan | None:
         for name in needs_of(tool).required:
             yield {"args": {key: value for key, value in args.items() if key != name}}
 
-    return _varied(
+    return _vary_step(
         drafter,
         lambda tool: bool(needs_of(tool).required),
         variants,
@@ -115,7 +115,7 @@ def divided_group(drafter: Drafter) -> NearMissPlan | None:
                 pinned = refs if ref in refs else [*refs, ref]
                 yield {"args": {**args, name: value}, "evidence_refs": pinned}
 
-    return _varied(
+    return _vary_step(
         drafter,
         lambda tool: bool(needs_of(tool).groups),
         variants,
@@ -123,14 +123,14 @@ def divided_group(drafter: Drafter) -> NearMissPlan | None:
     )
 
 
-def _varied(
+def _vary_step(
     drafter: Drafter,
     wanted: Callable[[ToolCapability], bool],
     variants: Callable[[ToolCapability, Json], Iterator[Json]],
     shown: Callable[[EvidenceFault], bool],
 ) -> NearMissPlan | None:
     """Return a passing plan with a variant of its first step that has just this fault."""
-    tools = [tool for tool in usable(drafter) if wanted(tool)]
+    tools = [tool for tool in usable_tools(drafter) if wanted(tool)]
     opening = opened_plan(drafter, tools)
     if opening is None:
         return None
@@ -152,8 +152,10 @@ def _varied(
 
 def repeated_over_turns(drafter: Drafter) -> NearMissPlan | None:
     """Make a destructive call that an earlier plan made, without an approval."""
-    over = drafter.bounds.over
-    tools = [t for t in usable(drafter) if t.approval_mode == "destructive" and not over(t)[2]]
+    over = drafter.bounds.over_limits
+    tools = [
+        t for t in usable_tools(drafter) if t.approval_mode == "destructive" and not over(t)[2]
+    ]
     opening = opened_plan(drafter, tools)
     if opening is None:
         return None
@@ -165,7 +167,7 @@ def repeated_over_turns(drafter: Drafter) -> NearMissPlan | None:
 
 def approved_elsewhere(drafter: Drafter) -> NearMissPlan | None:
     """Call a tool that needs an approval, with one that was given in another context."""
-    over = drafter.bounds.over
+    over = drafter.bounds.over_limits
     tools = [tool for tool in drafter.bounds.tools if over(tool) == (False, False, True)]
     opening = opened_plan(drafter, tools)
     if opening is None:

@@ -16,8 +16,8 @@ from harness.testing._draw.near_miss import (
     NearMissPlan,
     any_plan,
     opened_plan,
-    other,
-    usable,
+    similar_name,
+    usable_tools,
     with_one_of,
 )
 from harness.testing._draw.primitives import Json, pick
@@ -42,7 +42,7 @@ def undeclared_output(drafter: Drafter) -> NearMissPlan | None:
 def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
     """Build a plan of tools that list their outputs and leave one required output out."""
     bounds = drafter.bounds
-    listing = [tool for tool in usable(drafter) if tool.produces is not None]
+    listing = [tool for tool in usable_tools(drafter) if tool.produces is not None]
     for output in [name for name in bounds.required if name not in bounds.listed]:
         others = [tool for tool in listing if output not in (tool.produces or ())]
         needed = [name for name in bounds.required if name != output]
@@ -63,7 +63,7 @@ def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
 
 def toolless_output(drafter: Drafter) -> NearMissPlan | None:
     """Leave a required output that a tool lists to a reason step or to another tool."""
-    bounds, tools = drafter.bounds, [set(tool.produces or ()) for tool in usable(drafter)]
+    bounds, tools = drafter.bounds, [set(tool.produces or ()) for tool in usable_tools(drafter)]
     listed = [name for name in bounds.required if name in bounds.listed]
     alone = [
         name
@@ -78,7 +78,7 @@ def toolless_output(drafter: Drafter) -> NearMissPlan | None:
 def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
     """Give the plan a trace id that is not the one of the context."""
     plan = drafter.plan(drafter.steps())
-    foreign = {**plan, "trace_id": other(drafter.bounds.ctx.trace_id)}
+    foreign = {**plan, "trace_id": similar_name(drafter.bounds.ctx.trace_id)}
     return NearMissPlan(foreign, repaired=plan)
 
 
@@ -97,7 +97,11 @@ def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
         return None
     step = plan["steps"][index]
     names = (step.get("adapter_id", "a"), step.get("capability_id", "b"))
-    near = [(names[0], other(names[1])), (other(names[0]), names[1]), *_shifted(*names)]
+    near = [
+        (names[0], similar_name(names[1])),
+        (similar_name(names[0]), names[1]),
+        *_shift_dot(*names),
+    ]
     tools = drafter.bounds.compiled.manifests.tools
     pair = pick(drafter.draw, [name for name in near if name not in tools] or [("zz", "zz")])
     rest = {name: value for name, value in step.items() if name not in ("summary", "kind")}
@@ -106,7 +110,7 @@ def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
     return NearMissPlan({**plan, "steps": steps}, repaired=plan)
 
 
-def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
+def _shift_dot(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
     """Yield other pairs whose joined name, with a dot, is the same."""
     head, dot, tail = capability.partition(".")
     if dot and tail:
@@ -118,7 +122,7 @@ def _shifted(adapter: str, capability: str) -> Iterator[tuple[str, str]]:
 
 def broken_args(drafter: Drafter) -> NearMissPlan | None:
     """Give a step args that break the schema of its tool in one place."""
-    tools = [tool for tool in usable(drafter) if tool.args_schema is not None]
+    tools = [tool for tool in usable_tools(drafter) if tool.args_schema is not None]
     opening = opened_plan(drafter, tools)
     if opening is None:
         return None
@@ -127,7 +131,7 @@ def broken_args(drafter: Drafter) -> NearMissPlan | None:
     validator = compile_schema(tool.args_schema)
     options = [
         {"args": args}
-        for args in _disturbed(step.get("args", {}), tool)
+        for args in _disturb_args(step.get("args", {}), tool)
         # Without an argument, what evidence must say about it is not said either.
         if len(schema_faults(validator, args)) == 1
         and not faults_of(drafter.bounds, tool, step, args=args)
@@ -136,7 +140,7 @@ def broken_args(drafter: Drafter) -> NearMissPlan | None:
     return with_one_of(drafter, plan, tools, options)
 
 
-def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
+def _disturb_args(args: Json, tool: ToolCapability) -> Iterator[Json]:
     """Yield the args with one missing, one of another type, or one too many."""
     for name in args:
         yield {key: value for key, value in args.items() if key != name}
@@ -151,7 +155,7 @@ def _disturbed(args: Json, tool: ToolCapability) -> Iterator[Json]:
 def confined_content(drafter: Drafter) -> NearMissPlan | None:
     """Send content of a class that the spec confines."""
     bounds, texts = drafter.bounds, texts_to_keep_in(drafter.bounds)
-    tools = [t for t in usable(drafter) if MODE_RANK[t.approval_mode] >= MODE_RANK["network"]]
+    tools = [t for t in usable_tools(drafter) if MODE_RANK[t.approval_mode] >= MODE_RANK["network"]]
     opening = opened_plan(drafter, tools) if texts else None
     if opening is None:
         return None
@@ -167,27 +171,29 @@ def confined_content(drafter: Drafter) -> NearMissPlan | None:
 # Approval.
 
 
-def _over(drafter: Drafter, which: tuple[bool, bool]) -> tuple[Json, ToolCapability] | None:
+def _plan_over(drafter: Drafter, which: tuple[bool, bool]) -> tuple[Json, ToolCapability] | None:
     """Return a plan that calls a tool above the safety mode or the ceiling, and the tool."""
     bounds = drafter.bounds
-    return opened_plan(drafter, [tool for tool in bounds.tools if bounds.over(tool)[:2] == which])
+    return opened_plan(
+        drafter, [tool for tool in bounds.tools if bounds.over_limits(tool)[:2] == which]
+    )
 
 
 def over_safety_mode(drafter: Drafter) -> NearMissPlan | None:
     """Call a tool above the safety mode of the context."""
-    opening = _over(drafter, (True, False))
+    opening = _plan_over(drafter, (True, False))
     return NearMissPlan(opening[0]) if opening else None
 
 
 def over_ceiling(drafter: Drafter) -> NearMissPlan | None:
     """Call a tool above the ceiling of the spec."""
-    opening = _over(drafter, (False, True))
+    opening = _plan_over(drafter, (False, True))
     return NearMissPlan(opening[0]) if opening else None
 
 
-def unapproved(drafter: Drafter) -> NearMissPlan | None:
+def unapproved_call(drafter: Drafter) -> NearMissPlan | None:
     """Call a tool that needs an approval, without one."""
-    over = drafter.bounds.over
+    over = drafter.bounds.over_limits
     tools = [tool for tool in drafter.bounds.tools if over(tool) == (False, False, True)]
     opening = opened_plan(drafter, tools)
     return NearMissPlan(opening[0], unapproved=0, repaired=opening[0]) if opening else None

@@ -31,7 +31,7 @@ NEAR_MISSES: Final[tuple[Way, ...]] = (
     Way("confined_content", "surface", _BEYOND_SPEC, near_miss_scope.confined_content),
     Way("over_safety_mode", "approval", "approval_mode_mismatch", near_miss_scope.over_safety_mode),
     Way("over_ceiling", "approval", "approval_mode_mismatch", near_miss_scope.over_ceiling),
-    Way("unapproved", "approval", "approval_mode_mismatch", near_miss_scope.unapproved),
+    Way("unapproved", "approval", "approval_mode_mismatch", near_miss_scope.unapproved_call),
     Way(
         "approved_elsewhere",
         "approval",

@@ -35,7 +35,7 @@ def with_results(policy: Policy) -> CompiledContext:
     for tool in policy.tool:
         schema = tool.args_schema if isinstance(tool.args_schema, dict) else {}
         needs = needs_of(tool)
-        for name, path, value in _held(needs, schema):
+        for name, path, value in _held_values(needs, schema):
             if name not in there:
                 content = contents.setdefault(name, {})
                 _put(content, segments(path), value)
@@ -52,7 +52,7 @@ def with_results(policy: Policy) -> CompiledContext:
     )
 
 
-def _held(needs: Needs, schema: Json) -> Iterator[tuple[str, str, Any]]:
+def _held_values(needs: Needs, schema: Json) -> Iterator[tuple[str, str, Any]]:
     """Yield what evidence must hold: class, pointer and value, for each bound argument."""
     for name, bound in needs.bound.items():
         value = _value(schema.get("properties", {}).get(name, {}))

@@ -27,7 +27,7 @@ def chance(draw: st.DrawFn) -> bool:
     return draw(st.booleans())
 
 
-def some(draw: st.DrawFn, options: Sequence[_T]) -> list[_T]:
+def pick_some(draw: st.DrawFn, options: Sequence[_T]) -> list[_T]:
     """Return some of the options in their order, each at most once; shrink towards none."""
     return [option for option in options if chance(draw)]
 

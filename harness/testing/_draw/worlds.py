@@ -74,14 +74,16 @@ def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
     pairs = PAIRS[: draw(st.integers(least, len(PAIRS)))]
     refs = REFS[: draw(st.integers(0, len(REFS)))]
     tools = [
-        _grouped(draw, {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)})
+        _group_bindings(
+            draw, {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)}
+        )
         for pair in pairs
     ]
     items = [{"id": ref, **fields(draw, ITEM)} for ref in refs]
     return {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
 
 
-def _grouped(draw: st.DrawFn, tool: Json) -> Json:
+def _group_bindings(draw: st.DrawFn, tool: Json) -> Json:
     """Return the tool; where it binds several arguments, perhaps together."""
     names = list(tool.get("bound_args", ()))
     together = len(names) > 1 and chance(draw)

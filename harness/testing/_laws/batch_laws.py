@@ -25,8 +25,8 @@ def the_order_of_calls_does_not_matter(context: LawContext) -> None:
         return
     order = context.draw(st.permutations(range(len(steps))))
     altered = with_part(wire, "plan", steps=[steps[place] for place in order])
-    moved = _said(context, altered, order)
-    context.require(_said(context, wire) == moved, "in another order, it is other", altered)
+    moved = _count_said(context, altered, order)
+    context.require(_count_said(context, wire) == moved, "in another order, it is other", altered)
 
 
 def calls_never_back_each_other(context: LawContext) -> None:
@@ -35,15 +35,15 @@ def calls_never_back_each_other(context: LawContext) -> None:
     steps = wire["plan"]["steps"]
     if len(steps) < 2:
         return
-    said = _said(context, wire)
+    said = _count_said(context, wire)
     index = context.pick(range(len(steps)))
     altered = with_part(wire, "plan", steps=[steps[index]])
     together = Counter({one: count for one, count in said.items() if one[2] == index})
-    alone = _said(context, altered, [index])
+    alone = _count_said(context, altered, [index])
     context.require(together == alone, f"alone, step {index} is judged otherwise", altered)
 
 
-def _said(context: LawContext, wire: Json, order: list[int] | None = None) -> Counter[_Said]:
+def _count_said(context: LawContext, wire: Json, order: list[int] | None = None) -> Counter[_Said]:
     """Count what is said of each step, by its place in the original plan."""
     verdict = context.judge(wire)
     said: Counter[_Said] = Counter()

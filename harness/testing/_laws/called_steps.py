@@ -15,7 +15,7 @@ from harness.testing._laws.law_context import (
 _DEMANDS: Final = ("requires_evidence", "bound_args", "bound_together", "args_schema")
 
 
-def called(context: LawContext) -> tuple[int, int] | None:
+def pick_call(context: LawContext) -> tuple[int, int] | None:
     """Draw a step that calls a tool of the manifest: its index, and that of the tool; or None."""
     tools = context.wire["compiled"]["manifests"]["tool_manifest"]
     places = {(tool["adapter_id"], tool["capability_id"]): at for at, tool in enumerate(tools)}
@@ -45,7 +45,7 @@ def with_items(wire: Json, **contents: Any) -> Json:
     )
 
 
-def demanding(
+def with_demands(
     wire: Json, place: tuple[int, int], args: Json, refs: list[str], **needs: Any
 ) -> Json:
     """Return the proposal whose step has these args and refs and whose tool has only these needs.
@@ -59,7 +59,7 @@ def demanding(
     return with_step(altered, index, args=args, evidence_refs=refs, requires_evidence=[])
 
 
-def blamed(verdict: LawVerdict, index: int, check: str) -> list[Violation]:
+def blamed_violations(verdict: LawVerdict, index: int, check: str) -> list[Violation]:
     """Return the violations of a step that one check found."""
     violations = verdict.violations if isinstance(verdict, Refused) else ()
     return [one for one in violations if one.offending_step == index and one.check == check]

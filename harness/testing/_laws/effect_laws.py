@@ -6,7 +6,7 @@ from typing import Final
 from critic import Refused, digest
 from harness.canonical import canonical_json
 from harness.testing._draw.primitives import ABSENT, Json
-from harness.testing._laws.called_steps import blamed, called, with_items, with_tool
+from harness.testing._laws.called_steps import blamed_violations, pick_call, with_items, with_tool
 from harness.testing._laws.law_context import LawContext, with_part, with_step
 
 _SECRET: Final = "a confined text"  # noqa: S105 - not a password
@@ -17,7 +17,7 @@ _MOST_LISTED: Final = 1000
 
 def confined_content_is_not_sent(context: LawContext) -> None:
     """A call that leaves is refused before it is sent where its args hold confined content."""
-    place = called(context)
+    place = pick_call(context)
     if place is None:
         return
     index, position = place
@@ -26,7 +26,7 @@ def confined_content_is_not_sent(context: LawContext) -> None:
     wire = with_step(wire, index, args={"x": ["so:", f"it is {_SECRET}!"]})
     for mode in (context.pick(_LEAVING), context.pick(_STAYING)):
         altered = with_tool(wire, position, approval_mode=mode, args_schema=ABSENT)
-        found = blamed(context.judge(altered), index, "surface")
+        found = blamed_violations(context.judge(altered), index, "surface")
         sent = any(str(one.path).startswith(f"/steps/{index}/args") for one in found)
         must = mode in _LEAVING
         context.require(sent == must, f"confined content in a {mode} call", altered)
@@ -34,11 +34,11 @@ def confined_content_is_not_sent(context: LawContext) -> None:
 
 def a_repeat_over_turns_asks(context: LawContext) -> None:
     """A destructive call that an earlier plan made asks a person, and is never just repeated."""
-    place = called(context)
+    place = pick_call(context)
     if place is None:
         return
     index, position = place
-    altered = _destructive(context, position)
+    altered = _make_destructive(context, position)
     step = altered["plan"]["steps"][index]
     call = {
         "adapter_id": step["adapter_id"],
@@ -48,7 +48,7 @@ def a_repeat_over_turns_asks(context: LawContext) -> None:
     altered = with_part(altered, "ctx", spent={"calls": [call]})
     again = [
         one
-        for one in blamed(context.judge(altered), index, "loop")
+        for one in blamed_violations(context.judge(altered), index, "loop")
         if one.path == f"/steps/{index}"
     ]
     earlier = [_call(one) for one in altered["plan"]["steps"][:index]]
@@ -58,7 +58,7 @@ def a_repeat_over_turns_asks(context: LawContext) -> None:
     context.require(asks != within, "a repeat over turns asks, one in a plan never", altered)
 
 
-def _destructive(context: LawContext, position: int) -> Json:
+def _make_destructive(context: LawContext, position: int) -> Json:
     wire = with_part(context.wire, "ctx", approvals=ABSENT, safety_mode="destructive")
     return with_tool(wire, position, approval_mode="destructive")
 

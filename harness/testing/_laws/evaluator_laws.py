@@ -58,15 +58,15 @@ def _answer(evaluator: OwnEvaluator, run: Run) -> JudgedRun:
         raise _Crashed from error
 
 
-def _spelled(verdict: JudgedRun) -> str:
+def _spell_verdict(verdict: JudgedRun) -> str:
     return repr((verdict.score, verdict.status, tuple(verdict.findings)))
 
 
 def is_deterministic(evaluator: OwnEvaluator, run: Run, _guard: EvaluatorRunner) -> None:
     """The same run gets the same verdict, and so does a copy of it."""
-    first = _spelled(_answer(evaluator, run))
+    first = _spell_verdict(_answer(evaluator, run))
     for again in (run, run.model_copy(deep=True)):
-        other = _spelled(_answer(evaluator, again))
+        other = _spell_verdict(_answer(evaluator, again))
         _require(other == first, f"first {first}, then {other}", run)
 
 
@@ -146,7 +146,7 @@ def _check(
     guard: EvaluatorRunner,
     settings: hypothesis_settings,
 ) -> None:
-    def tried(run: Run) -> None:
+    def try_law(run: Run) -> None:
         try:
             law(evaluator, run, guard)
         except _Crashed:
@@ -156,5 +156,5 @@ def _check(
             raise LawBroken(message) from None
 
     # Hypothesis keeps failures by the name of the test, and each law has its own.
-    tried.__name__ = tried.__qualname__ = law.__name__
-    settings(given(source)(tried))()
+    try_law.__name__ = try_law.__qualname__ = law.__name__
+    settings(given(source)(try_law))()

@@ -7,7 +7,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from harness.testing._draw.primitives import Json
-from harness.testing._laws.called_steps import blamed, called, demanding, with_items
+from harness.testing._laws.called_steps import (
+    blamed_violations,
+    pick_call,
+    with_demands,
+    with_items,
+)
 from harness.testing._laws.law_context import LawContext
 
 _OPEN: Final = {"required": ["open"], "properties": {"open": {"const": True}}}
@@ -71,12 +76,12 @@ def a_group_needs_one_item(context: LawContext) -> None:
 
 def _check(context: LawContext, cases: Iterable[_Case]) -> None:
     """Require as many violations of check 4 at the step as each case says."""
-    place = called(context)
+    place = pick_call(context)
     if place is None:
         return
     for what, count, contents, args, needs in cases:
-        altered = demanding(
+        altered = with_demands(
             with_items(context.wire, **contents), place, args, list(contents), **needs
         )
-        found = len(blamed(context.judge(altered), place[0], "evidence"))
+        found = len(blamed_violations(context.judge(altered), place[0], "evidence"))
         context.require(found == count, f"{what}: {found} violations, not {count}", altered)

@@ -101,11 +101,13 @@ class LawContext:
             return
         lines = [what, f"proposal: {json.dumps(self.wire)}"]
         lines += [f"altered: {json.dumps(altered)}"] if altered is not None else []
-        lines += [f"verdict: {self._shown(self.wire)}"]
-        lines += [f"verdict on altered: {self._shown(altered)}"] if altered is not None else []
+        lines += [f"verdict: {self._show_verdict(self.wire)}"]
+        lines += (
+            [f"verdict on altered: {self._show_verdict(altered)}"] if altered is not None else []
+        )
         raise LawBroken("\n".join(lines))
 
-    def _shown(self, wire: Json) -> str:
+    def _show_verdict(self, wire: Json) -> str:
         try:
             return json.dumps(self._verdict(wire).wire())
         except Exception as error:

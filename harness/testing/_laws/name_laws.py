@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from critic import MODE_RANK
 from harness.testing._draw.primitives import Json
 from harness.testing._laws.law_context import LawContext, with_manifest
-from harness.testing._laws.renaming_laws import named_back, renamed
+from harness.testing._laws.renaming_laws import named_back, rename_all
 
 _MANIFESTS = ("tool_manifest", "evidence_manifest")
 
@@ -18,7 +18,7 @@ def unrelated_entries_change_nothing(context: LawContext) -> None:
     Except a tool that is the first to list an output, confined content, and a source.
     """
     altered = context.loose
-    for manifest, entry in zip(_MANIFESTS, _unrelated(context), strict=True):
+    for manifest, entry in zip(_MANIFESTS, _draw_unrelated(context), strict=True):
         entries = altered["compiled"]["manifests"][manifest]
         first = context.draw(st.booleans())
         more = [entry, *entries] if first else [*entries, entry]
@@ -26,7 +26,7 @@ def unrelated_entries_change_nothing(context: LawContext) -> None:
     context.require_same(context.judge(context.loose), altered, "an unrelated entry")
 
 
-def _unrelated(context: LawContext) -> tuple[Json, Json]:
+def _draw_unrelated(context: LawContext) -> tuple[Json, Json]:
     """Draw a tool and an evidence item that look like those of the proposal."""
     manifests = context.wire["compiled"]["manifests"]
     confined = context.wire["spec"].get("confined_evidence", ())
@@ -55,7 +55,7 @@ def manifest_order_is_irrelevant(context: LawContext) -> None:
 
 def renaming_changes_nothing(context: LawContext) -> None:
     """Renaming ids, classes and outputs throughout changes nothing in a verdict but the names."""
-    altered, names = renamed(context.loose)
+    altered, names = rename_all(context.loose)
     before, after = context.judge(context.loose), context.judge(altered)
     same = named_back(after.wire(), names) == before.wire()
     context.require(same, "renamed, it gets another verdict", altered)

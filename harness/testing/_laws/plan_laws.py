@@ -27,7 +27,7 @@ def appended_steps_keep_the_violations_of_steps(context: LawContext) -> None:
     proposal = context.proposal
     drawn = context.draw(hostile_plans(proposal.compiled, proposal.spec, proposal.ctx))
     step = next(iter(drawn.wire()["steps"]), {"kind": "reason"})
-    altered = _appended(context.wire, step)
+    altered = _append_step(context.wire, step)
     before, after = context.judge(proposal), context.judge(altered)
     blamed = marks(before)
     for mark in list(blamed):
@@ -46,11 +46,11 @@ def an_idle_step_cures_nothing(context: LawContext) -> None:
     tool = {**idle, "approval_mode": "read_only", "produces": []}
     tools = context.wire["compiled"]["manifests"]["tool_manifest"]
     surfaced = with_manifest(context.wire, "tool_manifest", [*tools, tool])
-    altered = _appended(surfaced, {"kind": "tool", **idle})
+    altered = _append_step(surfaced, {"kind": "tool", **idle})
     context.require_kept(context.judge(surfaced), altered, "an idle step")
 
 
-def _appended(wire: Json, step: Json) -> Json:
+def _append_step(wire: Json, step: Json) -> Json:
     return with_part(wire, "plan", steps=[*wire["plan"]["steps"], step])
 
 
@@ -62,7 +62,7 @@ def claims_only_add(context: LawContext) -> None:
     index = context.pick(range(len(steps)))
     name, claim = context.pick(_claims(context, steps[index]))
     altered = with_step(context.wire, index, **{name: claim})
-    if not _approved(altered):
+    if not _is_approved(altered):
         before = context.judge(context.proposal)
         context.require_kept(before, altered, f"a claim in {name} of step {index}")
 
@@ -85,7 +85,7 @@ def a_named_trace_only_adds(context: LawContext) -> None:
     trace = context.pick((context.wire["ctx"]["trace_id"], "zz"))
     without = with_part(context.wire, "plan", trace_id=ABSENT)
     altered = with_part(context.wire, "plan", trace_id=trace)
-    if not _approved(altered):
+    if not _is_approved(altered):
         context.require_kept(context.judge(without), altered, f"naming the trace {trace}")
 
 
@@ -97,12 +97,12 @@ def omitted_outputs_only_add(context: LawContext) -> None:
     omitted = context.pick(outputs)
     fewer = [output for output in outputs if output != omitted]
     altered = with_part(context.wire, "plan", declared_outputs=fewer)
-    if not _approved(altered):
+    if not _is_approved(altered):
         before = context.judge(context.proposal)
         context.require_kept(before, altered, f"omitting the output {omitted}")
 
 
-def _approved(wire: Json) -> bool:
+def _is_approved(wire: Json) -> bool:
     """Return whether an approval covers the altered plan, and so may lift other violations."""
     plan_digest = digest(build(Plan, wire["plan"]))
     approvals = wire["ctx"].get("approvals", [])

@@ -23,7 +23,7 @@ Place = tuple[int, str]
 
 def untrusted_text_never_allows(context: LawContext) -> None:
     """Text that nobody asked for never turns ask or refuse into allow, but for one-time codes."""
-    wire = _bare(context)
+    wire = _without_approvals(context)
     if not _is_judged(wire):
         return
     words = " ".join(f"id {value}" for value in said_in(wire["plan"]))
@@ -56,7 +56,7 @@ def less_authority_never_widens(context: LawContext) -> None:
     if not _is_judged(wire) or not facts:
         return
     fact = context.pick(facts)
-    altered = _without(wire, fact)
+    altered = _drop_fact(wire, fact)
     secret = set() if fact in ("own", "hosts") else {"secret"}
     require_no_wider(context, wire, altered, TARGETS | secret, f"leaving out {fact}")
 
@@ -68,7 +68,7 @@ def fewer_items_never_widen(context: LawContext) -> None:
     before what is the session's own, and only the latter ties a call to the request: see
     `_floor_of_own`.
     """
-    wire = _bare(context)
+    wire = _without_approvals(context)
     items = wire["compiled"]["manifests"]["evidence_manifest"]
     removable = [index for index, item in enumerate(items) if _contests_nothing(wire, item)]
     if not _is_judged(wire) or not removable:
@@ -87,7 +87,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
 
     It is not stricter either, but for what is read next.
     """
-    wire = _bare(context)
+    wire = _without_approvals(context)
     if not _is_judged(wire):
         return
     closed, opened = (with_part(wire, "spec", provenance=mode) for mode in _MODES)
@@ -162,7 +162,7 @@ def _is_judged(wire: Json) -> bool:
     return "provenance" in wire["spec"]
 
 
-def _bare(context: LawContext) -> Json:
+def _without_approvals(context: LawContext) -> Json:
     return with_part(context.wire, "ctx", approvals=ABSENT)
 
 
@@ -197,7 +197,7 @@ def _facts(ctx: Json) -> list[str]:
     ]
 
 
-def _without(wire: Json, fact: str) -> Json:
+def _drop_fact(wire: Json, fact: str) -> Json:
     if fact not in _SESSION:
         return with_part(wire, "ctx", **{fact: ABSENT})
     session = {name: value for name, value in wire["ctx"]["session"].items() if name != fact}

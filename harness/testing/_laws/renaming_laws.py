@@ -24,7 +24,7 @@ _CONTENTS: Final = frozenset(
 )
 
 
-def renamed(wire: Json) -> tuple[Json, dict[str, str]]:
+def rename_all(wire: Json) -> tuple[Json, dict[str, str]]:
     """Return the proposal in new names, and the old name of each new one.
 
     Approvals of the plan become approvals of the renamed plan. New names sort as the old ones do,
@@ -52,12 +52,12 @@ def _new_names(wire: Json) -> dict[str, str]:
     if "provenance" in wire["spec"]:
         named = [*wire["compiled"]["manifests"]["tool_manifest"], *wire["plan"]["steps"]]
         kept = {one["capability_id"] for one in named if "capability_id" in one}
-        kept |= {one["capability_id"] for one in _ran(wire["ctx"])}
+        kept |= {one["capability_id"] for one in _tools_ran(wire["ctx"])}
     ordered = sorted(found, key=lambda old: (len(old), old))
     return {old: old if old in kept else f"Zq{place:05}qZ" for place, old in enumerate(ordered)}
 
 
-def _ran(ctx: Json) -> list[Json]:
+def _tools_ran(ctx: Json) -> list[Json]:
     return [*ctx.get("scope", ()), *ctx.get("session", {}).get("ran", ())]
 
 
@@ -82,11 +82,11 @@ def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
         if name in _CONTENTS:
             yield name, part
         elif name in _NAMED:
-            yield name, _new(part, names)
+            yield name, _rename_part(part, names)
         elif name == "bound_args":
-            yield name, {argument: _new(bound, names) for argument, bound in part.items()}
+            yield name, {argument: _rename_part(bound, names) for argument, bound in part.items()}
         elif name == "output_schemas":
-            yield name, {_new(output, names): schema for output, schema in part.items()}
+            yield name, {_rename_part(output, names): schema for output, schema in part.items()}
         elif isinstance(part, dict):
             yield name, _walk(part, names)
         elif isinstance(part, list):
@@ -96,9 +96,11 @@ def _fields(value: Json, names: dict[str, str]) -> Iterator[tuple[str, Any]]:
             yield name, part
 
 
-def _new(old: Any, names: dict[str, str]) -> Any:
+def _rename_part(old: Any, names: dict[str, str]) -> Any:
     if isinstance(old, list):
-        return [_new(name, names) for name in old]
+        return [_rename_part(name, names) for name in old]
     if isinstance(old, dict):  # a demand or a binding
-        return {key: _new(part, names) if key in _CLASSES else part for key, part in old.items()}
+        return {
+            key: _rename_part(part, names) if key in _CLASSES else part for key, part in old.items()
+        }
     return names.setdefault(old, old)

@@ -65,7 +65,7 @@ def _is_allowed(answer: Any) -> bool:
     return bool(answer) and answer.get("action") == "allow"
 
 
-def _asked(make: MakeGuard) -> _Session:
+def _asking_session(make: MakeGuard) -> _Session:
     return _Session(make, asks=True)
 
 
@@ -78,7 +78,7 @@ def _of_sessions(make: MakeGuard) -> tuple[Equality, ...]:
     return (
         of("calls", lambda near: _is_allowed(_Session(make).send("calls", **_again(near)))),
         of("a result", lambda near: _Session(make).result(session=near) is None),
-        of("an answer", lambda near: _is_allowed(_asked(make).answer(session=near))),
+        of("an answer", lambda near: _is_allowed(_asking_session(make).answer(session=near))),
         of("words", lambda near: _Session(make).send("said", session=near, text="go on") is None),
         of("its end", lambda near: "status" in _Session(make).send("close", session=near)),
         of("a permit", lambda near: _is_text(near) and _Session(make).redeems(session=near)),
@@ -147,20 +147,20 @@ def _withdraws(make: MakeGuard, call: Any) -> bool:
 
 def _of_answers(make: MakeGuard) -> tuple[Equality, ...]:
     """Return what an answer is compared with: the plan that is asked about, and what was denied."""
-    digest = _asked(make).ruling["plan_digest"]
+    digest = _asking_session(make).ruling["plan_digest"]
     other = _Session(make, asks=True, args={**_ARGS, "cents": 2}).ruling["plan_digest"]
     return (
         Equality(
             "the plan of an answer",
             digest,
-            lambda near: _is_allowed(_asked(make).answer(plan_digest=near)),
+            lambda near: _is_allowed(_asking_session(make).answer(plan_digest=near)),
             "digest",
             also={"another plan": other},
         ),
         Equality(
             "a yes",
             True,
-            lambda near: _is_allowed(_asked(make).answer(yes=near)),
+            lambda near: _is_allowed(_asking_session(make).answer(yes=near)),
             "json",
         ),
         Equality(
@@ -173,7 +173,7 @@ def _of_answers(make: MakeGuard) -> tuple[Equality, ...]:
 
 
 def _is_denied(make: MakeGuard, **call: Any) -> bool:
-    session = _asked(make)
+    session = _asking_session(make)
     session.answer(yes=False)
     return bool(session.calls(id="again", **call).get("note") == _NOTE)
 

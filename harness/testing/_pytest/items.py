@@ -27,7 +27,9 @@ class NotReplayed(Exception):
     """A case, a record or a log does not hold. The message says why, ready to print."""
 
 
-def collected(session: pytest.Session, place: Path | str, *, update: bool) -> Iterator[pytest.Item]:
+def collect_items(
+    session: pytest.Session, place: Path | str, *, update: bool
+) -> Iterator[pytest.Item]:
     """Yield the items of one case file, or of one log: a file, or a URL, which is a text."""
     for item in _source(session, place).collect():
         if isinstance(item, CaseItem):
@@ -158,7 +160,7 @@ class RecordItem(ReplayItem):
         """
         done = self.session.stash.setdefault(_REPLAYED, {})
         if self._place not in done:
-            done[self._place] = _replayed(self._place)
+            done[self._place] = _replay_log(self._place)
         answers = done[self._place]
         answer = answers.by_name.get(self.name)
         if answer is None:
@@ -197,7 +199,7 @@ class _Replayed(NamedTuple):
 _REPLAYED: Final = pytest.StashKey[dict[Path | str, _Replayed]]()
 
 
-def _replayed(place: Path | str) -> _Replayed:
+def _replay_log(place: Path | str) -> _Replayed:
     answers: dict[str, ReplayResult] = {}
     try:
         with SqlDecisionLog.open_for_reading(place) as log:

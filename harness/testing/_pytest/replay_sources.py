@@ -44,33 +44,33 @@ def source_files(paths: Iterable[Path]) -> list[Path]:
     sources: dict[Path, Path] = {}
     for path in paths:
         try:
-            below = [path] if path.is_file() else list(_below(path))
+            below = [path] if path.is_file() else list(_files_below(path))
             replayable = [file for file in below if file.suffix == ".json" or is_log(file)]
         except OSError as error:
             reason = escape_text(error.strerror or type(error).__name__).lower()
-            raise NoSource(f"{_shown(path)}: {reason}") from None
+            raise NoSource(f"{_show_path(path)}: {reason}") from None
         if not replayable:
-            raise NoSource(f"{_shown(path)}: {_why(path)}")
+            raise NoSource(f"{_show_path(path)}: {_why_no_source(path)}")
         for file in replayable:
             sources.setdefault(file.resolve(), file)
     return list(sources.values())
 
 
-def _below(root: Path) -> Iterator[Path]:
+def _files_below(root: Path) -> Iterator[Path]:
     for path in sorted(root.iterdir()):
         if path.name.startswith("."):
             continue
         if path.is_dir():
-            yield from () if path.is_symlink() else _below(path)
+            yield from () if path.is_symlink() else _files_below(path)
         elif path.is_file():
             yield path
 
 
-def _why(path: Path) -> str:
+def _why_no_source(path: Path) -> str:
     if path.is_file():
         return "is neither a case file (*.json) nor a decision log"
     return "this folder holds neither a case file (*.json) nor a decision log"
 
 
-def _shown(path: Path) -> str:
+def _show_path(path: Path) -> str:
     return escape_text(without_passwords(str(path))[-200:])

@@ -37,9 +37,9 @@ class _BrokenClock:
 def an_allowed_batch_runs_once(stage: Stage) -> None:
     """What is allowed runs once, the model reads the results, and the guard is told them."""
     played = stage.play()
-    stage.ran(played, *ALL_RAN, why="an allowed batch has to run, each call once")
-    stage.told(played, "paid", "c1")
-    stage.told(played, "done", "c2")
+    stage.require_ran(played, *ALL_RAN, why="an allowed batch has to run, each call once")
+    stage.require_told(played, "paid", "c1")
+    stage.require_told(played, "done", "c2")
     stage.went_on(played)
     outputs = {call.output for call in _calls_of_last_run(played) if call.output}
     stage.require(outputs == {"paid", "done"}, "the guard was not told the results", played)
@@ -49,15 +49,15 @@ def a_refused_batch_runs_nothing(stage: Stage) -> None:
     """Where one call is refused nothing runs; each call is told why, and the agent goes on."""
     for text in ("", "one moment"):
         played = stage.play(policy=policy_of_scene("local_write"), text=text)
-        stage.ran(played, why="a refused batch ran")
-        stage.told(played, "approval_mode_mismatch", "c1", "c2")
+        stage.require_ran(played, why="a refused batch ran")
+        stage.require_told(played, "approval_mode_mismatch", "c1", "c2")
         stage.went_on(played)
 
 
 def a_halt_ends_the_run(stage: Stage) -> None:
     """With `on_refusal = "halt"` nothing runs, and the run ends with the verdict."""
     played = stage.play(policy=policy_of_scene("local_write", on_refusal="halt"))
-    stage.ran(played, why="a refused batch ran")
+    stage.require_ran(played, why="a refused batch ran")
     stage.require(played.trace.said is None, "the agent went on", played)
     ruling = getattr(played.trace.ended, "ruling", None)
     verdict = getattr(getattr(ruling, "ruling", None), "verdict", None)
@@ -73,22 +73,22 @@ def a_broken_guard_runs_nothing(stage: Stage) -> None:
     ):
         for shadow in (False, True):
             policy = policy_of_scene("destructive", shadow=shadow)
-            stage.ran(stage.play(policy=policy, **how), why=f"it ran with {[*how]} broken")
+            stage.require_ran(stage.play(policy=policy, **how), why=f"it ran with {[*how]} broken")
 
 
 def a_broken_integration_runs_nothing(stage: Stage) -> None:
     """Where the integration itself raises, at the plan seam or the call seam, nothing runs."""
     for method in ("began", "rule", "start"):
-        with stage.broken(method):
-            stage.ran(stage.play(), why=f"it ran though {method} raised")
+        with stage.break_seam(method):
+            stage.require_ran(stage.play(), why=f"it ran though {method} raised")
 
 
 def a_shadow_runs_and_hides_nothing(stage: Stage) -> None:
     """A shadow runs everything, tells no refusal, hides no tool, and records the verdict."""
     for mode, asks in (("local_write", False), ("destructive", True)):
         played = stage.play(policy=policy_of_scene(mode, asks=asks, shadow=True))
-        stage.ran(played, *ALL_RAN, why="a shadow stopped a call")
-        stage.told(played, "done", "c2")
+        stage.require_ran(played, *ALL_RAN, why="a shadow stopped a call")
+        stage.require_told(played, "done", "c2")
         stage.went_on(played)
         verdicts = [decision.report.verify for decision in played.log.decisions[:1]]
         recorded = any(isinstance(verdict, Refused) for verdict in verdicts)
@@ -101,26 +101,28 @@ def an_unknown_tool_runs_nothing(stage: Stage) -> None:
     """A call of a tool that the policy, or the framework, does not know refuses the batch."""
     for tool in ("drop_table", "no_such_tool", "drop table"):
         unknown = AskedCall("c2", tool, {"name": "orders"})
-        stage.ran(stage.play((LOOKUP, unknown)), why=f"a batch with {tool} ran")
+        stage.require_ran(stage.play((LOOKUP, unknown)), why=f"a batch with {tool} ran")
 
 
 def unreadable_arguments_run_nothing(stage: Stage) -> None:
     """Arguments that are not one strict JSON object refuse the batch."""
     for args in _UNREADABLE:
         unreadable = AskedCall("c2", "issue_refund", args)
-        stage.ran(stage.play((LOOKUP, unreadable)), why=f"a batch with the arguments {args} ran")
+        stage.require_ran(
+            stage.play((LOOKUP, unreadable)), why=f"a batch with the arguments {args} ran"
+        )
 
 
 def huge_numbers_run_nothing(stage: Stage) -> None:
     """An integer that JSON readers round refuses the batch."""
     huge = AskedCall("c2", "issue_refund", {"order_id": "1", "cents": 2**60})
-    stage.ran(stage.play((LOOKUP, huge)), why="a batch with 2^60 ran")
+    stage.require_ran(stage.play((LOOKUP, huge)), why="a batch with 2^60 ran")
 
 
 def two_calls_with_one_id_run_nothing(stage: Stage) -> None:
     """Calls of a turn that cannot be told apart refuse it."""
     for second in (LOOKUP, REFUND._replace(id="c1")):
-        stage.ran(stage.play((LOOKUP, second)), why="two calls with one id ran")
+        stage.require_ran(stage.play((LOOKUP, second)), why="two calls with one id ran")
 
 
 def rewritten_arguments_are_refused(stage: Stage) -> None:
@@ -134,9 +136,11 @@ def spent_steps_count_across_turns(stage: Stage) -> None:
     """What ran in one turn is spent in the next."""
     budget = {"max_steps": 3, "bucket_tokens": 1000}
     policy = policy_of_scene("destructive", budget=budget)
-    turns = [_renamed(turn) for turn in range(3)]
+    turns = [_rename_calls(turn) for turn in range(3)]
     played = stage.play(*turns, policy=policy)
-    stage.ran(played, *ALL_RAN, why="two turns of two calls each ran with a budget of three steps")
+    stage.require_ran(
+        played, *ALL_RAN, why="two turns of two calls each ran with a budget of three steps"
+    )
 
 
 def the_ruling_is_recorded_before_a_tool_starts(stage: Stage) -> None:
@@ -149,7 +153,7 @@ def the_ruling_is_recorded_before_a_tool_starts(stage: Stage) -> None:
 def a_failed_call_is_told(stage: Stage) -> None:
     """A tool that raises is not recorded as completed, and nothing else runs in its place."""
     played = stage.play((LOOKUP,), failing=True)
-    stage.ran(played, "lookup 1", why="it ran again")
+    stage.require_ran(played, "lookup 1", why="it ran again")
     statuses = [call.status for call in _calls_of_last_run(played)]
     stage.require(bool(statuses), "the guard was not told that the call ended", played)
     stage.require("completed" not in statuses, "the failure is recorded as success", played)
@@ -158,14 +162,14 @@ def a_failed_call_is_told(stage: Stage) -> None:
 def a_sub_agent_is_guarded(stage: Stage) -> None:
     """What a sub-agent asks for is ruled on like the calls of the agent that runs it."""
     played = stage.play(has_sub_agent=True, policy=policy_of_scene("local_write"))
-    stage.ran(played, why="a refused batch of a sub-agent ran")
+    stage.require_ran(played, why="a refused batch of a sub-agent ran")
     played = stage.play(has_sub_agent=True)
-    stage.ran(played, *ALL_RAN, why="an allowed batch of a sub-agent has to run")
+    stage.require_ran(played, *ALL_RAN, why="an allowed batch of a sub-agent has to run")
     stage.went_on(played)
     budget = {"max_steps": 2, "bucket_tokens": 1000}
     spent = policy_of_scene("destructive", budget=budget)
     played = stage.play(has_sub_agent=True, policy=spent)
-    stage.ran(played, why="a sub-agent did not spend from the budget of the session")
+    stage.require_ran(played, why="a sub-agent did not spend from the budget of the session")
 
 
 def _calls_of_last_run(played: Played) -> Sequence[ToolCall]:
@@ -173,5 +177,5 @@ def _calls_of_last_run(played: Played) -> Sequence[ToolCall]:
     return [call for run in runs if run is not None for call in run.calls]
 
 
-def _renamed(turn: int) -> tuple[AskedCall, ...]:
+def _rename_calls(turn: int) -> tuple[AskedCall, ...]:
     return tuple(call._replace(id=f"{call.id}-{turn}") for call in WHOLE_BATCH)

@@ -68,21 +68,23 @@ class Stage:
         )
         return Played(scene, self._play(scene), kept)
 
-    def asking(self, replies: Mapping[str, CallReply] | None, *turns: Any, **how: Any) -> Played:
+    def play_asking(
+        self, replies: Mapping[str, CallReply] | None, *turns: Any, **how: Any
+    ) -> Played:
         """Play a scene in which refunds need a person, who gives these replies each time."""
         policy = how.pop("policy", None) or policy_of_scene("destructive", asks=True)
-        answers = None if replies is None else lambda calls: _of(replies, calls)
+        answers = None if replies is None else lambda calls: _replies_of(replies, calls)
         return self.play(*turns, policy=policy, replies=answers, **how)
 
-    def broken(self, method: str) -> AbstractContextManager[Any]:
+    def break_seam(self, method: str) -> AbstractContextManager[Any]:
         """Return a context in which a seam of every integration raises."""
         return patch.object(GuardedSession, method, side_effect=RuntimeError("a bug"))
 
-    def ran(self, played: Played, *expected: str, why: str) -> None:
+    def require_ran(self, played: Played, *expected: str, why: str) -> None:
         """Require that exactly these calls ran, in any order."""
         self.require(sorted(played.scene.ran) == sorted(expected), why, played)
 
-    def told(self, played: Played, words: str, *calls: str) -> None:
+    def require_told(self, played: Played, words: str, *calls: str) -> None:
         """Require that the model was told these words for each call."""
         for call in calls:
             told = played.trace.told.get(call, "")
@@ -103,5 +105,5 @@ class Stage:
             raise SeamBroken(f"{self._law}: {why}. What happened: {journal}, ended by {ended!r}")
 
 
-def _of(replies: Mapping[str, CallReply], calls: Any) -> Mapping[str, CallReply]:
+def _replies_of(replies: Mapping[str, CallReply], calls: Any) -> Mapping[str, CallReply]:
     return {call: replies.get(call, replies.get("*", NO)) for call in calls}

@@ -93,7 +93,7 @@ def check_guard(
     body, meets = _LAWS[law]
     met = Counter[str]()
 
-    def tried(data: st.DataObject) -> None:
+    def try_law(data: st.DataObject) -> None:
         __tracebackhide__ = True
         try:
             draw: Any = data.draw
@@ -102,8 +102,8 @@ def check_guard(
             said = describe_guard_law(law)
             raise LawBroken(f"law {law} is broken: {said}\n{broken}") from None
 
-    tried.__name__ = tried.__qualname__ = law
-    quiet_settings(settings)(given(st.data())(tried))()
+    try_law.__name__ = try_law.__qualname__ = law
+    quiet_settings(settings)(given(st.data())(try_law))()
     missed = [name for name in meets if not {name} & {*cannot, *_beyond(policy)} and not met[name]]
     if missed:
         raise LawBroken(f"law {law} says nothing here: no stream met {', '.join(missed)}")

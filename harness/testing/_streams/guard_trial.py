@@ -93,7 +93,7 @@ class _DigestNamer:
         """Begin before any ruling."""
         self._ruled: dict[str, list[str]] = {}
 
-    def sent(self, event: Json) -> Json:
+    def send_event(self, event: Json) -> Json:
         """Return an event as it is sent."""
         names = {LAST_DIGEST: -1, EARLIER_DIGEST: -2}
         at = names.get(event.get("plan_digest", ""))
@@ -122,7 +122,7 @@ def play(
     answers: list[Json | None] = []
     with open_guard(policy, log) as guard:
         for event in events:
-            named = namer.sent(event)
+            named = namer.send_event(event)
             answer = guard.take(named)
             namer.note(answer)
             sent.append(named)
@@ -137,7 +137,9 @@ def is_error(answer: Json | None) -> bool:
     return answer is not None and "error" in answer
 
 
-def interleaved(one: Sequence[Json], other: Sequence[Json], order: Iterable[bool]) -> list[Json]:
+def interleave_streams(
+    one: Sequence[Json], other: Sequence[Json], order: Iterable[bool]
+) -> list[Json]:
     """Return two streams as one: at each place, the order says whether the second goes on."""
     left = [[*reversed(one)], [*reversed(other)]]
     merged = [left[second].pop() for second in order if left[second]]

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from harness.testing._draw.primitives import Json
 from harness.testing._laws.renaming_laws import named_back
-from harness.testing._streams.guard_trial import PlayedStream, interleaved, is_error
-from harness.testing._streams.stream_trial import StreamTrial, recorded
+from harness.testing._streams.guard_trial import PlayedStream, interleave_streams, is_error
+from harness.testing._streams.stream_trial import StreamTrial, recorded_decisions
 
 NEAR_SESSIONS: Final = (
     ("a", "b"),
@@ -32,21 +32,21 @@ def two_streams_are_answered_as_each_alone(trial: StreamTrial) -> None:
     """Two sessions whose events mix are answered, and recorded, as each of them alone."""
     names = trial.pick(NEAR_SESSIONS)
     streams = [trial.stream(name) for name in names]
-    mixed = trial.play(interleaved(streams[0], streams[1], trial.draw(_ORDER)))
+    mixed = trial.play(interleave_streams(streams[0], streams[1], trial.draw(_ORDER)))
     halted = 0
     for name, stream in zip(names, streams, strict=True):
         alone, among = trial.play(stream), mixed.of(name)
         same = (alone.events, alone.answers) == (among.events, among.answers)
         trial.require(same, f"session {name!r} is answered otherwise among others", mixed, alone)
-        kept = recorded(alone) == recorded(among)
+        kept = recorded_decisions(alone) == recorded_decisions(among)
         trial.require(kept, f"session {name!r} is recorded otherwise among others", mixed, alone)
-        halted += _halted(trial, alone)
+        halted += _has_halted(trial, alone)
         trial.met["asked and answered"] += _asks_and_answers(alone)
     trial.met["both halted"] += halted == len(names)
     trial.met["near ids"] += names != NEAR_SESSIONS[0]
 
 
-def _halted(trial: StreamTrial, played: PlayedStream) -> bool:
+def _has_halted(trial: StreamTrial, played: PlayedStream) -> bool:
     halts = trial.policy.guard.on_refusal == "halt"
     return halts and any(a.get("action") == "refuse" for a in played.answers if a)
 
@@ -64,14 +64,14 @@ def renamed_ids_rename_the_answers(trial: StreamTrial) -> None:
     plain = trial.draw(st.booleans())
     stream = trial.stream()
     names = _new_names(stream, plain=plain)
-    before, after = trial.play(stream), trial.play([_renamed(event, names) for event in stream])
+    before, after = trial.play(stream), trial.play([_rename_ids(event, names) for event in stream])
     old = {new: name for name, new in names.items()}
-    answers = [_told(_renamed(one, old), old, plain=plain) for one in after.answers]
-    same = [_told(one, {}, plain=plain) for one in before.answers] == answers
+    answers = [_strip_answer(_rename_ids(one, old), old, plain=plain) for one in after.answers]
+    same = [_strip_answer(one, {}, plain=plain) for one in before.answers] == answers
     trial.require(same, "other ids are answered otherwise", before, after)
     trial.require(_digests(before) == _digests(after), "other plans are the same", before, after)
-    kept = [[_told(one._asdict(), {}, plain=plain) for one in recorded(before)]]
-    kept += [[_told(one._asdict(), old, plain=plain) for one in recorded(after)]]
+    kept = [[_strip_answer(one._asdict(), {}, plain=plain) for one in recorded_decisions(before)]]
+    kept += [[_strip_answer(one._asdict(), old, plain=plain) for one in recorded_decisions(after)]]
     trial.require(
         kept[0] == kept[1] or not plain, "other ids are recorded otherwise", before, after
     )
@@ -88,7 +88,7 @@ def _new_names(stream: list[Json], *, plain: bool) -> dict[str, str]:
     }
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+def _rename_ids(value: Any, names: Mapping[str, str]) -> Any:
     """Return an event or an answer with the ids of its sessions and calls replaced."""
     if not isinstance(value, dict):
         return value
@@ -102,7 +102,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     return changed
 
 
-def _told(answer: Any, names: Mapping[str, str], *, plain: bool) -> Any:
+def _strip_answer(answer: Any, names: Mapping[str, str], *, plain: bool) -> Any:
     """Return an answer without digests; where ids are odd, without the words that quote them."""
     if plain:
         return named_back(_without(answer, _DIGESTS), dict(names))
@@ -141,7 +141,7 @@ def what_was_taken_in_is_not_taken_in_again(trial: StreamTrial) -> None:
             continue
         if event["event"] == "answer" or trial.draw(st.integers(0, 3)):  # answers are few
             place = trial.pick(places)
-            again.setdefault(place, []).append((at, _altered(trial, event)))
+            again.setdefault(place, []).append((at, _alter_event(trial, event)))
     events: list[Json] = []
     repeats: list[bool] = []
     for at, event in enumerate([*once.events, {}]):
@@ -156,7 +156,9 @@ def what_was_taken_in_is_not_taken_in_again(trial: StreamTrial) -> None:
             trial.met[f"{event['event']} again"] += 1
             trial.require(is_error(answer), f"{event['event']} is taken in twice", once, twice)
     trial.require(kept == [*once.answers], "what comes again changes something", once, twice)
-    trial.require(recorded(once) == recorded(twice), "it is recorded twice", once, twice)
+    trial.require(
+        recorded_decisions(once) == recorded_decisions(twice), "it is recorded twice", once, twice
+    )
 
 
 def _taken_in(played: PlayedStream) -> Iterator[tuple[int, Json]]:
@@ -175,7 +177,7 @@ def _wrong_places(played: PlayedStream, at: int) -> Iterator[int]:
             return
 
 
-def _altered(trial: StreamTrial, event: Json) -> Json:
+def _alter_event(trial: StreamTrial, event: Json) -> Json:
     """Return an event of the same ids, the same or with another content."""
     others: dict[str, Json] = {
         "open": {"request": "Do it all"},
@@ -194,6 +196,6 @@ def a_session_that_is_opened_again_is_a_new_one(trial: StreamTrial) -> None:
     both = trial.play([*before, *alone.events])
     later = both.answers[len(before) :]
     trial.require(later == alone.answers, "the session before it counts", alone, both)
-    mine = recorded(alone)
-    kept = recorded(both)[len(both.decisions) - len(mine) :]
+    mine = recorded_decisions(alone)
+    kept = recorded_decisions(both)[len(both.decisions) - len(mine) :]
     trial.require(mine == kept, "the session before it is recorded with it", alone, both)

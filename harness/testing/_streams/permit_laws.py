@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from harness.guard import CallPermit
 from harness.single_use import PermitError
 from harness.testing._draw.primitives import Json
-from harness.testing._streams.guard_trial import GuardOnTrial, interleaved, is_error
+from harness.testing._streams.guard_trial import GuardOnTrial, interleave_streams, is_error
 from harness.testing._streams.stream_trial import StreamTrial
 
 _SESSIONS: Final = ("s", "S")
@@ -84,5 +84,5 @@ def a_permit_stands_until_its_call_ends(trial: StreamTrial) -> None:
     """A permit is good once, for its own call, until a result, the same id again, or the end."""
     streams = [trial.stream(name) for name in _SESSIONS]
     order = trial.draw(st.lists(st.booleans(), max_size=24))
-    played = trial.play(interleaved(streams[0], streams[1], order), _PermitWatch(trial))
+    played = trial.play(interleave_streams(streams[0], streams[1], order), _PermitWatch(trial))
     trial.require(len(played.answers) == sum(map(len, streams)), "an event has no answer", played)

@@ -69,7 +69,7 @@ class KeptDecision(NamedTuple):
     note: str | None
 
 
-def recorded(played: PlayedStream) -> list[KeptDecision]:
+def recorded_decisions(played: PlayedStream) -> list[KeptDecision]:
     """Return what was recorded, with approvals numbered by the records of their own session."""
     numbers: dict[str, str] = {}
     kept: list[KeptDecision] = []

@@ -51,18 +51,18 @@ class SessionModel:
         self.named = now if "as_of" in event else self.named
         kind = event["event"]
         if kind == "result":
-            self._ended(event, now)
+            self._note_end(event, now)
         if kind in ("calls", "answer"):
-            self._ruled(event, answer or {}, now)
+            self._note_ruling(event, answer or {}, now)
 
-    def _ended(self, event: Json, now: datetime) -> None:
+    def _note_end(self, event: Json, now: datetime) -> None:
         kept = [event[name] for name in ("output", "error") if event.get(name) is not None]
         count = max(len(kept), event["status"] == "completed")
         seconds = self.expires_after.get(self.awaited.pop(event["id"]))
         until = None if seconds is None else now + timedelta(seconds=seconds)
         self.expiries += [until] * count
 
-    def _ruled(self, event: Json, answer: Json, now: datetime) -> None:
+    def _note_ruling(self, event: Json, answer: Json, now: datetime) -> None:
         asked = None
         if "calls" in event:
             asked = _Asked(event["calls"], answer["plan_digest"], now, [*self.expiries])

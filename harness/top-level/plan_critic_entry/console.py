@@ -21,9 +21,9 @@ def main() -> int:
 
 
 def _command_line() -> int:
-    from plan_critic_entry.shadowing import shadowed  # noqa: PLC0415 - see above
+    from plan_critic_entry.shadowing import shadowed_packages  # noqa: PLC0415 - see above
 
-    lines = shadowed()
+    lines = shadowed_packages()
     # `critic doctor` says more about it, as long as the command line itself can be imported.
     if "harness" in lines or (lines and sys.argv[1:2] != ["doctor"]):
         sys.stderr.write("".join(f"critic: {line}\n" for line in lines.values()))

@@ -59,15 +59,15 @@ def answered_by_service(words: list[str]) -> int | None:
         answer = _answer(words[0], options)
     except (Exception, KeyboardInterrupt):  # whatever it is, the work is done here
         return None
-    return _printed(*answer)
+    return _print_answer(*answer)
 
 
 def _answer(agent: str, options: Options) -> ServiceAnswer:
     """Return the answer of the service. Standard input is read only if there is one."""
     places = dict(options)
     policy = _content(places["--policy"])
-    with _connected(places["--socket"]) as service:
-        return _asked(service, request_of(agent, options, policy, _event()))
+    with _connect_service(places["--socket"]) as service:
+        return _ask_service(service, request_of(agent, options, policy, _event()))
 
 
 def _event() -> bytes:
@@ -143,7 +143,7 @@ def _content(path: str) -> bytes:
         return file.read(MOST_BYTES + 1)
 
 
-def _connected(path: str) -> socket.socket:
+def _connect_service(path: str) -> socket.socket:
     """Return a connection to the service of this user at a path.
 
     Raises:
@@ -172,7 +172,7 @@ def _require_own(service: socket.socket) -> None:
         raise ValueError("another user listens")
 
 
-def _asked(service: socket.socket, request: bytes) -> ServiceAnswer:
+def _ask_service(service: socket.socket, request: bytes) -> ServiceAnswer:
     ends = time.monotonic() + _SECONDS
     service.sendall(request)
     received = bytearray()
@@ -182,7 +182,7 @@ def _asked(service: socket.socket, request: bytes) -> ServiceAnswer:
     return answer_of(bytes(received))
 
 
-def _printed(status: int, out: str, err: str) -> int:
+def _print_answer(status: int, out: str, err: str) -> int:
     """Print an answer at once. One that cannot be printed blocks: the agent may not have it."""
     rest = out.encode()
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from plan_critic_entry.shadowing import shadowed
+from plan_critic_entry.shadowing import shadowed_packages
 
 _MARKER = "critic_laws"
 _FIXTURE = "critic_law"
@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--critic-update rewrites what --critic-replay PATH names: add it")
     if not paths:
         return
-    if lines := shadowed():
+    if lines := shadowed_packages():
         raise pytest.UsageError(f"--critic-replay: {'; '.join(lines.values())}")
     config.pluginmanager.register(import_module("harness.testing.plugin"), "plan-critic-replay")
 
@@ -64,7 +64,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker(_MARKER)
     if marker is None:
         pytest.fail("the fixture critic_law needs the marker critic_laws(...)", pytrace=False)
-    if lines := shadowed():
+    if lines := shadowed_packages():
         pytest.fail(f"critic_laws: {'; '.join(lines.values())}", pytrace=False)
     laws = _laws_of(marker)
     cases = [(laws, name) for name in laws.names]

@@ -38,7 +38,7 @@ def _imported_from(name: str) -> str | None:
     return folders[0] if folders else spec.origin
 
 
-def shadowed() -> dict[str, str]:
+def shadowed_packages() -> dict[str, str]:
     """Return a line for each package that cannot be imported as ours: what is wrong, and the fix.
 
     By name of the package; empty when all three are plan-critic's. Lines are safe to print.

@@ -124,13 +124,13 @@ class Setting:
         if found is None:
             if len(self._facts) >= _MOST_FACTS:
                 self._facts.clear()
-            found = self._facts[step] = self._found(step)
+            found = self._facts[step] = self._find_bits(step)
         return found
 
-    def _found(self, step: str) -> StepFacts:
+    def _find_bits(self, step: str) -> StepFacts:
         data = f'{{"declared_outputs":[],"steps":[{step}]}}'.encode()
         case = prepare_plan(self._ctx, self._compiled, self._spec, parse(Plan, data, len(data)))
-        bits = self._covered(case) | self._pinned(case)
+        bits = self._covered_bits(case) | self._pinned_bits(case)
         if case.steps[0][1].rank == _DESTRUCTIVE_RANK:
             bits |= DESTRUCTIVE
         for check in CHECKS:
@@ -138,11 +138,11 @@ class Setting:
                 bits |= 0 if found.step is None else _bit(found)
         return StepFacts(bits, planned_tokens(case))
 
-    def _covered(self, case: PreparedPlan) -> int:
+    def _covered_bits(self, case: PreparedPlan) -> int:
         uncovered = unproduced_outputs(case, {*self.required})
         return sum(bit for name, bit in self._outputs.items() if name not in uncovered)
 
-    def _pinned(self, case: PreparedPlan) -> int:
+    def _pinned_bits(self, case: PreparedPlan) -> int:
         class_of = case.surface.class_at(self._ctx.as_of)
         pinned = {class_of(ref) for ref in case.steps[0][2]["evidence_refs"] or ()}
         return sum(bit for name, bit in self._classes.items() if name in pinned)
@@ -169,7 +169,7 @@ class TimedSettings:
         """Return whether each plan has to be judged by itself."""
         return self._proposal is None
 
-    def at(self, expired: int) -> Setting:
+    def setting_at(self, expired: int) -> Setting:
         """Return the setting in which so many expiries are over; -1: the time is not known."""
         found = self._kept.get(expired)
         if found is None:
@@ -177,10 +177,10 @@ class TimedSettings:
                 raise ValueError("these plans are judged one by one")
             if len(self._kept) >= _MOST_TIMES:
                 self._kept.clear()
-            found = self._kept[expired] = Setting(self._moved(self._proposal, expired))
+            found = self._kept[expired] = Setting(self._move_moment(self._proposal, expired))
         return found
 
-    def _moved(self, proposal: Proposal, expired: int) -> Proposal:
+    def _move_moment(self, proposal: Proposal, expired: int) -> Proposal:
         moment = None
         if self._expiries and expired >= 0:
             # What expires at a time has expired then.
@@ -197,7 +197,7 @@ class ChangedSettings:
         self._reader = RowReader()
         self._kept: dict[tuple[str, str, str], TimedSettings] = {}
 
-    def of(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
+    def settings_of(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
         """Return what the texts of a shared context become.
 
         Raises:
@@ -206,17 +206,17 @@ class ChangedSettings:
         key = ctx, compiled, spec
         found = self._kept.pop(key, None)
         if found is None:
-            found = self._made(*key)
+            found = self._make_settings(*key)
         self._kept[key] = found  # the last that was used
         if len(self._kept) > self._most:
             del self._kept[next(iter(self._kept))]
         return found
 
-    def _made(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
+    def _make_settings(self, ctx: str, compiled: str, spec: str) -> TimedSettings:
         recorded = Proposal(
             ctx=row_context(PlanRow(ctx=ctx, trace_id="any")),
-            compiled=self._reader.shared(CompiledContext, compiled),
-            spec=self._reader.shared(DecisionSpec, spec),
+            compiled=self._reader.shared_envelope(CompiledContext, compiled),
+            spec=self._reader.shared_envelope(DecisionSpec, spec),
             plan=Plan(steps=(), declared_outputs=()),
         )
         if recorded.ctx.approvals:

@@ -61,20 +61,20 @@ class PlanJudge:
         self._makes_turns_anew = change.policy is not None
         self._reader, self._scratch = RowReader(), Scratch()
 
-    def compared(self, file: PlanFile) -> Iterator[Compared | PlanTally | LeftOutTally]:
+    def compare_file(self, file: PlanFile) -> Iterator[Compared | PlanTally | LeftOutTally]:
         """Yield what is shown in the order of the records, and the counts of all other plans.
 
         Raises:
             harness.what_if.columns.column_reading.PlansUnusable: the file is damaged.
         """
         for group in file.groups():
-            with file.reading():
-                yield from self._compared(group)
+            with file.blame_file():
+                yield from self._compare_group(group)
 
-    def _compared(self, group: PlanGroup) -> Iterator[Compared | PlanTally | LeftOutTally]:
+    def _compare_group(self, group: PlanGroup) -> Iterator[Compared | PlanTally | LeftOutTally]:
         asked = np.ones(len(group), np.bool_)
         if self._key is not None:
-            left_out = group.keyed(self._key)
+            left_out = group.other_decisions(self._key)
             asked = ~left_out
             if records := int((left_out & group.is_decision).sum()):
                 yield LeftOutTally(records)
@@ -86,7 +86,7 @@ class PlanJudge:
             alone[judged] |= changed | group.drifted[judged]
         if alone.any():
             alone = np.isin(group.seq, group.seq[alone])
-        yield from _counted(group, after, asked & group.judged & ~alone)
+        yield from _count_cells(group, after, asked & group.judged & ~alone)
         yield from self._one_by_one(group, after, np.flatnonzero(alone))
 
     def answers(self, group: PlanGroup, wanted: PlanMarks) -> Answers:
@@ -97,7 +97,9 @@ class PlanJudge:
         plans, texts = group.plans(), [group.texts(name) for name in _SHARED]
         steps, declared = group.texts("plan_steps"), group.texts("declared_outputs")
         for rows, numbers in _by_context(group, wanted):
-            settings = self._settings.of(*(one[at] for one, at in zip(texts, numbers, strict=True)))
+            settings = self._settings.settings_of(
+                *(one[at] for one, at in zip(texts, numbers, strict=True))
+            )
             if settings.by_plan:
                 continue
             for chosen, setting in _by_time(group, rows, settings):
@@ -144,7 +146,7 @@ def _agrees(one: Compared, code: int, row: PlanRow) -> bool:
     return is_before and (code == UNKNOWN or answer_entry(one.after) == ANSWERS[code])
 
 
-def _counted(group: PlanGroup, after: Answers, rows: PlanMarks) -> Iterator[PlanTally]:
+def _count_cells(group: PlanGroup, after: Answers, rows: PlanMarks) -> Iterator[PlanTally]:
     size = len(ANSWERS)
     cells = group.before[rows].astype(np.int64) * size + after[rows]
     plans = np.bincount(cells, minlength=size * size)
@@ -176,9 +178,9 @@ def _by_time(
 ) -> Iterator[tuple[Numbers, Setting]]:
     """Yield the rows of each time between what expires, in their setting."""
     if not settings.expiries:
-        yield rows, settings.at(0)
+        yield rows, settings.setting_at(0)
         return
     over = np.searchsorted(np.array(settings.expiries), group.as_of_us[rows], side="right")
     over[~group.has_time[rows]] = -1
     for one in np.unique(over).tolist():
-        yield rows[over == one], settings.at(one)
+        yield rows[over == one], settings.setting_at(one)

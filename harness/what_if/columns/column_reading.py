@@ -64,14 +64,14 @@ class PlanFile:
             PlansUnusable: they are not, or the file is damaged.
         """
         self._where = escape_text(str(path))
-        with self.reading():
+        with self.blame_file():
             self._file = pyarrow.parquet.ParquetFile(
                 path, page_checksum_verification=True, pre_buffer=False
             )
             _check_count(self._file.metadata)
-        self.check = self._checked(self._file.schema_arrow)
+        self.check = self._check_schema(self._file.schema_arrow)
 
-    def _checked(self, schema: Any) -> LogCheck:
+    def _check_schema(self, schema: Any) -> LogCheck:
         known = (schema.metadata or {}).items()
         about = {key.decode(errors="replace"): one.decode(errors="replace") for key, one in known}
         written = about.get(FORMAT_KEY)
@@ -119,7 +119,7 @@ class PlanFile:
         """
         end = 0
         for number in range(self._file.num_row_groups):
-            with self.reading():
+            with self.blame_file():
                 group = PlanGroup(self, number)
                 if self._last is not None:
                     end = group.end_after(end)
@@ -133,11 +133,11 @@ class PlanFile:
         Raises:
             PlansUnusable: the file is damaged.
         """
-        with self.reading():
+        with self.blame_file():
             return self._file.read_row_group(number, columns=list(names), use_threads=False)
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def blame_file(self) -> Iterator[None]:
         """Take what fails inside for damage of the file.
 
         Raises:
@@ -166,19 +166,19 @@ class PlanGroup:
         table = file.table(number, _JUDGED)
         self._columns = {name: _one_chunk(table.column(name)) for name in _JUDGED}
         self.seq: Numbers = self._numbers("seq")
-        self.is_decision: PlanMarks = ~self._known("attempt")
-        self.judged: PlanMarks = self._known("answer")
-        self.not_judged: PlanMarks = self._known("not_judged")
+        self.is_decision: PlanMarks = ~self._known_rows("attempt")
+        self.judged: PlanMarks = self._known_rows("answer")
+        self.not_judged: PlanMarks = self._known_rows("not_judged")
         self.drifted: PlanMarks = self._marks("drifted")
         self.of_guard: PlanMarks = self._marks("of_guard")
-        self.has_time: PlanMarks = self._known("as_of_us")
+        self.has_time: PlanMarks = self._known_rows("as_of_us")
         self.as_of_us: Numbers = self._numbers("as_of_us")
         self.before: Answers = self._answers()
-        self._ends = np.where(self._known("upto"), self._numbers("upto"), self.seq)
+        self._ends = np.where(self._known_rows("upto"), self._numbers("upto"), self.seq)
         if (self._ends < self.seq).any():  # fewer records than none would be counted
             raise ValueError("a row of missing records ends before it begins")
         for name in ("ctx", "compiled", "spec", "declared_outputs"):
-            known = self._known(name)
+            known = self._known_rows(name)
             if (self.judged & ~known).any():
                 raise ValueError(f"a plan has no {name}")
             if (known & ~self.judged).any():  # it would be in no count
@@ -216,11 +216,11 @@ class PlanGroup:
             self._marks("other_trace"),
         )
 
-    def keyed(self, decision_key: str) -> PlanMarks:
+    def other_decisions(self, decision_key: str) -> PlanMarks:
         """Return the rows of other decisions than this one, as far as their spec is known."""
         texts = self.texts("decision_key")
         number = texts.index(decision_key) if decision_key in texts else -1
-        found: PlanMarks = self._known("decision_key") & (self.codes("decision_key") != number)
+        found: PlanMarks = self._known_rows("decision_key") & (self.codes("decision_key") != number)
         return found
 
     def codes(self, name: str) -> Codes:
@@ -249,7 +249,7 @@ class PlanGroup:
             ]
             yield from map(PlanRow._make, zip(*columns, strict=True))
 
-    def _known(self, name: str) -> PlanMarks:
+    def _known_rows(self, name: str) -> PlanMarks:
         column = self._columns[name]
         if not column.null_count:
             return np.ones(len(column), np.bool_)

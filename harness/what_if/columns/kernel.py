@@ -123,9 +123,9 @@ def answers(
     numbers[:] = plans.steps.values  # once, and not for each table
     values = scratch.numbers("values", numbers.size)
     steps = Lists(plans.steps.starts, numbers)
-    bits = _reduced(np.bitwise_or, bits_of, steps, values)
+    bits = _reduce_steps(np.bitwise_or, bits_of, steps, values)
     situation = bits & _SITUATION
-    undeclared = _marked(plans.declared, lacks)
+    undeclared = _mark_codes(plans.declared, lacks)
     missing = ~bits & (setting.outputs | setting.classes)
     uncovered = undeclared | plans.other_trace | (missing & setting.outputs != 0)
     situation |= uncovered * np.int64(UNCOVERED)
@@ -133,8 +133,8 @@ def answers(
         situation |= (missing & setting.classes != 0) * np.int64(EVIDENCE)
     loops = plans.out_of_order | (plans.spent_steps + lengths > limits.max_steps)
     situation |= loops * np.int64(LOOP)
-    situation[_repeating(plans, bits_of)] |= LOOP
-    tokens = _reduced(np.add, tokens_of, steps, values)
+    situation[_repeating_plans(plans, bits_of)] |= LOOP
+    tokens = _reduce_steps(np.add, tokens_of, steps, values)
     tokens += plans.spent_tokens
     situation |= (tokens > limits.bucket_tokens) * np.int64(OVER_BUDGET)
     found = _ANSWER_OF.take(situation)
@@ -154,7 +154,7 @@ def _tables(
     return bits, tokens
 
 
-def _marked(codes: Codes, is_marked: Callable[[int], bool]) -> PlanMarks:
+def _mark_codes(codes: Codes, is_marked: Callable[[int], bool]) -> PlanMarks:
     """Return the marks of numbers, each of which is asked about once."""
     size = int(codes.max()) + 1 if codes.size else 0
     marks = np.zeros(size, np.bool_)
@@ -163,7 +163,7 @@ def _marked(codes: Codes, is_marked: Callable[[int], bool]) -> PlanMarks:
     return marks.take(codes)
 
 
-def _reduced(how: np.ufunc, table: Numbers, lists: Lists, values: Numbers) -> Numbers:
+def _reduce_steps(how: np.ufunc, table: Numbers, lists: Lists, values: Numbers) -> Numbers:
     """Return for each plan what the values of its steps are together; 0 for no steps."""
     is_filled, starts = lists.lengths() != 0, lists.starts[:-1]
     if not values.size:
@@ -176,7 +176,7 @@ def _reduced(how: np.ufunc, table: Numbers, lists: Lists, values: Numbers) -> Nu
     return found
 
 
-def _repeating(plans: Plans, bits_of: Numbers) -> Numbers:
+def _repeating_plans(plans: Plans, bits_of: Numbers) -> Numbers:
     """Return the plans that make a destructive call twice."""
     repeats = plans.repeats
     if not repeats.values.size:

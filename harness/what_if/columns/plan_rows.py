@@ -59,7 +59,7 @@ class RowWriter:
             answer=answer_entry(one.before).text,
             drifted=one.drifted,
             of_guard=is_of_session(one.proposal),
-            ctx=_json(_shared(wire)),
+            ctx=_json(_shared_context(wire)),
             trace_id=ctx.trace_id,
             run_id=ctx.run_id,
             tenant_id=ctx.tenant_id,
@@ -112,7 +112,7 @@ def _is_out_of_order(plan: Plan) -> bool:
     return any(found.step is not None for found in check_loop(case))
 
 
-def _shared(wire: dict[str, Any]) -> dict[str, Any]:
+def _shared_context(wire: dict[str, Any]) -> dict[str, Any]:
     """Return a context without what differs from plan to plan."""
     kept = {name: value for name, value in wire.items() if name not in _OWN}
     if "spent" in kept:
@@ -145,14 +145,14 @@ class RowReader:
         compiled = row.compiled or ""
         proposal = Proposal(
             ctx=row_context(row),
-            compiled=self.shared(CompiledContext, compiled),
-            spec=self.shared(DecisionSpec, row.spec or ""),
+            compiled=self.shared_envelope(CompiledContext, compiled),
+            spec=self.shared_envelope(DecisionSpec, row.spec or ""),
             plan=_plan_of(row),
         )
         before, key = verify_proposal(proposal), sha256(compiled.encode())
         return RecordedPlan(seq, row.attempt, proposal, key, before, row.drifted)
 
-    def shared(self, model: type[EnvelopeT], text: str) -> EnvelopeT:
+    def shared_envelope(self, model: type[EnvelopeT], text: str) -> EnvelopeT:
         """Return the envelope in a text, the same object for the same text where it is kept.
 
         Raises:
@@ -160,7 +160,7 @@ class RowReader:
         """
         found: EnvelopeT | None = self._kept.pop((model, text), None)
         if found is None:
-            found = _parsed(model, text)
+            found = _parse_text(model, text)
         self._kept[model, text] = found
         if len(self._kept) > _MOST_KEPT:
             del self._kept[next(iter(self._kept))]
@@ -188,13 +188,13 @@ def _plan_of(row: PlanRow) -> Plan:
     own = {name: one for name, one in ids.items() if one is not None}
     members = f'"declared_outputs":{row.declared_outputs},"steps":[{",".join(row.plan_steps)}]'
     text = f"{{{members}}}"
-    return _parsed(Plan, text) if not own else _with_ids(_parsed(Plan, text), own)
+    return _parse_text(Plan, text) if not own else _with_ids(_parse_text(Plan, text), own)
 
 
 def _with_ids(plan: Plan, ids: dict[str, str]) -> Plan:
     return Plan(steps=plan.steps, declared_outputs=plan.declared_outputs, **ids)
 
 
-def _parsed(model: type[EnvelopeT], text: str) -> EnvelopeT:
+def _parse_text(model: type[EnvelopeT], text: str) -> EnvelopeT:
     data = text.encode()
     return parse(model, data, len(data))

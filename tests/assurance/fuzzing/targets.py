@@ -18,7 +18,7 @@ from harness.record import (
     Head,
     RawRecord,
     draft,
-    sealed,
+    seal_record,
 )
 from harness.replay.engine import replay
 from harness.wire import InvalidInput, build, parse, parse_json, verify_bytes
@@ -77,7 +77,7 @@ def decision() -> Decision:
 @cache
 def kept() -> Kept:
     drafted = draft(decision())
-    return Kept(RawRecord(*sealed(drafted, Head(0, GENESIS))), drafted.bodies)
+    return Kept(RawRecord(*seal_record(drafted, Head(0, GENESIS))), drafted.bodies)
 
 
 @cache

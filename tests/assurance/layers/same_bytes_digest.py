@@ -13,7 +13,7 @@ from critic import Proposal, Run, consolidate, digest, score, verify_proposal
 from evals.timestamps import parse_time
 from harness.canonical import canonical_bytes, canonical_json
 from harness.cases import Case, run_case
-from harness.record import GENESIS, Decision, Head, draft, sealed
+from harness.record import GENESIS, Decision, Head, draft, seal_record
 from harness.wire import parse
 from tests.support.large_cases import every_case
 
@@ -49,7 +49,7 @@ def recorded(given: Proposal, run: Run | None) -> list[bytes]:
         "report": report,
         **({} if kept is None else {"run": kept}),
     }
-    body = sealed(draft(Decision(**parts)), Head(0, GENESIS)).body
+    body = seal_record(draft(Decision(**parts)), Head(0, GENESIS)).body
     sent = verdict.__pydantic_serializer__.to_json(verdict, exclude_none=True)
     return [*digests, sent, canonical_bytes(report), body]
 

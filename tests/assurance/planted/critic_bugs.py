@@ -53,7 +53,7 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "joined-tool-keys",
         "tools are looked up by a joined name, so a.b + c is a + b.c",
         (
-            Edit(_SURFACE, "_Tools({key: _tool", '_Tools({("", ".".join(key)): _tool'),
+            Edit(_SURFACE, "_Tools({key: _make_entry", '_Tools({("", ".".join(key)): _make_entry'),
             Edit(
                 "critic/prepared.py",
                 '_CALL: Final = itemgetter("adapter_id", "capability_id")',
@@ -114,8 +114,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "approval-only-above-tier",
         _APPROVAL,
         "a step at the tier itself needs no approval",
-        "if tool.rank >= tier_rank and not case.approved(index):",
-        "if tool.rank > tier_rank and not case.approved(index):",
+        "if tool.rank >= tier_rank and not case.is_approved(index):",
+        "if tool.rank > tier_rank and not case.is_approved(index):",
     ),
     slip(
         "one-rank-above-passes",
@@ -153,8 +153,8 @@ CRITIC_BUGS: Final[tuple[Bug, ...]] = (
         "only-own-requirements",
         _REVIEW,
         "only what the step demands of itself is demanded",
-        "self._unmet(needs.demands, claims",
-        "self._unmet((), claims",
+        "self._unmet_demands(needs.demands, claims",
+        "self._unmet_demands((), claims",
         hole="omitted",
     ),
     slip(

@@ -51,8 +51,9 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "one-backed-leaf-is-enough",
         _EVIDENCE,
         "an argument passes as soon as one of its values is backed",
-        "elif unbacked(given[name].values, self.backings(bound, by_class), bound.at):",
-        "elif len(unbacked(every := given[name].values, self.backings(bound, by_class), bound.at))"
+        "elif unbacked_values(given[name].values, self.backings(bound, by_class), bound.at):",
+        "elif len(unbacked_values(every := given[name].values, self.backings(bound, by_class), "
+        "bound.at))"
         " == len(every):",
     ),
     slip(
@@ -80,8 +81,8 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "approval-of-any-plan",
         _APPROVAL,
         "an approval covers a plan if it is of it or simply unexpired",
-        "if approval.plan_digest in names and unexpired",
-        "if approval.plan_digest in names or unexpired",
+        "if approval.plan_digest in names and is_unexpired",
+        "if approval.plan_digest in names or is_unexpired",
     ),
     slip(
         "approval-for-no-step",
@@ -94,8 +95,8 @@ EVALS_BUGS: Final[tuple[Bug, ...]] = (
         "approval-never-expires",
         _APPROVAL,
         "the expiry of an approval is not looked at",
-        "and unexpired(approval.expires_at, self._ctx.as_of)",
-        "and unexpired(None, self._ctx.as_of)",
+        "and is_unexpired(approval.expires_at, self._ctx.as_of)",
+        "and is_unexpired(None, self._ctx.as_of)",
     ),
     slip(
         "run-of-another-trace",

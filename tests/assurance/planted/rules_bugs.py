@@ -66,7 +66,7 @@ _WHAT_LEAVES: Final[tuple[Bug, ...]] = (
         "numbers-leak",
         _CONFINEMENT,
         "a confined number that is sent as a number is not found",
-        "            yield _spelled(current)\n",
+        "            yield _spell_number(current)\n",
         "            yield from ()\n",
     ),
     slip(
@@ -106,13 +106,13 @@ _TURNS: Final[tuple[Bug, ...]] = (
         _LOOP,
         "an approval clears a repeat within the plan",
         "        if call in made:\n",
-        "        if call in made and not case.approved(index):\n",
+        "        if call in made and not case.is_approved(index):\n",
     ),
     slip(
         "repeat-never-cleared",
         _LOOP,
         "an approval does not clear a repeat over turns",
-        "in case.made and not case.approved(index):",
+        "in case.made and not case.is_approved(index):",
         "in case.made:",
     ),
     slip(

@@ -37,7 +37,7 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "result-taken-twice",
         _SESSION,
         "a call that ended may end again",
-        "open_calls=_without(self.open_calls, call_id),",
+        "open_calls=_drop_entry(self.open_calls, call_id),",
         "open_calls=self.open_calls,",
     ),
     slip(
@@ -100,7 +100,7 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "turn-counted-as-a-step",
         _LEDGER,
         "a turn of several calls spends one step",
-        "steps=_count(self.steps + len(batch.calls))",
-        "steps=_count(self.steps + 1)",
+        "steps=_bound_count(self.steps + len(batch.calls))",
+        "steps=_bound_count(self.steps + 1)",
     ),
 )

@@ -101,7 +101,7 @@ _WORTHS: Final[tuple[Bug, ...]] = (
         "approval-of-a-value-never-expires",
         FILES.facts,
         "a value stays approved after its approval has expired",
-        "one.value for one in approved if unexpired(one.expires_at, as_of)",
+        "one.value for one in approved if is_unexpired(one.expires_at, as_of)",
         "one.value for one in approved",
     ),
     slip(
@@ -210,7 +210,7 @@ _TOOLS: Final[tuple[Bug, ...]] = (
         FILES.judge,
         "an approval of the plan clears a value that is refused",
         "        if finding.level == REFUSE:\n",
-        "        if finding.level == REFUSE and not self._case.approved(index):\n",
+        "        if finding.level == REFUSE and not self._case.is_approved(index):\n",
     ),
     slip(
         "fetch-by-any-locator",

@@ -2,12 +2,12 @@
 
 import pytest
 
-from critic.provenance.roles import Placed, placed, role_tree, without_role
+from critic.provenance.roles import Placed, placed_values, role_tree, without_role
 from tests.support.model.facts import Json
 
 
 def found(arg_roles: Json, args: Json) -> list[tuple[str, tuple[str, ...]]]:
-    every = placed(role_tree(arg_roles), args)
+    every = placed_values(role_tree(arg_roles), args)
     return [("/".join(map(str, one.path)), one.roles) for one in every if one.roles]
 
 
@@ -36,7 +36,7 @@ def test_roles_are_those_of_names_and_places(arg_roles: Json, expected: list[obj
 
 @pytest.mark.parametrize("arg_roles", [None, {}])
 def test_without_any_role_every_scalar_is_a_recipient(arg_roles: Json | None) -> None:
-    every = list(placed(role_tree(arg_roles), {"a": [1, {"b": None}], "c": {}}))
+    every = list(placed_values(role_tree(arg_roles), {"a": [1, {"b": None}], "c": {}}))
     assert every == [
         Placed(("a", 0), 1, ("recipient",)),
         Placed(("a", 1, "b"), None, ("recipient",)),
@@ -55,5 +55,5 @@ def test_deep_arguments_are_walked_without_recursion() -> None:
     deep: object = "x"
     for _ in range(5000):
         deep = [deep]
-    (only,) = placed(role_tree({"a": "object"}), {"a": deep})
+    (only,) = placed_values(role_tree({"a": "object"}), {"a": deep})
     assert len(only.path) == 5001

@@ -32,13 +32,13 @@ def index_of(items: list[EvidenceItem], as_of: datetime | None) -> SeenItems:
     index = SeenItems(["sender"])
     for one in items:
         index.add(one)
-    index.at(as_of)
+    index.move_to(as_of)
     return index
 
 
 def assert_shown(index: SeenItems, said: dict[str, EvidenceItem], as_of: datetime | None) -> None:
     """Each value is said by one item, as the text of a public source that the request names."""
-    index.at(as_of)
+    index.move_to(as_of)
     fresh, every = both_seen(index)
     for value, one in said.items():
         has_expired = as_of is None or one.expires_at is None or one.expires_at <= as_of
@@ -58,7 +58,7 @@ def test_an_index_shows_what_has_not_expired_wherever_it_grew_and_moved(
     for order, first in product(permutations(items), MOMENTS):
         index = SeenItems()
         for as_of, one in zip(moments, order, strict=True):
-            index.at(as_of)
+            index.move_to(as_of)
             index.add(one)
         for as_of in (first, NINE, None, TEN, ELEVEN, TEN, NINE):
             assert_shown(index, said, as_of)
@@ -67,11 +67,11 @@ def test_an_index_shows_what_has_not_expired_wherever_it_grew_and_moved(
 def test_what_is_fresh_and_what_was_ever_seen_are_one_while_nothing_has_expired() -> None:
     index = SeenItems()
     assert is_one(index)
-    index.at(NINE)
+    index.move_to(NINE)
     index.add(*numbered(item("alpha-1", **until(TEN))))
     assert is_one(index)
     for as_of, one in ((NINE, True), (TEN, False), (NINE, True), (None, False)):
-        index.at(as_of)
+        index.move_to(as_of)
         assert is_one(index) == one
 
 
@@ -156,7 +156,7 @@ def test_tables_of_runs_are_as_of_the_moment_too() -> None:
     items = numbered(*(item(f"x {value}", standing="named", **until(end)) for end in ends))
     index = index_of(items, NINE)
     for as_of, first in ((TEN, 1), (ELEVEN, 2), (TEN, 1), (NINE, 0)):
-        index.at(as_of)
+        index.move_to(as_of)
         index.places["named_public"].texts._tries_left = 0
         fresh, _ = both_seen(index)
         assert fresh.sighting(value) == Sighting("named_public", items[first])
@@ -187,7 +187,7 @@ def test_an_index_that_grew_and_moved_answers_as_one_made_at_once(
         items.append(EvidenceItem.model_validate({**wire, "id": f"e/{number}"}))
         growing.add(items[-1])
         for moment in (as_of, last):
-            growing.at(moment)
+            growing.move_to(moment)
             for place in growing.places.values():
                 place.texts._tries_left = 0
             at_once = index_of(sorted(items, key=lambda one: one.id, reverse=True), moment)
@@ -214,8 +214,8 @@ def test_a_lookup_does_not_go_through_what_has_expired_nor_through_what_has_not(
         fresh, every = both_seen(index)
         assert fresh.sighting(value) == Sighting("named_public", items[100])
         assert every.sighting(value) == Sighting("named_public", items[100])
-        index.at(NINE)
-        index.at(None)
+        index.move_to(NINE)
+        index.move_to(None)
         fresh, every = both_seen(index)
         assert fresh.sighting(value) == UNSEEN
         assert every.sighting(value) == Sighting("untrusted", items[0])

@@ -102,9 +102,9 @@ def test_what_may_back_an_argument_depends_on_the_tool_and_on_the_argument() -> 
     assert [
         having.evidence_backing(tool_of(having, at), name, "v") for at, name in places
     ] == expected
-    allowed = [having.allowed(tool_of(having, at), name) for at, name in places]
+    allowed = [having.allowed_evidence(tool_of(having, at), name) for at, name in places]
     assert [tuple(one.id for one in items) for items in allowed] == expected
-    again = [having.allowed(tool_of(having, at), name) for at, name in places]
+    again = [having.allowed_evidence(tool_of(having, at), name) for at, name in places]
     assert all(one is other for one, other in zip(allowed, again, strict=True)), "gathered twice"
 
 

@@ -13,7 +13,7 @@ from critic.provenance.seen_sources import Seen, seen_in
 from critic.provenance.value_forms import Day
 from critic.session.session_evidence import Trail
 from evals.manifest import Manifests
-from evals.timestamps import unexpired
+from evals.timestamps import is_unexpired
 
 TIMES = [datetime(2026, 5, 9, hour, tzinfo=UTC) for hour in (10, 11, 12)]
 VALUES = ["alpha-1", "beta-2", "may 9", "x.example/a"]
@@ -96,7 +96,7 @@ def test_it_has_seen_what_an_index_made_anew_has(
         asked = data.draw(st.sampled_from(trails))
         as_of = data.draw(st.sampled_from([None, *TIMES]))
         without = data.draw(st.sets(st.integers(0, len(asked) - 1), max_size=3))
-        with asked.seen(as_of, without) as seen:
+        with asked.seen_sources(as_of, without) as seen:
             assert origins(seen) == origins(built(items[: len(asked)], as_of, without))
 
 
@@ -109,7 +109,7 @@ def test_two_that_go_on_from_one_place_do_not_see_each_other(
     branches = [(trail.plus(added), added) for added in (one, other)]
     for branch, added in branches:
         assert branch.items == (*first, *added)
-        with branch.seen(None) as seen:
+        with branch.seen_sources(None) as seen:
             assert origins(seen) == origins(built([*first, *added], None, set()))
     assert trail.items == tuple(first)
 
@@ -124,9 +124,9 @@ def test_it_finds_the_fresh_items_of_a_class(
         expected = [
             item.id
             for item in items[:count]
-            if item.classification == kind and unexpired(item.expires_at, as_of)
+            if item.classification == kind and is_unexpired(item.expires_at, as_of)
         ]
-        assert trail.first(count).fresh(kind, as_of) == expected
+        assert trail.first_items(count).fresh_ids(kind, as_of) == expected
 
 
 @unhurried
@@ -141,14 +141,14 @@ def test_its_digest_is_that_of_the_context(
     ctx = RunContext(trace_id="t", safety_mode="network")
     spec = DecisionSpec(id="s", required_outputs=())
     for count in [*asked, len(items)]:
-        part = trail.first(count)
+        part = trail.first_items(count)
         manifests = Manifests(tool_manifest=(), evidence_manifest=part.items, record_fields=fields)
         compiled = CompiledContext(manifests=manifests, pack_version="p")
         assert part.context_digest(ctx, compiled, spec) == context_digest(ctx, compiled, spec)
 
 
 def test_an_empty_trail_has_seen_nothing() -> None:
-    with Trail().seen(None) as seen:
+    with Trail().seen_sources(None) as seen:
         assert all(one.sighting(value).origin == "unseen" for one in seen for value in VALUES)
     assert len(Trail()) == 0
 
@@ -165,7 +165,7 @@ def test_a_trail_has_the_classes_that_it_saw() -> None:
     trail = Trail([EvidenceItem(id=f"e{kind}", classification=kind) for kind in "xyx"[:2]])
     trail = trail.plus([EvidenceItem(id="third", classification="x")])
     assert {name: len(trail.of_class(name)) for name in "xyz"} == {"x": 2, "y": 1, "z": 0}
-    assert [len(trail.first(1).of_class(name)) for name in "xy"] == [1, 0]
+    assert [len(trail.first_items(1).of_class(name)) for name in "xy"] == [1, 0]
 
 
 def test_what_must_not_leave_is_named_by_its_class_first() -> None:
@@ -177,12 +177,20 @@ def test_what_must_not_leave_is_named_by_its_class_first() -> None:
         ]
     )
     values = ["first secret, second secret", "third and second secret", "third secret", "none"]
-    confined = trail.confined(["b", "a", "b"])
+    confined = trail.confined_content(["b", "a", "b"])
     assert confined.found_in(values) == ["b1", "b1", "a2", None]
-    assert trail.confined(["a", "b"]).found_in(values) == ["a1", "b1", "a2", None]
-    assert trail.confined([]).found_in(values) == [None] * 4
-    assert trail.first(2).confined(["a", "b"]).found_in(values) == ["a1", "b1", None, None]
-    assert (confined.without_text(), trail.first(3).confined(["b"]).without_text()) == (["b2"], [])
+    assert trail.confined_content(["a", "b"]).found_in(values) == ["a1", "b1", "a2", None]
+    assert trail.confined_content([]).found_in(values) == [None] * 4
+    assert trail.first_items(2).confined_content(["a", "b"]).found_in(values) == [
+        "a1",
+        "b1",
+        None,
+        None,
+    ]
+    assert (
+        confined.without_text(),
+        trail.first_items(3).confined_content(["b"]).without_text(),
+    ) == (["b2"], [])
 
 
 def test_adding_nothing_changes_nothing() -> None:
@@ -193,4 +201,4 @@ def test_adding_nothing_changes_nothing() -> None:
 @pytest.mark.parametrize("count", [0, 1, 5])
 def test_the_first_items_are_at_most_those_that_there_are(count: int) -> None:
     item = EvidenceItem(id="a", classification="x")
-    assert len(Trail([item]).first(count)) == min(count, 1)
+    assert len(Trail([item]).first_items(count)) == min(count, 1)

@@ -24,9 +24,9 @@ from critic.session import (
 )
 from critic.session import session_rules as rules_module
 from critic.session.call_batch import RunningBatch
-from critic.session.changed import changed
+from critic.session.changed import change_fields
 from evals.canonical_json import canonical_bytes, digest
-from evals.json_value import MAX_DEPTH, detached
+from evals.json_value import MAX_DEPTH, detach_json
 from evals.run import CallStatus
 from harness.guard.guard_rules import rules_of
 from harness.wire import parse
@@ -175,12 +175,12 @@ def test_what_is_kept_of_the_tools_is_bounded_and_changes_nothing(
 
 def test_a_session_is_changed_by_the_names_of_its_fields_only() -> None:
     session = Session.opened(rules_of(policy_of(desk())), "s", "Look")
-    assert changed(session, texts=7).texts == 7
-    assert changed(session).trail is session.trail
+    assert change_fields(session, texts=7).texts == 7
+    assert change_fields(session).trail is session.trail
     every = {name: getattr(session, name) for name in Session.__slots__} | {"texts": 8}
-    assert changed(session, **every).texts == 8
+    assert change_fields(session, **every).texts == 8
     with pytest.raises(TypeError, match="no such field"):
-        changed(session, text=7)
+        change_fields(session, text=7)
 
 
 def test_what_a_session_is_made_of_is_frozen() -> None:
@@ -196,14 +196,14 @@ def test_what_a_session_is_made_of_is_frozen() -> None:
 
 def test_a_copy_shares_no_object_and_no_array() -> None:
     value = {"a": [{"b": 1}, "x", None]}
-    copy = detached(value)
+    copy = detach_json(value)
     assert copy == value
     copy["a"][0]["b"] = 2
     assert value == {"a": [{"b": 1}, "x", None]}
     deep: Any = []
     for _ in range(MAX_DEPTH * 50):
         deep = [deep]
-    assert detached(deep)
+    assert detach_json(deep)
 
 
 def test_what_a_caller_changes_later_changes_no_ruling() -> None:

@@ -107,13 +107,13 @@ def failing(*messages: str) -> EvaluatorVerdict:
     ],
 )
 def test_the_line_shows_the_first_error(messages: list[str], said: str) -> None:
-    report = reported("allow", policy=Worst().after(3, failing(*messages)))
+    report = reported("allow", policy=Worst().add_verdict(3, failing(*messages)))
     assert report.rationale == f"{said}; 1 turn"
     assert report.status == "refused_by_critic"
 
 
 def test_what_failed_comes_before_what_is_missing() -> None:
-    worst = Worst().after(1, failing("bad"))
+    worst = Worst().add_verdict(1, failing("bad"))
     report = reported("allow", policy=worst, safety=worst, required=["x"], wall_ms=20)
     parts = [part.partition(" ")[0] for part in report.rationale.split("; ")]
     assert parts == ["policy", "safety", "utility", "latency", "1"]
@@ -121,14 +121,17 @@ def test_what_failed_comes_before_what_is_missing() -> None:
 
 
 def test_a_line_is_at_most_five_hundred_characters() -> None:
-    worst = Worst().after(1, failing("x" * 300, "y"))
+    worst = Worst().add_verdict(1, failing("x" * 300, "y"))
     report = reported("allow", policy=worst, safety=worst, required=["z" * 100])
     assert len(report.rationale) == 500
     assert report.rationale.endswith("...")
 
 
 def test_a_line_of_five_hundred_characters_is_not_cut() -> None:
-    failed = [Worst().after(1, failing("x" * 300)), Worst().after(1, failing("y" * 150))]
+    failed = [
+        Worst().add_verdict(1, failing("x" * 300)),
+        Worst().add_verdict(1, failing("y" * 150)),
+    ]
 
     def line(length: int) -> str:
         policy, safety = failed
@@ -144,14 +147,18 @@ def test_a_line_of_five_hundred_characters_is_not_cut() -> None:
 
 def test_the_worst_is_the_lowest_score_and_all_errors() -> None:
     warned = make_verdict("policy", "t", 0.7, (Finding(severity="warn", message="soft"),))
-    worst = Worst().after(1, warned)
+    worst = Worst().add_verdict(1, warned)
     assert (worst.score, worst.findings) == (0.7, ())
-    assert worst.after(2, make_verdict("policy", "t", 1.0, ())).score == 0.7
-    worst = worst.after(2, failing("one", "two")).after(3, warned).after(4, failing("three"))
+    assert worst.add_verdict(2, make_verdict("policy", "t", 1.0, ())).score == 0.7
+    worst = (
+        worst.add_verdict(2, failing("one", "two"))
+        .add_verdict(3, warned)
+        .add_verdict(4, failing("three"))
+    )
     assert worst.score == 0.0
     messages = ["turn 2: one", "turn 2: two", "turn 4: three"]
     assert [one.message for one in worst.findings] == messages
-    many = Worst(0.0, worst.findings * 333).after(5, failing("four", "five"))
+    many = Worst(0.0, worst.findings * 333).add_verdict(5, failing("four", "five"))
     assert len(many.findings) == 1000
     assert many.findings[-1].message == "turn 5: four"
 

@@ -18,7 +18,7 @@ from critic.session import (
     session_of,
     state_of,
 )
-from critic.session.changed import changed
+from critic.session.changed import change_fields
 from critic.session.session import Closed
 from critic.verdicts import Refused
 from evals.canonical_json import canonical_json
@@ -334,7 +334,7 @@ def test_counts_stay_counts_where_an_agent_estimates_the_most() -> None:
         session = session.ran(id, CallResult("completed", tokens=tokens), NOW).session
         left.append(session.ledger.tokens)
     assert left == [5, 0, 0]
-    most = changed(session, ledger=changed(session.ledger, steps=SAFE_INTEGER - 1))
+    most = change_fields(session, ledger=change_fields(session.ledger, steps=SAFE_INTEGER - 1))
     after_two = allowed(most, Call("1", "mail", {}), Call("2", "mail", {}))
     assert after_two.ledger.steps == SAFE_INTEGER
     assert after_two.propose([Call("3", "mail", {})], NOW).ctx.spent

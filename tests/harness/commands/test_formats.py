@@ -90,7 +90,7 @@ def test_a_hostile_file_name_stays_on_its_line(
     reporter: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name = f"::error::{HOSTILE}\n::set-env name=x::y,z:%0A"
-    reporter.invalid(InputDocument(name, b""), InvalidInput("/a", "wrong"))
+    reporter.report_invalid(InputDocument(name, b""), InvalidInput("/a", "wrong"))
     reporter.close()
     out = capsys.readouterr().out
     assert all(line.isascii() and line.isprintable() for line in out.splitlines())
@@ -101,7 +101,7 @@ def test_a_file_name_that_is_not_utf8_is_named_in_sarif_by_its_bytes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     reporter = SarifReporter()
-    reporter.invalid(InputDocument("plans/\udcff.json", b""), InvalidInput("/a", "wrong"))
+    reporter.report_invalid(InputDocument("plans/\udcff.json", b""), InvalidInput("/a", "wrong"))
     reporter.close()
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     artifact = result["locations"][0]["physicalLocation"]["artifactLocation"]
@@ -110,7 +110,9 @@ def test_a_file_name_that_is_not_utf8_is_named_in_sarif_by_its_bytes(
 
 def test_a_message_in_sarif_has_no_link(capsys: pytest.CaptureFixture[str]) -> None:
     reporter = SarifReporter()
-    reporter.invalid(InputDocument("p", b""), InvalidInput("", "[fix it](https://example.com) [a]"))
+    reporter.report_invalid(
+        InputDocument("p", b""), InvalidInput("", "[fix it](https://example.com) [a]")
+    )
     reporter.close()
     (result,) = json.loads(capsys.readouterr().out)["runs"][0]["results"]
     assert result["message"]["text"] == "[fix it] (https://example.com) [a]"

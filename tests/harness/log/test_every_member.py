@@ -233,7 +233,7 @@ def test_each_member_of_a_checkpoint_is_signed(signed: SignedLog) -> None:
     assert changed.keys() == {*Checkpoint._fields}
     for other in changed.values():
         text = other.text()
-        spelled = given.note._replace(text=text).spelled().encode()
+        spelled = given.note._replace(text=text).note_text().encode()
         with pytest.raises(InvalidCheckpoint, match=r"does not hold|not signed"):
             read_checkpoint(spelled, "it", signed.keys)
     for place, one in enumerate(given.note.signatures):
@@ -256,7 +256,7 @@ def _require_refused(
 ) -> None:
     note = given.note._replace(signatures=tuple(signatures))
     with pytest.raises(InvalidCheckpoint):
-        read_checkpoint(note.spelled().encode(), "it", keys)
+        read_checkpoint(note.note_text().encode(), "it", keys)
 
 
 def test_every_byte_of_a_proof_counts(signed: SignedLog, critic: Critic, tmp_path: Path) -> None:

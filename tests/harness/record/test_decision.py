@@ -24,7 +24,7 @@ from harness.record import (
     RunFacts,
     draft,
     record_hash,
-    sealed,
+    seal_record,
 )
 from harness.wire import InvalidInput, parse
 from tests.harness.log.decisions import KINDS, decision, proposal, run_of
@@ -50,7 +50,7 @@ def test_a_run_is_split_and_joined_again() -> None:
 def test_a_third_party_can_check_a_record(kind: str) -> None:
     given = decision(kind=kind)
     drafted = draft(given)
-    entry = sealed(drafted, Head(4, "a" * 64))
+    entry = seal_record(drafted, Head(4, "a" * 64))
 
     read = json.loads(entry.body)
     claimed = read.pop("hash")
@@ -71,7 +71,7 @@ def test_a_third_party_can_check_a_record(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_bytes_are_the_canonical_form_of_the_record(kind: str) -> None:
-    entry = sealed(draft(decision(kind=kind)), Head(0, GENESIS))
+    entry = seal_record(draft(decision(kind=kind)), Head(0, GENESIS))
     assert canonical_bytes(entry.record) == entry.body
     assert (entry.record.seq, entry.record.hash) == (entry.seq, entry.hash) == (1, entry.hash)
     assert record_hash(entry.record.wire()) == entry.hash
@@ -79,7 +79,7 @@ def test_the_bytes_are_the_canonical_form_of_the_record(kind: str) -> None:
 
 def test_inputs_are_named_by_their_digest() -> None:
     given = decision()
-    inputs = sealed(draft(given), Head(0, GENESIS)).record.inputs
+    inputs = seal_record(draft(given), Head(0, GENESIS)).record.inputs
     assert {name: getattr(inputs, name) for name in INPUT_NAMES} == {
         name: digest(getattr(given.proposal, name)) for name in INPUT_NAMES
     }
@@ -116,7 +116,7 @@ def test_an_error_is_one_safe_line(error: str, kept: str) -> None:
     given = decision(kind="partial")
     recorded = Decision(proposal=given.proposal, report=given.report, error=error)
     assert recorded.error == kept
-    assert sealed(draft(recorded), Head(0, GENESIS)).record.error == kept
+    assert seal_record(draft(recorded), Head(0, GENESIS)).record.error == kept
 
 
 def _with_other_key() -> CriticReport:
@@ -149,7 +149,7 @@ def test_parts_that_contradict_are_refused(parts: dict[str, Any], message: str) 
 
 
 def _entry_of(given: Decision) -> bytes:
-    return sealed(draft(given), Head(0, GENESIS)).body
+    return seal_record(draft(given), Head(0, GENESIS)).body
 
 
 def test_what_is_changed_after_the_decision_was_built_is_not_recorded() -> None:
@@ -167,7 +167,7 @@ def test_what_is_changed_after_the_decision_was_built_is_not_recorded() -> None:
 
 def test_what_the_caller_clears_after_recording_stays_on_record() -> None:
     given = decision()
-    entry = sealed(draft(given), Head(0, GENESIS))
+    entry = seal_record(draft(given), Head(0, GENESIS))
     record = entry.record
     assert record.run is not None
     assert isinstance(given.run, RunFacts)
@@ -188,7 +188,7 @@ def test_a_detached_copy_shares_nothing_and_is_recorded_as_the_decision_was_buil
     given = decision()
     recorded = draft(given)
     args(given)["later"] = True
-    copied = given.detached()
+    copied = given.detach_decision()
     assert draft(copied) == recorded
     args(copied).clear()
     draft(copied).bodies.clear()  # type: ignore[attr-defined] # a log that does what it may not
@@ -198,7 +198,7 @@ def test_a_detached_copy_shares_nothing_and_is_recorded_as_the_decision_was_buil
 
 def test_refused_attempts_are_members_of_the_record() -> None:
     given = decision().model_copy(update={"attempts": (_attempt(), _attempt())})
-    entry = sealed(draft(given), Head(0, GENESIS))
+    entry = seal_record(draft(given), Head(0, GENESIS))
     assert canonical_bytes(entry.record) == entry.body
     assert entry.record.attempts == given.attempts
     assert json.loads(entry.body)["attempts"] == [_attempt().wire()] * 2

@@ -11,13 +11,13 @@ from tests.harness.log.decisions import NOON
 
 def test_a_failure_of_the_critic_is_drafted_once(monkeypatch: pytest.MonkeyPatch) -> None:
     drafted: list[Any] = []
-    draft = CriticError._drafted
+    draft = CriticError._draft_record
 
     def counted(error: CriticError, held: Any) -> Any:
         drafted.append(error)
         return draft(error, held)
 
-    monkeypatch.setattr(CriticError, "_drafted", counted)
+    monkeypatch.setattr(CriticError, "_draft_record", counted)
     error = CriticError(asked={"a": [1]}, where="x", failed_at=NOON)
     assert isinstance(error, _Entry)
     assert drafted == [error]

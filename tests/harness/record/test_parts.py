@@ -13,7 +13,7 @@ from harness.record.drafts import sha256
 from harness.record.parts import (
     Parted,
     is_redacted,
-    parted,
+    part_document,
     reference,
     references,
     whole_of,
@@ -43,7 +43,7 @@ def tools(count: int) -> list[dict[str, Any]]:
 @given(JSON)
 def test_what_is_put_together_is_what_was_taken_apart(value: Any) -> None:
     document = canonical_json(value)
-    apart = parted(document)
+    apart = part_document(document)
     assert together(apart) == document
     # And so is each piece on its own, under the digest of its bytes.
     for digest, body in apart.pieces.items():
@@ -55,7 +55,7 @@ def test_what_is_put_together_is_what_was_taken_apart(value: Any) -> None:
 
 @given(JSON)
 def test_no_large_subtree_is_left_in_a_body(value: Any) -> None:
-    apart = parted(canonical_json({"value": value}))
+    apart = part_document(canonical_json({"value": value}))
     for body in (apart.body, *apart.pieces.values()):
         for digest in references(body):
             body = body.replace(reference(digest), b'""')  # noqa: PLW2901 - one after the other
@@ -70,26 +70,26 @@ def _members(elements: list[Any]) -> list[Any]:
 
 def test_a_small_document_is_one_body() -> None:
     document = canonical_json({"tool_manifest": tools(3)})
-    assert parted(document) == Parted(document, {})
+    assert part_document(document) == Parted(document, {})
 
 
 def test_every_entry_of_a_manifest_is_a_piece_of_its_own() -> None:
     entries = tools(20)
-    apart = parted(canonical_json({"manifests": {"tool_manifest": entries}}))
+    apart = part_document(canonical_json({"manifests": {"tool_manifest": entries}}))
     assert {sha256(canonical_json(entry)) for entry in entries} <= apart.pieces.keys()
 
 
 def test_equal_subtrees_are_one_piece() -> None:
     output = {"text": LONG}
-    one = parted(canonical_json({"content": output, "id": 1}))
-    other = parted(canonical_json({"calls": [{"output": output}]}))
+    one = part_document(canonical_json({"content": output, "id": 1}))
+    other = part_document(canonical_json({"calls": [{"output": output}]}))
     assert one.pieces == other.pieces == {sha256(f'"{LONG}"'.encode()): f'"{LONG}"'.encode()}
 
 
 @pytest.mark.parametrize("count", [33, 64, 100, 1000])
 def test_an_array_that_grows_stores_only_its_last_group_again(count: int) -> None:
-    before = parted(canonical_json({"evidence_manifest": tools(count)}))
-    after = parted(canonical_json({"evidence_manifest": tools(count + 1)}))
+    before = part_document(canonical_json({"evidence_manifest": tools(count)}))
+    after = part_document(canonical_json({"evidence_manifest": tools(count + 1)}))
     new = after.pieces.keys() - before.pieces.keys()
     # The entry, the array, and a group that is now whole.
     assert len(new) <= 3
@@ -97,14 +97,14 @@ def test_an_array_that_grows_stores_only_its_last_group_again(count: int) -> Non
 
 
 def test_a_piece_that_is_not_stored_is_named() -> None:
-    apart = parted(canonical_json({"a": LONG, "b": LONG[1:]}))
+    apart = part_document(canonical_json({"a": LONG, "b": LONG[1:]}))
     read = whole_of(apart.body, {})
     assert read.data is None
     assert set(read.missing) == set(apart.pieces)
 
 
 def test_a_piece_that_was_redacted_is_named() -> None:
-    apart = parted(canonical_json({"a": LONG}))
+    apart = part_document(canonical_json({"a": LONG}))
     (digest,) = apart.pieces
     read = whole_of(apart.body, {digest: reference(digest)})
     assert (read.data, read.redacted, read.missing, read.broken) == (None, (digest,), (), "")
@@ -147,4 +147,4 @@ def test_pieces_that_multiply_are_not_put_together() -> None:
 
 def test_a_document_that_is_not_canonical_is_kept_as_it_is() -> None:
     document = orjson.dumps({"b": [1.0] * 300, "a": LONG}, option=orjson.OPT_INDENT_2)
-    assert parted(document) == Parted(document, {})
+    assert part_document(document) == Parted(document, {})

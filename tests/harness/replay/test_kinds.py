@@ -9,7 +9,7 @@ import pytest
 from harness.canonical import canonical_json
 from harness.log import LogDamaged, SqlDecisionLog
 from harness.record import Begun, CriticError, used_approvals
-from harness.record.parts import parted, reference, references
+from harness.record.parts import part_document, reference, references
 from harness.replay import check_log, replay
 from harness.replay.result import ReplayResult
 from tests.harness.console import Critic
@@ -186,7 +186,7 @@ def large(tmp_path: Path) -> Path:
     return tmp_path / "large"
 
 
-NOTE = parted(canonical_json({"note": BIG})).pieces
+NOTE = part_document(canonical_json({"note": BIG})).pieces
 
 
 def _only_part() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.audit.cluster.cluster_worker import installed_code, packed, replay_packed
+from harness.audit.cluster.cluster_worker import installed_code, pack_parcel, replay_packed
 from harness.log import LogDamaged, SqlDecisionLog
 from harness.record import Head, RawRecord
 from harness.record.integrity import START
@@ -34,7 +34,7 @@ def in_parcels(
     all_parcels = list(parcels(log, before, after))
     batches: list[AnsweredStretch] = []
     for parcel in reversed(all_parcels):
-        batch = replay_packed(packed(parcel, head), installed_code(), "a replay")
+        batch = replay_packed(pack_parcel(parcel, head), installed_code(), "a replay")
         assert isinstance(batch, AnsweredStretch)
         assert [one.replayed.seq for one in batch.answers] == parcel.numbers
         assert batch.link == parcel.link

@@ -120,7 +120,7 @@ def in_processes(
     log: SqlDecisionLog, path: Path, jobs: int, open_log: Any = None, **options: Any
 ) -> list[ReplayResult]:
     pool = ReplayPool(open_log or partial(SqlDecisionLog.open_for_reading, path), jobs, **options)
-    batches = pool.replayed(stretches.stretches(log))
+    batches = pool.replay_stretches(stretches.stretches(log))
     return list(answers_in(batches, START, None, lambda _link: None, SessionHistory()))
 
 
@@ -218,7 +218,7 @@ def test_an_error_of_the_log_comes_after_the_answers_before_it(
     seen: list[ReplayResult] = []
     with kind.open_for_reading(tmp_path / "log") as log:
         pool = ReplayPool(partial(kind.open_for_reading, tmp_path / "log"), jobs)
-        batches = pool.replayed(stretches.stretches(log))
+        batches = pool.replay_stretches(stretches.stretches(log))
         with pytest.raises(LogDamaged):
             seen.extend(answers_in(batches, START, None, lambda _link: None, SessionHistory()))
     assert [one.seq for one in seen] == [1, 2, 3, 4, 5]
@@ -236,7 +236,7 @@ def test_no_more_than_a_few_stretches_are_ahead(tmp_path: Path) -> None:
 
     with SqlDecisionLog.open_for_reading(tmp_path / "log"):
         opener = partial(SqlDecisionLog.open_for_reading, tmp_path / "log")
-        batches = ReplayPool(opener, 2).replayed(counted())
+        batches = ReplayPool(opener, 2).replay_stretches(counted())
         for turn, _batch in enumerate(islice(batches, 20)):
             assert taken <= turn + 1 + 2 * pooling._AHEAD
         batches.close()  # type: ignore[attr-defined] # it is a generator

@@ -7,7 +7,7 @@ from typing import Any
 
 from critic import CriticReport, Plan, Proposal, Run, ToolCall
 from evals.canonical_json import canonical_bytes
-from harness.record import GENESIS, Decision, DecisionRecord, Head, draft, sealed
+from harness.record import GENESIS, Decision, DecisionRecord, Head, draft, seal_record
 from harness.runtime.canonical_loop import Outcome, run_canonical_loop
 from harness.runtime.loop_events import Listener
 from harness.runtime.permit import Permit
@@ -39,7 +39,7 @@ class KeptLog:
     def append(self, decision: Decision) -> DecisionRecord:
         last = self.records[-1] if self.records else None
         head = Head(last.seq, last.hash) if last else Head(0, GENESIS)
-        record = sealed(draft(decision), head).record
+        record = seal_record(draft(decision), head).record
         self.records.append(record)
         self.decisions.append(decision)
         return record

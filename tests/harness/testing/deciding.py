@@ -345,7 +345,7 @@ def of_notes(folder: Path) -> Iterator[Equality]:
     private = read_private_key(folder / "keys" / "one")
     raw = read_public_key(folder / "keys" / "one.pub").raw
     origin = "example.com/Audit"
-    spelled = signed_by(Checkpoint(origin, 1, bytes(32)), private).note.spelled().encode()
+    spelled = signed_by(Checkpoint(origin, 1, bytes(32)), private).note.note_text().encode()
 
     def verifies(raw: bytes = raw, name: str = origin, kind: int = ED25519) -> bool:
         try:
@@ -449,7 +449,7 @@ def of_hooks() -> Iterator[Equality]:
     ended = asked._replace(name="PostToolUse", kind="result")
 
     def knows(**changed: Any) -> bool:
-        return by_id.known(ended._replace(**changed)) is not None
+        return by_id.find_call(ended._replace(**changed)) is not None
 
     yield Equality(
         "the call of a hook",

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 
 from critic import CompiledContext, DecisionSpec, Plan, RunContext, verify
 from harness.testing import strategies
-from harness.testing._laws.renaming_laws import named_back, renamed
+from harness.testing._laws.renaming_laws import named_back, rename_all
 from harness.testing.strategies import NearMiss
 from harness.wire import build
 from tests.support.judging import judge, judge_proposal
@@ -74,7 +74,7 @@ def test_a_near_miss_of_it_has_one_violation(way: str) -> None:
 @given(strategies.plans(*WORLD))
 def test_renaming_reaches_the_classes_in_demands_and_bindings(plan: Plan) -> None:
     wire = {**WIRE, "plan": plan.wire()}
-    altered, names = renamed(wire)
+    altered, names = rename_all(wire)
     assert judge(altered).ok
     assert named_back(altered, names) == wire
     tool = altered["compiled"]["manifests"]["tool_manifest"][0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from harness.testing._laws import authority_laws
 from harness.testing._laws.law_context import LawContext, LawVerdict
-from harness.testing._laws.renaming_laws import named_back, renamed
+from harness.testing._laws.renaming_laws import named_back, rename_all
 from harness.testing._laws.verify_laws import OF_ANY, OF_PASSING, OF_SOURCED, Law
 from harness.testing.laws import LAWS, Laws
 from harness.testing.strategies import NearMiss
@@ -110,7 +110,7 @@ def test_renaming_keeps_what_provenance_judges() -> None:
             "declared_outputs": [],
         },
     }
-    altered, names = renamed(wire)
+    altered, names = rename_all(wire)
     before, after = judge(wire).wire(), judge(altered).wire()
     assert not before["ok"]
     assert "text of a" in str(before) or "a (not requested)" in str(before)

@@ -136,7 +136,7 @@ def _shared_permits() -> Any:
 
 def _one_time() -> Any:
     """The time of the last event of any session stands for all of them."""
-    answered = Guard._answered
+    answered = Guard._answer_event
 
     def last(self: Any, entry: Any, event: Any) -> Any:
         if event.as_of is not None:
@@ -145,18 +145,18 @@ def _one_time() -> Any:
             event = event.model_copy(update={"as_of": self.last_time})
         return answered(self, entry, event)
 
-    return patch.object(Guard, "_answered", last)
+    return patch.object(Guard, "_answer_event", last)
 
 
 def _folded_names() -> Any:
     """Sessions are looked up without regard to case and blanks."""
-    find = Guard._entry
+    find = Guard._require_entry
 
     def folded(self: Any, name: str) -> Any:
         names = {one.strip().lower(): one for one in self._entries}
         return find(self, names.get(name.strip().lower(), name))
 
-    return patch.object(Guard, "_entry", folded)
+    return patch.object(Guard, "_require_entry", folded)
 
 
 def _results_twice() -> Any:
@@ -199,8 +199,8 @@ def _answered_late() -> Any:
 
 def _fresh_longer() -> Any:
     """Results are fresh for a moment longer than the policy says."""
-    after = Arrival._after
-    return patch.object(Arrival, "_after", lambda self, seconds: after(self, seconds + 1))
+    after = Arrival._expiry_after
+    return patch.object(Arrival, "_expiry_after", lambda self, seconds: after(self, seconds + 1))
 
 
 def _spent_once() -> Any:

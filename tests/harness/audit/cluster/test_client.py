@@ -132,7 +132,7 @@ def _deadly(*_: object) -> bytes:
 def test_records_that_kill_every_worker_are_an_error(
     critic: Critic, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clustering, "packed", _deadly)
+    monkeypatch.setattr(clustering, "pack_parcel", _deadly)
     with cluster(tmp_path, 1, settings=NO_SECOND_TRY) as mortal:
         said = critic("replay", log, "--scheduler", mortal.address)
     assert failed(said, "1 workers ended at records 1 to 2: give them more memory")
@@ -181,11 +181,11 @@ def test_an_answer_that_is_not_for_what_was_sent_is_refused(
 ) -> None:
     def altered(parcel: Parcel, expected: Any) -> bytes:
         if kind == "fewer rows":
-            return cluster_worker.packed(parcel._replace(rows=parcel.rows[:1]), expected)
+            return cluster_worker.pack_parcel(parcel._replace(rows=parcel.rows[:1]), expected)
         rows = (parcel.rows[0], parcel.rows[1]._replace(hash="1" * 64))
-        return cluster_worker.packed(parcel._replace(rows=rows), expected)
+        return cluster_worker.pack_parcel(parcel._replace(rows=rows), expected)
 
-    monkeypatch.setattr(clustering, "packed", altered)
+    monkeypatch.setattr(clustering, "pack_parcel", altered)
     said = critic("replay", log, "--scheduler", running.address)
     assert said.out == ""
     assert failed(said, "did not answer for records 1 to 2 as they were sent")
@@ -206,7 +206,9 @@ def test_few_parcels_and_bytes_are_on_their_way(
         monkeypatch.setattr(clustering, "_MOST_BYTES", most_bytes)
         taken = 0
         with SqlDecisionLog.open_for_reading(log) as opened:
-            batches = ReplayCluster(running.address).replayed(counted(parcels(opened, START, None)))
+            batches = ReplayCluster(running.address).replay_parcels(
+                counted(parcels(opened, START, None))
+            )
             for turn, _batch in enumerate(batches, 1):
                 assert taken <= turn - 1 + ahead
         assert taken == MANY / 2
@@ -275,6 +277,6 @@ def test_with_tls_only_who_has_a_key_is_answered(critic: Critic, log: Path, tmp_
 
 def test_what_a_worker_gets_is_pickled_and_holds_no_path(log: Path) -> None:
     with SqlDecisionLog.open_for_reading(log) as opened:
-        data = cluster_worker.packed(next(parcels(opened, START, None)), None)
+        data = cluster_worker.pack_parcel(next(parcels(opened, START, None)), None)
     assert str(log).encode() not in data
     assert isinstance(pickle.loads(data)[0], Parcel)  # noqa: S301

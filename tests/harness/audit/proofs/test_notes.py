@@ -36,7 +36,7 @@ Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE
 @given(st.lists(LINES, min_size=1, max_size=5), st.lists(SIGNATURES, min_size=1, max_size=4))
 def test_a_note_is_read_as_it_was_written(lines: list[str], signed: list[NoteSignature]) -> None:
     note = SignedNote("".join(f"{line}\n" for line in lines), tuple(signed))
-    assert read_note(note.spelled().encode(), "note") == note
+    assert read_note(note.note_text().encode(), "note") == note
 
 
 def test_the_example_of_the_specification_is_read_and_written() -> None:
@@ -44,7 +44,7 @@ def test_the_example_of_the_specification_is_read_and_written() -> None:
     (signature,) = note.signatures
     assert signature.name == "example.com/behind-the-sofa"
     assert (signature.key_id.hex(), len(signature.signature)) == ("033de0ae", 64)
-    assert note.spelled() == EXAMPLE
+    assert note.note_text() == EXAMPLE
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_any_bytes_are_a_note_or_are_refused(data: bytes) -> None:
         note = read_note(data, "note")
     except InvalidCheckpoint:
         return
-    assert note.spelled().encode() == data
+    assert note.note_text().encode() == data
 
 
 def test_one_value_has_one_spelling() -> None:

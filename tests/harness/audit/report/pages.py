@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.audit.report.collecting import collect
-from harness.audit.report.report_page import rendered
+from harness.audit.report.report_page import render_page
 from harness.log import SqlDecisionLog
 
 
@@ -77,7 +77,7 @@ def strings(value: Any) -> Iterator[str]:
 def text_of(log: Path, name: str = "audit.db", last: int = 10_000, size: int = 1 << 26) -> str:
     """Return the page of a log."""
     with SqlDecisionLog.open_for_reading(log) as kept:
-        return "".join(rendered(collect(kept, last, size), name))
+        return "".join(render_page(collect(kept, last, size), name))
 
 
 def page_of(log: Path, **more: Any) -> Page:

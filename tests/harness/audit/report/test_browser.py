@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.audit.report.collecting import collect
-from harness.audit.report.report_page import rendered
+from harness.audit.report.report_page import render_page
 from harness.log import SqlDecisionLog
 from tests.harness.audit.report.browser import Tab, browsing
 from tests.harness.audit.report.hostile_log import TRAPS, log_with
@@ -277,7 +277,7 @@ def test_ten_thousand_decisions_open_in_two_seconds(tab: Tab, tmp_path: Path) ->
         seq, (_, text, used) = number + 1, details[number % 40]
         found.rows.append({**rows[number % 40], "seq": seq})
         found.details._kept.append((seq, text, used))
-    address = written(tmp_path / "many.html", "".join(rendered(found, "audit.db")))
+    address = written(tmp_path / "many.html", "".join(render_page(found, "audit.db")))
     waits = []
     for _ in range(3):  # the best counts: other work on the machine is not the page's
         tab.open("about:blank#")

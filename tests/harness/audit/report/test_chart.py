@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from harness.audit.report.page_words import REFUSAL_WORDS
 from harness.audit.report.report_page import HEIGHT, WIDTH, chart_of
-from harness.audit.report.visible_text import visible, visible_json
+from harness.audit.report.visible_text import make_visible, visible_json
 
 _TIMES = st.datetimes(timezones=st.just(UTC)) | st.datetimes(
     datetime(2026, 1, 1), datetime(2026, 3, 1), timezones=st.just(UTC)
@@ -39,13 +39,13 @@ def test_every_refusal_is_in_one_box_within_the_picture(
 
 @given(st.text())
 def test_what_is_shown_prints_and_what_prints_is_as_it_was(text: str) -> None:
-    shown = visible(text)
+    shown = make_visible(text)
     assert shown.isprintable()
     assert shown == text or not text.isprintable() or len(text) > 400
     assert all(line.isprintable() for line in visible_json({text: [text]}).split("\n"))
 
 
 def test_what_is_cut_says_how_long_it_was() -> None:
-    assert visible("é" * 500) == "é" * 400 + "… (500 characters)"
+    assert make_visible("é" * 500) == "é" * 400 + "… (500 characters)"
     assert visible_json("x" * 30_000).endswith("…\n(30002 characters; the rest is in the log)")
     assert visible_json(2**70) == str(2**70)

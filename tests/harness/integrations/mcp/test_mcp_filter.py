@@ -123,7 +123,7 @@ def test_a_yes_to_other_reasons_is_not_a_yes(tmp_path: Path) -> None:
     shown = question._replace(denial=question.denial._replace(reasons=("something else",)))
     assert isinstance(shop.server.answer(shown, yes=True), Denial)
     with pytest.raises(PermitError):
-        shop.server.made(call)
+        shop.server.redeem_call(call)
 
 
 def test_a_call_is_made_once_for_each_ruling(tmp_path: Path) -> None:
@@ -131,11 +131,11 @@ def test_a_call_is_made_once_for_each_ruling(tmp_path: Path) -> None:
     shop.names()
     call = shop.server.call("lookup", {"order_id": "7"}, is_tool=True)
     with pytest.raises(PermitError):
-        shop.server.made(call)
+        shop.server.redeem_call(call)
     assert shop.server.rule(call) is None
-    assert shop.server.made(call).args == {"order_id": "7"}
+    assert shop.server.redeem_call(call).args == {"order_id": "7"}
     with pytest.raises(PermitError):
-        shop.server.made(call)
+        shop.server.redeem_call(call)
 
 
 def test_what_a_person_is_shown_is_safe_and_has_the_values(tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ def test_a_guard_that_fails_lets_nothing_through(
     shop = Shop(tmp_path, guard=broken_log)
     assert "critic_error" in json.dumps(shop.call("lookup", order_id="7"))
     shop = Shop(tmp_path)
-    for name in ("rule", "made", "shows"):
+    for name in ("rule", "redeem_call", "shows"):
         with monkeypatch.context() as patch:
             patch.setattr(shop.server, name, broken)
             shop.server.forget_list()
@@ -397,7 +397,7 @@ def test_a_guard_that_fails_lets_nothing_through(
 
 def test_a_result_that_cannot_be_recorded_is_not_shown(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
-    shop.server.ended = lambda *_: "the log is full"  # type: ignore[method-assign]
+    shop.server.report_end = lambda *_: "the log is full"  # type: ignore[method-assign]
     assert "not on record" in shop.call("lookup", order_id="7")["error"]["message"]
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters
 
-from harness.integrations.mcp.mcp_stdio import _lines
+from harness.integrations.mcp.mcp_stdio import _read_lines
 from harness.log import SqlDecisionLog
 from tests.harness.console import Critic, spawn
 from tests.harness.integrations.mcp import mcp_server
@@ -244,7 +244,7 @@ def test_lines_come_as_they_were_sent_in_whatever_pieces(sent: list[bytes]) -> N
     try:
         os.write(write, b"".join(line + b"\n" for line in sent))
         os.close(write)
-        assert list(_lines(read, 20)) == sent
+        assert list(_read_lines(read, 20)) == sent
     finally:
         os.close(read)
 
@@ -255,7 +255,7 @@ def test_a_line_over_the_limit_is_one_line_that_is_no_message() -> None:
     try:
         os.write(write, b"[" * 50 + call + b"\n" + call + b"\n")
         os.close(write)
-        long, after = _lines(read, 60)
+        long, after = _read_lines(read, 60)
         assert len(long) > 60
         assert after == call
     finally:

@@ -164,8 +164,8 @@ def test_a_client_that_leaves_ends_its_call(tmp_path: Path) -> None:
     async def asked() -> None:
         async with proxied(tmp_path, Upstream(call=waits)) as (shop, client):
             ended: list[Json] = []
-            before = shop.server.ended
-            shop.server.ended = lambda call, how: ended.append(how) or before(call, how)  # type: ignore[method-assign,func-returns-value]
+            before = shop.server.report_end
+            shop.server.report_end = lambda call, how: ended.append(how) or before(call, how)  # type: ignore[method-assign,func-returns-value]
             params = {"name": "lookup", "arguments": {"order_id": "7"}, "_meta": META}
             wire = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
             task = asyncio.ensure_future(client.post("/mcp", json=wire))

@@ -15,7 +15,7 @@ from harness.policy import Policy, PolicyTool, diff_policies
 from harness.policy.analysis.backing import backed_steps
 from harness.policy.analysis.policy_diff import PolicyChange, overall
 from harness.policy.analysis.policy_effects import effects_on_plans, effects_on_tool, sides_of
-from harness.policy.analysis.samples import matching, samples
+from harness.policy.analysis.samples import matching_text, samples
 from harness.policy.analysis.witness import Search, Witness
 from harness.policy.partial_documents import completed_proposal
 from harness.testing.strategies import valid_proposals
@@ -472,14 +472,14 @@ def test_samples_of_a_schema_that_holds_itself_end() -> None:
     ],
 )
 def test_a_simple_pattern_has_a_text(pattern: str) -> None:
-    text = matching(pattern)
+    text = matching_text(pattern)
     assert text is not None
     assert compile_schema({"pattern": pattern}).is_valid(text)
 
 
 @pytest.mark.parametrize("pattern", ["(a(b))", "(", "[z]", "[]]"])
 def test_another_pattern_may_have_none(pattern: str) -> None:
-    assert matching(pattern) is None
+    assert matching_text(pattern) is None
 
 
 def test_evidence_is_built_to_meet_what_is_demanded() -> None:

@@ -119,7 +119,7 @@ def check_file(path: Path, one_by_one: Sequence[Compared], change: Alteration) -
     ]
     for is_shown in (True, False):
         matrix, found = Matrix(), list[Compared]()
-        for each in PlanJudge(change, shown=is_shown).compared(PlanFile(path)):
+        for each in PlanJudge(change, shown=is_shown).compare_file(PlanFile(path)):
             matrix.add(each)
             if not isinstance(each, PlanTally | LeftOutTally):
                 found.append(each)

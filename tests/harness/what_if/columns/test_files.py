@@ -399,7 +399,7 @@ def _few(folder: Path) -> Path:
 
 def _told(path: Path) -> tuple[Any, ...]:
     matrix, shown = Matrix(), []
-    for one in PlanJudge(Alteration(safety_mode="network")).compared(PlanFile(path)):
+    for one in PlanJudge(Alteration(safety_mode="network")).compare_file(PlanFile(path)):
         matrix.add(one)
         shown.append(one)
     return matrix.wire(), shown

@@ -66,8 +66,8 @@ def _of_setting(name: str) -> Plant:
 
 
 def _declared(patch: pytest.MonkeyPatch) -> None:
-    real = kernel._marked
-    patch.setattr(kernel, "_marked", lambda codes, _lacks: real(codes, lambda _code: False))
+    real = kernel._mark_codes
+    patch.setattr(kernel, "_mark_codes", lambda codes, _lacks: real(codes, lambda _code: False))
 
 
 def _no_tokens(patch: pytest.MonkeyPatch) -> None:
@@ -93,7 +93,7 @@ def _first_step_only(patch: pytest.MonkeyPatch) -> None:
         values = table.take(lists.values)[firsts] if len(lists.values) else 0
         return np.where(lists.lengths() != 0, values, 0)
 
-    patch.setattr(kernel, "_reduced", reduced)
+    patch.setattr(kernel, "_reduce_steps", reduced)
 
 
 def _never_asks(patch: pytest.MonkeyPatch) -> None:
