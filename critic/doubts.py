@@ -1,4 +1,4 @@
-"""What provenance finds in one plan, by the check that it belongs to."""
+"""The doubts of provenance about one plan, by the check that each belongs to."""
 
 from typing import Final, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What a tool may do, what a step that calls it must provide, and what its arguments mean."""
+"""The rights of a tool, what a step that calls it must provide, and what its arguments mean."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -99,7 +99,7 @@ class Binding(_KeywordNamed):
 
 
 class ToolResult(Envelope):
-    """What a tool's results are worth: who writes them, and whether they are web pages.
+    """The source of a tool's results: who writes them, and whether they are web pages.
 
     `makes`: the values of an allowed call's object and attribute arguments, and file names at the
     head of what it returned, become the session's own.

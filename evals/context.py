@@ -42,7 +42,7 @@ Sha256 = Annotated[str, Field(pattern=SHA256)]
 
 
 class RunBudget(Envelope):
-    """What one trace may spend: steps, tokens, milliseconds, and millionths of a currency."""
+    """The budget of one trace: steps, tokens, milliseconds, and millionths of a currency."""
 
     max_steps: Count = DEFAULT_MAX_STEPS
     bucket_tokens: Count = DEFAULT_BUCKET_TOKENS
@@ -86,7 +86,7 @@ class SpentCall(Envelope):
 
 
 class Spent(Envelope):
-    """What earlier plans of the same trace have used already."""
+    """The amounts that earlier plans of the same trace have used already."""
 
     steps: Annotated[Count | None, RESTRICTION] = None
     tokens: Annotated[Count | None, RESTRICTION] = None
@@ -150,7 +150,7 @@ class ApprovedValue(Envelope):
 
 
 class SessionFacts(Envelope):
-    """What the session did before this plan: facts that `critic.session` computes from its events.
+    """The acts of the session before this plan, as `critic.session` computes them from its events.
 
     `ran` are the tools with a completed call, `hosts` those that allowed calls went to, `own` the
     values that allowed calls made, `approved` those that a person approved. `scope_waived` says

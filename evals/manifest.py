@@ -1,4 +1,4 @@
-"""What exists: the tools that a plan may call, and the evidence that it may pin."""
+"""The tools that a plan may call, and the evidence that it may pin."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -142,7 +142,7 @@ class Manifests(Envelope):
 
 
 class CompiledContext(Envelope):
-    """What the planner could see: the manifests that its context pack was compiled to."""
+    """The context that the planner could see: the manifests that its pack was compiled to."""
 
     __slots__ = ("_body", "_held")  # of a context that has not been read: see `evals.unread`
 

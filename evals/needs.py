@@ -1,4 +1,4 @@
-"""What a call of a tool needs of evidence: its demands, its bindings, its groups of arguments."""
+"""The evidence that a call of a tool needs: its demands, its bindings, its groups of arguments."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple

@@ -1,4 +1,4 @@
-"""What a planner proposes. Nothing in a plan grants anything."""
+"""The proposal of a planner. Nothing in a plan grants anything."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 

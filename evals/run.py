@@ -1,4 +1,4 @@
-"""What happened: facts from an executor, never a verdict."""
+"""The facts of an execution, from an executor: never a verdict."""
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 

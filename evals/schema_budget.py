@@ -1,4 +1,4 @@
-"""What a JSON Schema may cost: its size, its references, its alternatives and its patterns.
+"""The limits of a JSON Schema: its size, its references, its alternatives and its patterns.
 
 A schema is data from outside, and a few kilobytes of it can take minutes, gigabytes or the whole
 process when it is compiled or asked. The limits are far above what real schemas need (the JSON
@@ -39,7 +39,7 @@ _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 
 
 class Costs(NamedTuple):
-    """What the references of a schema amount to."""
+    """The costs of the references of a schema."""
 
     chain: int
     """The most references that follow one another before a schema that was seen already."""

@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 class Beside(Generic[_T]):
-    """What is kept beside objects, by their identity. Thread-safe.
+    """A table of values that are kept beside objects, by their identity. Thread-safe.
 
     What is kept must not hold the object itself, which would then live forever.
     """

@@ -66,7 +66,7 @@ class ConsolidateInput(Envelope):
 
 
 class Must(Envelope):
-    """What a person meant, in the words of the command. `invalid` is used alone.
+    """The outcome that a person meant, in the words of the command. `invalid` is used alone.
 
     verify: `ok`, and for a refusal its `kind` and `offending_step` (absent: it names no step).
     score: `ok`, and the status of the `evaluators` that are named.

@@ -63,7 +63,7 @@ _FIXES: Final = {
 
 
 class Faults(NamedTuple):
-    """What is wrong with a value. `stopped`: it was not read to its end, since so much is."""
+    """The faults of a value. `stopped`: it was not read to its end, since it has too many."""
 
     problems: list[Problem]
     stopped: bool

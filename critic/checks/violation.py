@@ -1,4 +1,4 @@
-"""What a check finds, cheap to make and to count, and how it becomes a violation in a verdict."""
+"""Findings of a check, cheap to make and to count, and how they become violations of a verdict."""
 
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, TypeAlias

@@ -1,4 +1,4 @@
-"""What holds a key, by the number of its item: an index that is only added to.
+"""The items that hold a key, by their number: an index that is only added to.
 
 Rule 1: the first holder is that with the lowest number, in whichever order they are added.
 Rule 2: what has expired is kept apart, so that a lookup goes through nothing that does not count
@@ -22,7 +22,7 @@ def number_of(item: EvidenceItem) -> Number:
 
 
 class ItemText:
-    """What one item says: its texts, in canonical form, as one.
+    """The texts of one item, in canonical form, as one.
 
     Where the tokens of the text stand is worked out when it is asked for.
     """

@@ -68,7 +68,7 @@ class _Tool(NamedTuple):
 
 
 class _Finding(NamedTuple):
-    """What asks or refuses: where it is in the args, and its reason, given what would help."""
+    """A reason to ask or refuse: its place in the args, and its words, given what would help."""
 
     level: int
     path: tuple[str | int, ...]

@@ -96,7 +96,7 @@ def _look_in_text(place: Place, value: str, shown: Shown | None) -> ItemText | N
 
 
 class Seen:
-    """What was seen, as far as it counts. Looking up a value does not depend on how much.
+    """The evidence that counts. Looking up a value does not depend on how much there is.
 
     What has expired is no better than a source that only untrusted text led to, or does not count
     at all.

@@ -177,7 +177,7 @@ class Texts:
 
 
 class Place:
-    """What sources of one kind say: fields by their spelling, texts, and the days in both."""
+    """The values in sources of one kind: fields by their spelling, texts, and the days in both."""
 
     __slots__ = ("_days", "_undated", "fields", "texts")
 

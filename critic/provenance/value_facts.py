@@ -1,4 +1,4 @@
-"""What one proposal knows about values: what was seen, what the session did, who approved what."""
+"""The facts about values in one proposal: evidence, acts of the session, and approvals."""
 
 from collections.abc import Container, Iterable
 from typing import Any, Final, NamedTuple
@@ -14,7 +14,7 @@ _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
 
 
 class KnownValues(NamedTuple):
-    """What is known of values, by their spelling.
+    """The known facts about values, by their spelling.
 
     Attributes:
         fresh: what the evidence shows that has not expired.

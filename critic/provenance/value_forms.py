@@ -1,4 +1,4 @@
-"""What one value is: its spelling, lists written as text, hosts, addresses in content, and days.
+"""The forms of a value: its spelling, lists written as text, hosts, addresses in content, and days.
 
 Rule 1: a verdict does not change with Python. Compatibility forms are those of Unicode 3.2, case is
         folded for the characters of Unicode 3.2 (folding is stable for what a version has), and
@@ -278,7 +278,7 @@ def _named_day(name: str, day: str) -> Day:
 
 
 class Content(NamedTuple):
-    """What a piece of evidence says: fields of records, and free texts, both as written."""
+    """The values in a piece of evidence: fields of records, and free texts, both as written."""
 
     fields: list[str | int | float]
     texts: list[str | int | float]

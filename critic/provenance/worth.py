@@ -1,4 +1,4 @@
-"""What each origin of a value is worth in each role: allow, ask or refuse."""
+"""The worth of each origin of a value in each role: allow, ask or refuse."""
 
 from collections.abc import Mapping
 from typing import Final

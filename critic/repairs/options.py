@@ -1,4 +1,4 @@
-"""What a plan can be repaired with: fresh evidence, tools within bounds, budget that is left."""
+"""The means to repair a plan: fresh evidence, tools within bounds, budget that is left."""
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice

@@ -210,7 +210,7 @@ Disposition = Literal["replan", "reject"]
 
 
 class Advice(Envelope):
-    """What to do about a refusal: let the planner revise the plan, or reject it.
+    """Advice on a refusal: let the planner revise the plan, or reject it.
 
     With `reject`, no revision alone is enough: the repairs that are not the planner's say who else
     must act. An approver acts after the planner, since an approval is of one exact plan.

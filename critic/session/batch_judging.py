@@ -15,7 +15,7 @@ from evals.approval import Approvals
 
 
 class AskedAbout(NamedTuple):
-    """What a person is asked about: the values, and whether one of the tools is doubted."""
+    """The subject of a question: the values, and whether one of the tools is doubted."""
 
     values: list[str | int | float]
     is_of_tool: bool

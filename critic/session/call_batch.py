@@ -43,7 +43,7 @@ class CallResult(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What a session did and a person approved, to look things up in.
+    """The acts of a session and the approvals of a person, to look things up in.
 
     Attributes:
         made: the destructive calls.
@@ -193,12 +193,12 @@ class EndedBatch:
 
     @property
     def verdict(self) -> Verified | Refused:
-        """What `verify` says of the batch."""
+        """The verdict of `verify` on the batch."""
         return self.running.verdict
 
     @cached_property
     def run(self) -> Run:
-        """What ran, as a run of the batch's proposal."""
+        """The calls that ran, as a run of the batch's proposal."""
         return self.running.run_of(self.batch.proposal)
 
 

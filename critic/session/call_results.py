@@ -1,4 +1,4 @@
-"""What a call returned, as evidence: of the class that the policy says, and with its source."""
+"""The results of a call as evidence: of the class that the policy says, and with its source."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

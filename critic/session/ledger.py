@@ -1,4 +1,4 @@
-"""What a session did and spent: the facts that its plans are judged by, beside the evidence."""
+"""The acts and the spending of a session: facts that its plans are judged by."""
 
 import hashlib
 from collections.abc import Container, Hashable, Iterable, Mapping
@@ -98,7 +98,7 @@ class _Unexpired(Container[str]):
 
 
 class Measures(NamedTuple):
-    """What all the calls took, together. None once one of them was not measured."""
+    """The sums over all calls. None once one of them was not measured."""
 
     tokens: int | None = 0
     duration_ms: int | None = 0
@@ -124,7 +124,7 @@ def _bound_count(total: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What was spent, which tools ran, where calls went, what they made, what was approved."""
+    """The spending, the tools that ran, the hosts of calls, the values they made, and approvals."""
 
     steps: int = 0
     tokens: int = 0

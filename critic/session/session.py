@@ -62,7 +62,7 @@ class Closed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a session knows before its next batch. Open one with `Session.opened`."""
+    """The state of a session before its next batch. Open one with `Session.opened`."""
 
     rules: SessionRules
     id: str

@@ -1,4 +1,4 @@
-"""What a session has seen, in order. Evidence is only added, so what is derived from it is too.
+"""The evidence of a session, in order. It is only added to, and so is what is derived from it.
 
 Rule 1: a trail never changes: adding to it gives a new one, which shares what came before.
 Rule 2: adding costs what is added. Two trails that go on from the same place do not see each other.

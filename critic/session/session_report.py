@@ -22,7 +22,7 @@ _MOST_FINDINGS: Final = 1000
 
 
 class TurnReport(Envelope):
-    """What became of one batch. `policy` and `safety` are there once its calls ended."""
+    """The outcome of one batch. `policy` and `safety` are there once its calls ended."""
 
     turn: Count
     action: Action
@@ -33,7 +33,7 @@ class TurnReport(Envelope):
 
 
 class SessionReport(Envelope):
-    """What a whole session was worth.
+    """The scores of a whole session.
 
     `refused_by_critic`: a batch failed policy or safety, or an output holds confined content.
     `partial`: a required output is missing or invalid. Else `completed`.

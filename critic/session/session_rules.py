@@ -1,4 +1,4 @@
-"""What all sessions of one policy share: the tools by the names that agents use, and the limits."""
+"""The rules of all sessions of one policy: tools by the names that agents use, and limits."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -64,7 +64,7 @@ _MOST_KEPT: Final = 1000
 
 @dataclass(frozen=True)
 class SessionRules:
-    """What a session is judged by.
+    """The rules that a session is judged by.
 
     Attributes:
         digest: the digest of the policy: it is the `pack_version` of every plan.

@@ -88,7 +88,7 @@ class WorstState(Envelope):
 
 
 class MeasuresState(Envelope):
-    """What the calls took. What is absent was not measured of all of them."""
+    """The sums over the calls. A member is absent if one of them was not measured."""
 
     tokens: Annotated[Count | None, OPTIONAL] = None
     duration_ms: Annotated[Count | None, OPTIONAL] = None

@@ -1,1 +1,1 @@
-"""What an auditor does with a log: prove it, copy it, show it, gate a release by it."""
+"""The work of an auditor on a log: prove it, copy it, show it, gate a release by it."""

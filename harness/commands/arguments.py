@@ -1,4 +1,4 @@
-"""What the parsers of all commands share. Nothing heavy is imported, for `critic --help`."""
+"""The options that the parsers of commands share. It imports nothing heavy, for `critic --help`."""
 
 import argparse
 import os

@@ -55,12 +55,12 @@ class ToRecord(NamedTuple):
 
     @property
     def run(self) -> Run | None:
-        """What ran, of a batch that ended."""
+        """The run of a batch that ended."""
         return None if self.ended is None else self.ended.run
 
     @property
     def score(self) -> ScoreVerdict | None:
-        """What it scored, if it was not only a shadow that let it run."""
+        """The score of the run, if it was not only a shadow that let it run."""
         return self.ended.score if self.ended and self.verdict.ok else None
 
 
@@ -80,7 +80,7 @@ class OpenQuestion(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What an event made of a session, what it is answered, and what has to be recorded first."""
+    """The session after an event, the answer to it, and what has to be recorded first."""
 
     course: "Course"
     answer: Ruling | SessionReport | None = None
@@ -88,7 +88,7 @@ class Answered(NamedTuple):
 
 
 class Ruled(NamedTuple):
-    """What was decided about a batch, and why it is stricter than the verdict, if it is."""
+    """The decision about a batch, and why it is stricter than the verdict, if it is."""
 
     action: Action
     verdict: Verified | Refused

@@ -1,4 +1,4 @@
-"""What a guard answers on the wire: a ruling, the report of a session, or an error."""
+"""The answers of a guard on the wire: a ruling, the report of a session, or an error."""
 
 from typing import Annotated, Literal
 
@@ -10,7 +10,7 @@ from evals.json_value import Text
 
 
 class Question(Envelope):
-    """What a person is asked about one call. `path` is a JSON pointer into the plan."""
+    """A question to a person about one call. `path` is a JSON pointer into the plan."""
 
     call: CallId
     tool: Identifier
@@ -19,7 +19,7 @@ class Question(Envelope):
 
 
 class Ruling(Envelope):
-    """What becomes of a batch: in an `if` it is true only where the batch may run.
+    """The ruling on a batch: in an `if` it is true only where the batch may run.
 
     `verdict` is what `verify` says of the batch. The action may be stricter: nobody is there to be
     asked, a person said no. `critic_error` says that the guard itself failed: a verdict is missing,

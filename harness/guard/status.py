@@ -29,7 +29,7 @@ class PendingQuestion(NamedTuple):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What the person is asked."""
+        """The questions to the person."""
         return self.ruling.questions or ()
 
 

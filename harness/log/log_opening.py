@@ -1,4 +1,4 @@
-"""What is done in any database when a log is made, and checked when it is opened."""
+"""Make a log in any database, and check it when it is opened."""
 
 from typing import Any
 

@@ -78,7 +78,7 @@ class Known:
 
 
 class Written(NamedTuple):
-    """What a transaction holds that is not committed yet, and has to be read back."""
+    """The writes of a transaction that are not committed yet, and have to be read back."""
 
     records: Sequence[RawRecord]
     inputs: Mapping[str, bytes]

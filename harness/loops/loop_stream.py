@@ -38,7 +38,7 @@ _AGAIN: Final = (
 
 
 class Asked(NamedTuple):
-    """What a critic was asked: the draft to judge, its round, and the whole prompt."""
+    """The question to a critic: the draft to judge, its round, and the whole prompt."""
 
     draft: str
     round: int

@@ -107,7 +107,7 @@ class PolicyTool(ToolCapability):
 
 
 class Policy(Envelope):
-    """What a team writes once, reviews and tests.
+    """A policy file: a team writes it once, reviews and tests it.
 
     No two tools have one name, or one pair of ids, and no two pieces of evidence have one id.
     """

@@ -1,4 +1,4 @@
-"""What is wrong with a policy, in more words than the wire has: near keys, clashes, lines of both.
+"""The faults of a policy, in more words than the wire has: near keys, clashes, lines of both.
 
 The wire judges each envelope by itself, and gives up on what it cannot read. This looks at the
 parsed text as it is, so that every mistake is found at once, wherever the others are.

@@ -1,4 +1,4 @@
-"""What a JSON Schema of a policy means and does not say: misspelt keywords, values it cannot have.
+"""Mistakes in a JSON Schema of a policy: misspelt keywords, values that it cannot have.
 
 Whether anything satisfies a schema is answered by the canonical form of jsonschema-rs, which says
 "unknown" where it cannot tell; then nothing is reported.

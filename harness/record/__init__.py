@@ -1,4 +1,4 @@
-"""What a decision log keeps: decisions, executions that began, and critics that failed.
+"""The records of a decision log: decisions, executions that began, and critics that failed.
 
 Pure, but for the digest of the rules, which is read from disk once per process.
 """

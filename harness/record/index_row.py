@@ -1,4 +1,4 @@
-"""What a log is searched by: one row of columns for each record, derived from it. Pure.
+"""The index that a log is searched by: one row for each record, derived from it. Pure.
 
 Rule 1: a row is an index and never the truth: who has a record and its inputs derives it again.
 Rule 2: one function reads an entry before it is recorded (envelopes) and as it is stored (JSON).

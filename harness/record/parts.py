@@ -41,7 +41,7 @@ class Parted(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """What is read of a stored body: the whole bytes, or None and why they cannot be had."""
+    """A stored body as it is read: the whole bytes, or None and why they cannot be had."""
 
     data: bytes | None
     missing: tuple[str, ...] = ()

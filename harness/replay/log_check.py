@@ -84,7 +84,7 @@ class StoredLog(RecordedLog, PartedLog, IndexedLog, Protocol):
 
 
 class LogCheck(Envelope):
-    """What is wrong with a log beside its records.
+    """The faults of a log outside its records.
 
     `damage` says how the tables differ from those that this version makes (nothing is appended to
     such a log), which claims no record made, and where the index differs from the records.

@@ -1,4 +1,4 @@
-"""What replay holds of a log beside the record at hand, in bounded memory.
+"""The part of a log that replay holds beside the record at hand, in bounded memory.
 
 Rule 1: stored bodies and parsed inputs are forgotten when they have more than a bound together.
         The bounds are such that a log of some thousand records reaches them: more take no more.
@@ -129,7 +129,7 @@ def _altered_parts(digest: str, bodies: Mapping[str, bytes]) -> list[str]:
 
 @dataclass(frozen=True)
 class Page:
-    """What some records name.
+    """The bodies and records that some records name.
 
     Attributes:
         bodies: stored bodies of inputs and parts, by digest.

@@ -1,4 +1,4 @@
-"""What is read of a recorded decision where nothing is derived from it. Pure.
+"""The outline of a recorded decision: all that is read where nothing is derived from it. Pure.
 
 Rule 1: what a decision of this version says here is what its record says.
 Rule 2: what is not read may be anything: only its bytes were checked.
@@ -29,7 +29,7 @@ class VerdictOutline(_Outline):
 
 
 class ReportOutline(_Outline):
-    """What a report is about, and when it was made. `score` is as it was recorded."""
+    """The subject of a report, and when it was made. `score` is as it was recorded."""
 
     trace_id: Identifier
     decision_key: Identifier

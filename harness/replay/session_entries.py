@@ -1,4 +1,4 @@
-"""What one record says of the session of a guard. Pure.
+"""The entry of one record in the session of a guard. Pure.
 
 An entry is of its record alone, so it can be made in any order and any process: see
 `harness.replay.session_reading`. What follows from the records before it is worked out by
@@ -53,7 +53,7 @@ Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry
 
 
 class SessionEntry(NamedTuple):
-    """What one record says of a session. `inputs` are the digests of what was judged."""
+    """The entry of one record in a session. `inputs` are the digests of what was judged."""
 
     trace: str
     turn: int

@@ -63,7 +63,7 @@ class _Batch:
 
 
 class SessionHistory:
-    """What the records so far say of each session, by its trace."""
+    """The history of each session in the records so far, by its trace."""
 
     def __init__(self, earlier: Callable[[], Iterable[SessionEntry]] = tuple) -> None:
         """Start before the first record, or after those that are not replayed.

@@ -8,7 +8,7 @@ _T = TypeVar("_T")
 
 
 class Shielded(NamedTuple, Generic[_T]):
-    """What was awaited to its end, and whether this task was cancelled meanwhile."""
+    """The value that was awaited to its end, and whether this task was cancelled meanwhile."""
 
     value: _T
     cancelled: bool

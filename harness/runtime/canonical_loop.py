@@ -68,7 +68,7 @@ from harness.wire import detached_copy
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """What may be executed now, or why it may not.
+    """The permit to execute now, or why there is none.
 
     Attributes:
         inputs: what was judged last: without the approvals that were used before.
@@ -244,7 +244,7 @@ class _Turn:
 
     @property
     def proposal(self) -> Proposal:
-        """What is decided. It is never handed out."""
+        """The proposal that is decided. It is never handed out."""
         return self.inputs.proposal
 
     async def take(self, executor: Executor | None) -> Outcome:

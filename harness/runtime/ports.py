@@ -35,7 +35,7 @@ call is about to be made.
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What an executor returns: named outputs, and what it measured (absent = not measured).
+    """The results of an executor: named outputs, and what it measured (absent = not measured).
 
     Attributes:
         outputs: JSON values by output name.

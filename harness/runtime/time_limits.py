@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class _Ended(NamedTuple):
-    """What a function returned, or raised."""
+    """The value that a function returned, or the error that it raised."""
 
     value: Any
     error: BaseException | None

@@ -235,7 +235,7 @@ class HookEndpoint:
 
 
 class HealthEndpoints:
-    """What an orchestrator asks."""
+    """The endpoints that an orchestrator asks."""
 
     def __init__(self, context: ServiceContext) -> None:
         """Look at the parts of a service."""

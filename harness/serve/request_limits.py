@@ -25,7 +25,7 @@ _LATER: Final = {"retry-after": "1"}
 
 @dataclass(frozen=True)
 class ServiceLimits:
-    """What requests may take.
+    """The limits of requests.
 
     Attributes:
         max_bytes: the largest body.

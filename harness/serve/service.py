@@ -1,4 +1,4 @@
-"""What the endpoints share: the policy, the log, the limits, and how a body is read and judged."""
+"""The context of all endpoints: the policy, the log, the limits, how a body is read and judged."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""What the service counts, for Prometheus. No text of a request becomes a label."""
+"""The counters of the service, for Prometheus. No text of a request becomes a label."""
 
 from importlib.metadata import PackageNotFoundError, version
 from typing import Final

@@ -1,4 +1,4 @@
-"""What is said to a plan, as far as a change of it counts: `ok`, or a kind, and who is asked."""
+"""The answer to a plan, as far as a change of it counts: `ok`, or a kind, and who is asked."""
 
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -14,7 +14,7 @@ _RANKS: Final = {"no": 0, "ask": 1, "ok": 2}
 
 
 class MatrixEntry(NamedTuple):
-    """What is said to a plan: `ok`, or the kind of a refusal, and whether a person is asked."""
+    """The answer to a plan: `ok`, or the kind of a refusal, and whether a person is asked."""
 
     kind: str
     asks: bool

@@ -40,7 +40,7 @@ _PREFIX: Final = "sha256:"
 
 @dataclass(frozen=True)
 class Alteration:
-    """What is changed. What is None or empty stays as it was recorded.
+    """The change to try. A member that is None or empty stays as it was recorded.
 
     Attributes:
         policy: replaces tools, spec, record fields, safety mode and budget.
@@ -56,7 +56,7 @@ class Alteration:
 
     @cached_property
     def rules(self) -> SessionRules | None:
-        """What sessions would be judged by.
+        """The rules that sessions would be judged by.
 
         Raises:
             ValueError: the policy has evidence with an id that sessions make themselves.

@@ -1,4 +1,4 @@
-"""What a worker of a cluster does: it replays packed records, if it has the code of its client."""
+"""The work of a cluster's worker: it replays packed records, if it has the code of its client."""
 
 import pickle
 import threading
@@ -18,7 +18,7 @@ _DECIDING: Final = ("plan-critic", "pydantic", "pydantic-core", "jiter", "jsonsc
 
 
 class InstalledCode(NamedTuple):
-    """What answers depend on: the digest of all code, and the versions of distributions."""
+    """The code that answers depend on: its digest, and the versions of distributions."""
 
     code: str | None
     versions: tuple[tuple[str, str], ...]

@@ -52,7 +52,7 @@ class ValueInRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Redaction:
-    """What was taken out of a log.
+    """The values that were taken out of a log.
 
     Attributes:
         digests: the digests of what was taken out, each with the value that was asked for.
@@ -124,14 +124,14 @@ class _Place(NamedTuple):
 
 
 class _Extent(NamedTuple):
-    """What a log held when its copy began: its head, and the digests of inputs and parts."""
+    """The contents of a log when its copy began: its head, and the digests of inputs and parts."""
 
     head: Head
     digests: frozenset[str]
 
 
 class _Cut(NamedTuple):
-    """What a copy leaves out: what is redacted, what only that names, and rows to change."""
+    """The parts that a copy leaves out, and the rows that it changes."""
 
     taken: Mapping[str, ValueInRecord]
     dropped: frozenset[str]

@@ -25,7 +25,7 @@ _RISING: Final = {"latency": "wall_ms", "cost": "cost_micros"}
 
 
 class ReleaseCase(NamedTuple):
-    """What was decided: runs of the same case are compared with each other.
+    """The case of a run: runs of the same case are compared with each other.
 
     Attributes:
         decision_key: the id of the spec.
@@ -69,7 +69,7 @@ class MeasuredRun(NamedTuple):
 
 @dataclass(frozen=True)
 class GateBounds:
-    """What a release has to keep to.
+    """The bounds that a release has to keep to.
 
     Attributes:
         floors: evaluators whose mean score may not drop at all.

@@ -16,7 +16,7 @@ from harness.replay.recheck import RecordedInputs, derive
 
 
 class ReleaseSample(NamedTuple):
-    """What a log says of a release.
+    """The runs of a release in a log.
 
     Attributes:
         runs: those that were scored.

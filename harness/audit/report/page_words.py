@@ -1,4 +1,4 @@
-"""What the page calls things, for a reader who has never seen the tool. Pure."""
+"""The words of the page, for a reader who has never seen the tool. Pure."""
 
 from collections.abc import Mapping
 from types import MappingProxyType

@@ -16,7 +16,7 @@ RowOutcome = Literal["refused", "failed", "completed", "partial", "begun", "open
 
 
 class Checked(NamedTuple):
-    """What checking the bytes, hashes and links of a record gave, if that was not `same`."""
+    """The outcome of checking the bytes, hashes and links of a record, if that was not `same`."""
 
     status: str
     reasons: tuple[str, ...]

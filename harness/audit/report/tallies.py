@@ -1,4 +1,4 @@
-"""What the page counts over its records: outcomes, refusals, scores, budgets. Pure."""
+"""The counts of the page over its records: outcomes, refusals, scores, budgets. Pure."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ _BUDGETS: Final = {
 
 @dataclass(slots=True)
 class ScoreTally:
-    """What one evaluator said of the runs."""
+    """The verdicts of one evaluator on the runs, counted."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     scores: list[float] = field(default_factory=list)
@@ -36,7 +36,7 @@ class ScoreTally:
 
 
 class Use(NamedTuple):
-    """What a decision used of a limit."""
+    """The share of a limit that a decision used."""
 
     used: int
     limit: int
@@ -50,7 +50,7 @@ class Use(NamedTuple):
 
 @dataclass(slots=True)
 class BudgetTally:
-    """What decisions used of one limit."""
+    """The shares of one limit that decisions used."""
 
     label: str
     measured: int = 0

@@ -1,4 +1,4 @@
-"""What formats for continuous integration print: an entry for each thing that was judged.
+"""The entries that formats for continuous integration print: one for each thing that was judged.
 
 `critic verify` and `critic score` judge documents, `critic guard` events, and `critic replay` and
 `critic log verify` records. All of them are entries here.

@@ -1,4 +1,4 @@
-"""What a guard answers, as entries: a turn that is refused is a failure."""
+"""The answers of a guard as entries: a turn that is refused is a failure."""
 
 from collections.abc import Callable, Iterator
 

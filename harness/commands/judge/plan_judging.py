@@ -17,7 +17,7 @@ Judge = Callable[[bytes], Judged]
 
 
 class PlanContext(Envelope):
-    """What a plan is judged against: a Proposal without its plan."""
+    """The context that a plan is judged against: a Proposal without its plan."""
 
     ctx: RunContext
     compiled: CompiledContext

@@ -1,4 +1,4 @@
-"""What `critic what-if` prints: a plan that is judged otherwise, the matrix, the counts."""
+"""The output of `critic what-if`: a plan that is judged otherwise, the matrix, the counts."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -35,7 +35,7 @@ _NEEDED: Final = frozenset({"agent", "folder", "policy_bytes", "--policy"})
 
 @dataclass(frozen=True)
 class _Question:
-    """What a hook was called with, and the bytes of its policy and of its event."""
+    """The arguments of a hook, and the bytes of its policy and of its event."""
 
     dialect: Dialect
     once: Mapping[str, str]

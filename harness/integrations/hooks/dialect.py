@@ -1,4 +1,4 @@
-"""What a hook event says whatever the agent, and what an agent is answered. Loads nothing heavy.
+"""Hook events in one form for all agents, and the answers to each agent. Loads nothing heavy.
 
 Rule 1: an event that is not known, or lacks what it should have, is a fault: never an allow.
 Rule 2: a refusal is said in the words of the agent and the event. Where the event is not known, the
@@ -58,7 +58,7 @@ class HookEvent(NamedTuple):
 
 
 class HookAnswer(NamedTuple):
-    """What to print on standard output and standard error, and the exit status."""
+    """The output and the errors to print, and the exit status."""
 
     said: Mapping[str, Any] | None = None
     reason: str = ""
@@ -66,14 +66,14 @@ class HookAnswer(NamedTuple):
 
     @property
     def out(self) -> str:
-        """What to print on standard output: a line of ASCII, or nothing."""
+        """The text for standard output: a line of ASCII, or nothing."""
         if self.said is None:
             return ""
         return ascii_json(self.said) + "\n"
 
     @property
     def err(self) -> str:
-        """What to print on standard error: a line, or nothing."""
+        """The text for standard error: a line, or nothing."""
         return f"critic: {self.reason}\n" if self.reason else ""
 
 

@@ -29,7 +29,7 @@ _MOST_REASONS = 5
 
 
 class HookOutcome(NamedTuple):
-    """What becomes of an event: `allow`, `ask` or `refuse`, and why."""
+    """The outcome of an event: `allow`, `ask` or `refuse`, and why."""
 
     memory: HookMemory
     action: str
@@ -147,7 +147,7 @@ def _reason(answer: Answer) -> str:
 
 
 class HookSettings(NamedTuple):
-    """What a hook is told on its command line.
+    """The settings of a hook, from its command line.
 
     Attributes:
         scope: the tools that every request is for.

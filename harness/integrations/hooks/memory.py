@@ -1,4 +1,4 @@
-"""What the hooks of one session remember beside the state of its guard."""
+"""The memory of the hooks of one session, in addition to the state of its guard."""
 
 from hashlib import sha256
 from typing import Annotated, Any, NamedTuple

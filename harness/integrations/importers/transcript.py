@@ -1,4 +1,4 @@
-"""What the importers read out of a format: texts, batches of calls, and how calls ended. Pure.
+"""The facts that importers read from a format: texts, batches of calls, how calls ended. Pure.
 
 Rule 1: one run gives one list of events, whatever the format: texts that are JSON objects or arrays
         are the values that they spell, and times and tokens are left out.

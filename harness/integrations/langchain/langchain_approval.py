@@ -1,4 +1,4 @@
-"""What a person answers to the question of an agent of LangChain."""
+"""The answers of a person to the questions of an agent of LangChain."""
 
 from typing import Annotated
 
@@ -8,14 +8,14 @@ from evals.json_value import JsonObject
 
 
 class CallAnswer(Envelope):
-    """What a person said about one call. `args` are those that they changed it to."""
+    """The answer of a person about one call. `args` are those that they changed it to."""
 
     yes: bool
     args: Annotated[JsonObject | None, OPTIONAL] = None
 
 
 class ApprovalAnswer(Envelope):
-    """What `Command(resume=...)` holds. A call that `calls` does not name is not made.
+    """The value of `Command(resume=...)`. A call that `calls` does not name is not made.
 
     `plan_digest` is that of the question. The application authenticates `approver`.
     """

@@ -109,7 +109,7 @@ _GATE: Final[ContextVar["ToolGate | None"]] = ContextVar("gate", default=None)
 
 
 class ToolGate(BaseCallbackHandler):
-    """What LangChain calls before and after each tool, in the context of whoever runs it.
+    """The callbacks of LangChain before and after each tool, in the context of whoever runs it.
 
     Gates of one guard are equal: LangChain keeps one of them where agents are nested.
     """

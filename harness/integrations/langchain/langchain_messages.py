@@ -1,4 +1,4 @@
-"""What messages of LangChain say to a guard: words of the user, calls, and how a call ended."""
+"""The events for a guard in messages of LangChain: words of the user, calls, how a call ended."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -35,7 +35,7 @@ class Continuation(NamedTuple):
 
 
 class RepeatedRequests:
-    """What clients will come back with: each once, and only the newest thousand."""
+    """The requests that clients will repeat: each once, and only the newest thousand."""
 
     def __init__(self) -> None:
         """Begin with nothing."""

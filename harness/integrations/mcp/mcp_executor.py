@@ -15,7 +15,7 @@ from harness.runtime.ports import Execution, Recorder
 
 
 class McpClient(Protocol):
-    """What is asked of a client: `mcp.Client` is one."""
+    """The methods that a client must have: `mcp.Client` is one."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any] | None = None) -> Any:
         """Call a tool and return its result, a model of the SDK."""

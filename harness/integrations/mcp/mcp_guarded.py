@@ -58,7 +58,7 @@ class Denial(NamedTuple):
 
     @property
     def text(self) -> str:
-        """What the model reads."""
+        """The text that the model reads."""
         return json.dumps({"refused": self.kind, "reasons": list(self.reasons)})
 
 
@@ -74,7 +74,7 @@ class UserQuestion(NamedTuple):
 
 
 class GuardedServer:
-    """What is known of one server in one session. Use it from one thread at a time."""
+    """The state of one server in one session. Use it from one thread at a time."""
 
     def __init__(
         self,

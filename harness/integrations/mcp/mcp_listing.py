@@ -14,7 +14,7 @@ _MOST_PAGES = 100
 
 
 class McpListing(NamedTuple):
-    """What a server says of itself: its name, its tools as they are on the wire, and more.
+    """The description that a server gives: its name, its tools as they are on the wire, and more.
 
     Attributes:
         offers: which of resources and prompts it has.

@@ -62,7 +62,7 @@ class RpcMessage(NamedTuple):
 
     @property
     def capabilities(self) -> Json | None:
-        """What the client can do, where the message says it."""
+        """The capabilities of the client, where the message has them."""
         stated = self.meta.get(_CAPABILITIES)
         if self.method == "initialize":
             stated = self.params.get("capabilities")

@@ -28,14 +28,14 @@ class PinsUnusable(HarnessError):
 
 
 class Pin(NamedTuple):
-    """What one tool says of itself, and the digest of that."""
+    """The description of one tool, and its digest."""
 
     tool: Json
     digest: str
 
 
 class PinnedTools(NamedTuple):
-    """What is in the file, by the names that the policy has.
+    """The contents of the file, by the names that the policy has.
 
     Attributes:
         pinned: what was accepted.

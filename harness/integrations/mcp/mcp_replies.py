@@ -1,4 +1,4 @@
-"""What is sent in answer to a request that is not passed on. Pure."""
+"""Replies to requests that are not passed on. Pure."""
 
 from typing import Literal, NamedTuple
 

@@ -1,4 +1,4 @@
-"""What MCP calls return, as the evidence that a session keeps of it. Pure."""
+"""The results of MCP calls, as the evidence that a session keeps of them. Pure."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What a streamable HTTP server of MCP answers, as JSON-RPC messages. Tested with httpx2 2.16."""
+"""The answers of a streamable HTTP server of MCP, as JSON-RPC messages. Tested with httpx2 2.16."""
 
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Final

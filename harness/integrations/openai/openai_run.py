@@ -28,7 +28,7 @@ class Unanswered(HarnessError):
 
 @dataclass
 class RunMemory:
-    """What has to be known of a session from one run to the next.
+    """The state of a session that one run hands to the next.
 
     Attributes:
         ids: the call ids of the last turn, by tool: a handoff is not told its own.
@@ -59,7 +59,7 @@ class GuardedSdkRun:
 
     @property
     def memory(self) -> RunMemory:
-        """What is known of the session from before."""
+        """The state of the session from before."""
         return _MEMORIES.setdefault(self.session, RunMemory())
 
     def asks_about(self, tool: str) -> bool:

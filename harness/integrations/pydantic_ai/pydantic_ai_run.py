@@ -44,7 +44,7 @@ _T = TypeVar("_T")
 
 
 class GuardedRun:
-    """What one run knows of its calls."""
+    """The state of the calls of one run."""
 
     def __init__(self, session: GuardedSession, approver: str) -> None:
         """Run in a session. `approver` answers where no answer says who did."""

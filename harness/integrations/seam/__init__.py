@@ -1,1 +1,1 @@
-"""What every integration is built on: one guarded session, and the replies to its calls."""
+"""The base of every integration: one guarded session, and the replies to its calls."""

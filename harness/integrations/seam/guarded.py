@@ -50,7 +50,7 @@ class AskedCall(NamedTuple):
 
 
 class CallReply(NamedTuple):
-    """What a person said about one call. `args` are those that they changed it to."""
+    """The answer of a person about one call. `args` are those that they changed it to."""
 
     yes: bool
     args: Mapping[str, Any] | None = None

@@ -1,4 +1,4 @@
-"""What an agent of a framework is told about its calls, and how a run ends that may not go on."""
+"""The replies to an agent of a framework about its calls, and how a run ends that may not go on."""
 
 import json
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _OWN_FAILURE: Final = "critic_error: "
 
 @dataclass(frozen=True, slots=True)
 class SeamRuling:
-    """What becomes of the calls of a turn, or of one of them. In an `if`, true if it may be made.
+    """The ruling on the calls of a turn, or on one of them. In an `if`, true if it may be made.
 
     Attributes:
         action: `halt` says that the run must end: nothing more is allowed in its session.

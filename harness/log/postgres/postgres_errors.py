@@ -1,4 +1,4 @@
-"""What an error of PostgreSQL is to a log.
+"""Errors of PostgreSQL as errors of a log.
 
 Codes: https://www.postgresql.org/docs/current/errcodes-appendix.html. A whole code is looked up
 before its class, the first two letters. Where the connection itself fails, the code is missing.

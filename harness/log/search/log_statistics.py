@@ -111,7 +111,7 @@ class DayCount(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What was counted. Times are in microseconds since 1970.
+    """The counts. Times are in microseconds since 1970.
 
     `asked` are the plans that were refused where an approval would let them through; of these,
     `answered` are those that a later record has an approval of.

@@ -34,7 +34,7 @@ Model = Callable[[Sequence[Message]], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Dependencies:
-    """What a single model call needs: the model, its session, and a journal or None."""
+    """The dependencies of a single model call: the model, its session, and a journal or None."""
 
     model: Model
     session_id: str

@@ -46,7 +46,7 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 
 class Budget(Envelope):
-    """What may be spent. A call is made only while less than every limit has been spent.
+    """The limits on spending. A call is made only while less than every limit has been spent.
 
     `max_seconds` is wall-clock time, from the first event of a loop on. A call that is going on
     when the time is over is cancelled; tokens and money are checked between calls.

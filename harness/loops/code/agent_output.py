@@ -1,4 +1,4 @@
-"""What an agent printed: the reply in it, the usage it reports, and its last words."""
+"""The output of an agent: the reply in it, the usage it reports, and its last words."""
 
 from dataclasses import dataclass
 from typing import Any, Final

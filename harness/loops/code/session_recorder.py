@@ -34,7 +34,7 @@ class LineWriter(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CodeLoopJob:
-    """What a session is to do, and within which limits.
+    """The task of a session, and its limits.
 
     Attributes:
         task: the task, in words.

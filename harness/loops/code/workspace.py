@@ -1,4 +1,4 @@
-"""What changed in a working directory since a session began: by whom and how does not matter.
+"""The changes in a working directory since a session began: by whom and how does not matter.
 
 Rule 1: a capture is of the files as they are on disk: it makes no difference whether they are
         committed, staged, unstaged or untracked. Every file is read at every capture: no time or

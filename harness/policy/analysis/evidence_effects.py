@@ -21,7 +21,7 @@ _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class ItemChange(NamedTuple):
-    """What one policy holds otherwise than the other, under one id.
+    """An item that two policies hold differently, under one id.
 
     Attributes:
         before: the item of the old policy, None if it is new.

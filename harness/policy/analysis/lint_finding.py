@@ -1,4 +1,4 @@
-"""What the lint of a policy finds, and the words that its rules share."""
+"""The findings of the lint of a policy, and the words that its rules share."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches

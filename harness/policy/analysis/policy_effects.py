@@ -1,4 +1,4 @@
-"""What a change of a policy may do: could a call pass that was refused before, or the reverse?
+"""The effects of a policy change: could a call pass that was refused before, or the reverse?
 
 The answers are bounds. "May not" is a proof, by the rule of the check that reads the field; "may"
 is left for a witness plan to show.

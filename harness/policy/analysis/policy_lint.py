@@ -39,7 +39,7 @@ def lint(policy: Policy) -> tuple[LintFinding, ...]:
 
 
 class _Known(NamedTuple):
-    """What a policy has, to be looked up for each tool.
+    """The contents of a policy, to be looked up for each tool.
 
     `yielded` are the classes of results, `held` the contents of evidence by class.
     """

@@ -1,4 +1,4 @@
-"""What a change of the roles of a tool may do to its calls, by the table of roles and origins.
+"""The effects of changed roles on the calls of a tool, by the table of roles and origins.
 
 Rule 1: a value is judged in each of its roles, so each argument whose role changed counts alone.
 Rule 2: what this session made is its own in some roles only, and a host that it went to in one: the

@@ -1,4 +1,4 @@
-"""What surrounds a plan: what was seen and said before it, whether a person approved it.
+"""The facts around a plan: what was seen and said before it, whether a person approved it.
 
 Where values come from counts only where a spec has `provenance`: then a plan is tried under each of
 a few stories, from a request that names everything to a text that anybody wrote.
@@ -18,7 +18,7 @@ _SESSION: Final = "witness"
 
 
 class Story(NamedTuple):
-    """What surrounds a plan.
+    """The facts around a plan.
 
     Attributes:
         evidence: items beside those of the policy, as JSON.

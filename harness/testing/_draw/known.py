@@ -1,4 +1,4 @@
-"""What a session must know for the calls of a plan to pass where provenance is judged.
+"""The facts that a session needs for the calls of a plan to pass where provenance is judged.
 
 The plainest way is always open: a person approved each value, and the tool is in the scope. It
 leans on no rule about what a source is worth, so the generator cannot share an error there.

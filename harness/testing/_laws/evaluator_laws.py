@@ -18,7 +18,7 @@ from harness.testing.strategies import runs
 
 
 class JudgedRun(Protocol):
-    """What an evaluator returns: `critic.EvaluatorVerdict`, or something of that shape."""
+    """The verdict of an evaluator: `critic.EvaluatorVerdict`, or something of that shape."""
 
     @property
     def score(self) -> float:

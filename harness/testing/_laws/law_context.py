@@ -1,4 +1,4 @@
-"""What a law is checked with: a proposal, ways to alter it, and the `verify` that is on trial."""
+"""The context of a law: a proposal, ways to alter it, and the `verify` that is on trial."""
 
 import json
 from collections import Counter
@@ -43,7 +43,7 @@ class NoVerdict(HarnessError):
 
 
 class LawContext:
-    """What a law is given: it draws what it needs, judges, and requires."""
+    """The argument of a law: it draws what it needs, judges, and requires."""
 
     def __init__(
         self,

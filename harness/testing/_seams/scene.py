@@ -19,7 +19,7 @@ _CENTS: Final = {"type": "integer", "maximum": 10_000}
 
 
 class ScriptedTurn(NamedTuple):
-    """What the scripted model answers: words, then the calls that it asks for."""
+    """A turn of the scripted model: words, then the calls that it asks for."""
 
     calls: tuple[AskedCall, ...]
     text: str = ""
@@ -27,7 +27,7 @@ class ScriptedTurn(NamedTuple):
 
 @dataclass(frozen=True)
 class Trace:
-    """What came of a run, as the framework shows it.
+    """The outcome of a run, as the framework shows it.
 
     Attributes:
         told: what the model was given for each call, by its id: its result or a refusal. Of calls
@@ -163,7 +163,7 @@ class Scene:
 
     @property
     def ran(self) -> list[str]:
-        """What ran, in order, such as `lookup 1`."""
+        """The calls that ran, in order, such as `lookup 1`."""
         return [line.removeprefix("ran ") for line in self.journal if line.startswith("ran ")]
 
 

@@ -1,4 +1,4 @@
-"""What a law of the contract plays its scenes with."""
+"""The stage on which a law of the contract plays its scenes."""
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager

@@ -1,4 +1,4 @@
-"""What a step gets under a change, whichever plan it stands in: as bits, found by the checks.
+"""The facts of a step under a change, whatever its plan: as bits, found by the checks.
 
 Rule 1: the checks of the critic find everything. A step is judged by them as a plan of its own;
         here is only noted what they found, and whether an approval would clear it.
@@ -91,7 +91,7 @@ class StepFacts(NamedTuple):
 
 
 class Setting:
-    """What plans are judged in under a change: a context, manifests and a spec, at one time.
+    """The setting of plans under a change: a context, manifests and a spec, at one time.
 
     Attributes:
         outputs: the bits of the required outputs, of which each needs a step that covers it.
@@ -155,7 +155,7 @@ def _bit(found: Found) -> int:
 
 
 class TimedSettings:
-    """What a shared context becomes under a change: a setting for each time that matters."""
+    """The settings of a shared context under a change: one for each time that matters."""
 
     def __init__(self, proposal: Proposal | None, expiries: tuple[datetime, ...]) -> None:
         """Take the changed proposal, or None where each plan has to be judged by itself."""
