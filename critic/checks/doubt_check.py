@@ -31,8 +31,8 @@ def with_doubts(check: Check) -> Callable[[_Run], _Run]:
             from critic.provenance import doubts_of  # noqa: PLC0415 - slow to load, often unused
 
             doubts = (
-                Found(check, kind, one.step, partial(_word_doubt, one), one.approvable)
-                for one in doubts_in(doubts_of(case))
+                Found(check, kind, doubt.step, partial(_word_doubt, doubt), doubt.approvable)
+                for doubt in doubts_in(doubts_of(case))
             )
             # Sorting is stable, and both are in this order.
             return iter(sorted((*run(case), *doubts), key=_sort_key))

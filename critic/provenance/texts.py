@@ -82,7 +82,7 @@ class Texts:
 
     def __iter__(self) -> Iterator[tuple[str, EvidenceItem]]:
         """Yield each canonical text with its item."""
-        return ((one.text, one.item) for one in self._entries)
+        return ((entry.text, entry.item) for entry in self._entries)
 
     def shown_entries(self, shown: Shown | None) -> Iterable[ItemText]:
         """Return the entries that count, in their order."""
@@ -139,12 +139,12 @@ class Texts:
     def _first_standing(
         self, entries: Iterable[ItemText], value: str, tokens: list[tuple[str, int]]
     ) -> ItemText | None:
-        for one in entries:
+        for entry in entries:
             self._tries_left -= 1
             if any(
-                self._stands(one.text, value, at) for at in self._candidates(one, value, tokens)
+                self._stands(entry.text, value, at) for at in self._candidates(entry, value, tokens)
             ):
-                return one
+                return entry
         return None
 
     def _candidates(

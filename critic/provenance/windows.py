@@ -78,8 +78,8 @@ class Windows:
         self._entries.append(entry)
         for shape in [*self._tables][:-_KEPT]:
             table = self._tables.pop(shape)
-            for one in table.starts:
-                one.forget(table.held)
+            for start in table.starts:
+                start.forget(table.held)
 
     def find(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         """Return the first entry that counts where a value stands, as far as numbers say.

@@ -63,10 +63,10 @@ class ApprovedValues:
     def __init__(self, values: Iterable[ApprovedValue] = ()) -> None:
         self.values: tuple[ApprovedValue, ...] = tuple(values)
         self._until = dict[str, datetime | None]()
-        for one in self.values:
-            for spelled in spellings([one.value]):
+        for value in self.values:
+            for spelled in spellings([value.value]):
                 self._until[spelled] = _later_expiry(
-                    one.expires_at, self._until.get(spelled, _NEVER)
+                    value.expires_at, self._until.get(spelled, _NEVER)
                 )
 
     def plus(self, values: Iterable[ApprovedValue]) -> "ApprovedValues":
@@ -148,7 +148,7 @@ class Ledger:
 
     def spent(self) -> Spent:
         """Return what was spent before this turn."""
-        calls = tuple(one.spent for one in self.made)
+        calls = tuple(made_call.spent for made_call in self.made)
         if not calls:
             return Spent(steps=self.steps, tokens=self.tokens)
         return Spent(steps=self.steps, tokens=self.tokens, calls=calls)

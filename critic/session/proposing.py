@@ -63,5 +63,5 @@ def _classes(rules: SessionRules, name: str) -> tuple[str, ...]:
     if tool is None:
         return ()
     needs = needs_of(tool.capability)
-    bound = (kind for one in needs.bound.values() for kind in one.classes)
+    bound = (kind for binding in needs.bound.values() for kind in binding.classes)
     return (*(need.classification for need in needs.demands), *bound)

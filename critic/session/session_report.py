@@ -102,7 +102,7 @@ def report_of(
     closed_at: datetime | None,
 ) -> SessionReport:
     """Return the report of a session with these scores."""
-    failed = [one for one in (scores.policy, scores.safety) if one.status == "fail"]
+    failed = [verdict for verdict in (scores.policy, scores.safety) if verdict.status == "fail"]
     status: ReportStatus = "completed"
     if failed:
         status = "refused_by_critic"
@@ -137,6 +137,6 @@ def _rationale(
 
 
 def _describe_failure(verdict: EvaluatorVerdict) -> str:
-    errors = [one.message for one in verdict.findings if one.severity == "error"]
+    errors = [finding.message for finding in verdict.findings if finding.severity == "error"]
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return f"{verdict.evaluator_id} fail: {escape_line(errors[0])[:200]}{more}"

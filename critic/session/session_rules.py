@@ -104,8 +104,8 @@ class SessionRules:
     def backing_classes(self) -> frozenset[str]:
         """The classes of evidence that arguments are bound to, or that say what tools demand."""
         needs = [needs_of(tool.capability) for tool in self.tools.values()]
-        bound = (kind for one in needs for each in one.bound.values() for kind in each.classes)
-        demanded = (each.classification for one in needs for each in one.demands)
+        bound = (kind for need in needs for each in need.bound.values() for kind in each.classes)
+        demanded = (each.classification for need in needs for each in need.demands)
         return frozenset((*bound, *demanded))
 
     @cached_property

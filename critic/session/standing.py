@@ -43,7 +43,7 @@ def _by_locator(
         return "named"
     if (host := host_of(locator)) is not None and host in request_hosts:
         return "named"
-    if any(locator in one for one in known) or seen.leads_to(locator):
+    if any(locator in values for values in known) or seen.leads_to(locator):
         return "reached"
     # A field of a source that only untrusted text led to is worth no more than its text.
     return "led" if origin in ("untrusted", "led_field") else "ambient"

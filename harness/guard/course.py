@@ -74,7 +74,7 @@ class OpenQuestion(NamedTuple):
     @property
     def doubted(self) -> list[Call]:
         """The calls that a no is about."""
-        steps = {one.offending_step for one in self.verdict.violations}
+        steps = {violation.offending_step for violation in self.verdict.violations}
         # An entry without a step speaks of the plan as a whole, or of those left out of the list.
         return [call for at, call in enumerate(self.batch.calls) if None in steps or at in steps]
 
@@ -121,7 +121,7 @@ class Course:
     def calls(self, event: CallsEvent, as_of: datetime) -> Answered:
         """Rule on a batch. A question that is open lapses."""
         self._require_running()
-        calls = [Call(one.id, one.tool, one.args, one.estimated_tokens) for one in event.calls]
+        calls = [Call(call.id, call.tool, call.args, call.estimated_tokens) for call in event.calls]
         batch = self.session.propose(calls, as_of)
         verdict = verify_batch(batch)
         ruled = self._rule_batch(batch, verdict)
@@ -274,8 +274,8 @@ def questions_of(batch: Batch, verdict: Verified | Refused) -> tuple[Question, .
     """Return what a person is asked about a batch."""
     violations = verdict.violations if isinstance(verdict, Refused) else ()
     return tuple(
-        Question(call=call.id, tool=call.tool, reason=one.reason, path=one.path)
-        for one in violations[:_MOST_QUESTIONS]
-        if one.offending_step is not None
-        for call in [batch.calls[one.offending_step]]
+        Question(call=call.id, tool=call.tool, reason=violation.reason, path=violation.path)
+        for violation in violations[:_MOST_QUESTIONS]
+        if violation.offending_step is not None
+        for call in [batch.calls[violation.offending_step]]
     )

@@ -80,7 +80,7 @@ def parse_state(data: bytes) -> GuardState:
 def log_marks(state: GuardState) -> Marks:
     """Return where a session is in the log that goes on from a state."""
     claims = (*state.claims, state_claim(digest(state)))
-    return Marks(state.mark, claims, {one.turn: one.hash for one in state.begun})
+    return Marks(state.mark, claims, {entry.turn: entry.hash for entry in state.begun})
 
 
 def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -> Course:

@@ -27,7 +27,7 @@ def check_tables(store: Store, connection: Connection) -> None:
     if FORMATS not in names:
         raise NotALog(f"{store.where}: it lacks the tables of a decision log: choose another place")
     _check_format(store, connection)
-    if missing := [one for one in LOG_TABLES if one not in names]:
+    if missing := [log_table for log_table in LOG_TABLES if log_table not in names]:
         raise LogDamaged(f"{store.where}: table {missing[0]} is missing: {KEEP_EVIDENCE}")
     for table, kept in store.keys(connection).items():
         if not kept:

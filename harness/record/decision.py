@@ -257,7 +257,7 @@ def drafted_inputs(
     """
     if held is not None:
         digests = {name: one.digest for name, one in held.parts.items()}
-        return InputDigests(**digests), {one.digest: one.body for one in held.parts.values()}
+        return InputDigests(**digests), {part.digest: part.body for part in held.parts.values()}
     checked = revalidate_envelope(proposal)
     by_name = {name: canonical_bytes(getattr(checked, name)) for name in INPUT_NAMES}
     digests = {name: sha256(body) for name, body in by_name.items()}

@@ -197,14 +197,14 @@ def definition_problems(connection: Connection) -> tuple[str, ...]:
         for kind, name, table, text in _definitions(connection)
     }
     expected = _expected_schema()
-    problems = [f"{one} is unexpected" for one in sorted(stored.keys() - expected.keys())]
-    problems += [f"{one} is missing" for one in sorted(expected.keys() - stored.keys())]
+    problems = [f"{defined} is unexpected" for defined in sorted(stored.keys() - expected.keys())]
+    problems += [f"{defined} is missing" for defined in sorted(expected.keys() - stored.keys())]
     return tuple(
         problems
         + [
-            f"{one} was changed"
-            for one in sorted(expected.keys() & stored.keys())
-            if stored[one] != expected[one]
+            f"{defined} was changed"
+            for defined in sorted(expected.keys() & stored.keys())
+            if stored[defined] != expected[defined]
         ]
     )
 

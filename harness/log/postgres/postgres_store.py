@@ -267,7 +267,7 @@ def _translate_statement(statement: str) -> bytes:
 
 def _show_place(given: Mapping[str, Any]) -> str:
     """Return where a log is: user, host, port and database, and nothing else of its URL."""
-    user, host, port, name = (given.get(one) for one in ("user", "host", "port", "dbname"))
+    user, host, port, name = (given.get(member) for member in ("user", "host", "port", "dbname"))
     place = f"{user}@" if user else ""
     place += f"{host or ''}" + (f":{port}" if port else "")
     return escape_text(f"postgresql://{place}/{name or ''}")

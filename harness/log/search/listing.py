@@ -68,11 +68,11 @@ class Listing:
         """
         gaps = self.gaps()
         gap = next(gaps, None)
-        for one in self._list_rows(self.condition(filters)):
-            while gap is not None and gap.last < one.row.seq:
+        for listed in self._list_rows(self.condition(filters)):
+            while gap is not None and gap.last < listed.row.seq:
                 yield gap
                 gap = next(gaps, None)
-            yield one
+            yield listed
         while gap is not None:
             yield gap
             gap = next(gaps, None)
