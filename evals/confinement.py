@@ -200,7 +200,7 @@ class _Automaton:
         """Return the first item with a text that occurs in `searched`, or None."""
         following, fallback, item = self._next, self._fallback, self._item
         node, ended = 0, {len(self._ids)}
-        for char in searched:  # as `_step` does, without a call for each character
+        for char in searched:  # as `_next_node` does, without a call for each character
             while node and char not in following[node]:
                 node = fallback[node]
             node = following[node].get(char, 0)

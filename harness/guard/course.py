@@ -102,7 +102,7 @@ class Course:
     Attributes:
         as_of: the time that an event gave. It stands until another one gives one.
         asked: how many questions there were.
-        denied: what a person said no to, in the form of `_key`.
+        denied: what a person said no to, in the form of `_denial_key`.
     """
 
     settings: GuardSettings

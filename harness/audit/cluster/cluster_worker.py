@@ -59,7 +59,7 @@ def replay_packed(
     """Replay a packed parcel. Where other code is installed, return that, and replay nothing.
 
     Args:
-        data: what `packed` returned.
+        data: what `pack_parcel` returned.
         client: what is installed where the answers are awaited.
         replay_id: names the replay; inputs are parsed once for all its parcels.
     """

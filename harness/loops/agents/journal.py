@@ -72,7 +72,7 @@ class Entry(Envelope):
         status: `replied`, or `failed` with an `error`.
         reply: the reply. A failed call may hold what came before the failure.
         error: why the call failed, in one line.
-        chain: the digest of this line and the one before it; see `chained`.
+        chain: the digest of this line and the one before it; see `chain_digest`.
     """
 
     session: Text
