@@ -14,6 +14,7 @@ Rule 4: a Python constructor takes None for "absent" where absence grants nothin
 from collections.abc import Mapping
 from types import NoneType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -39,8 +40,10 @@ from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
 from evals.bounded import WireArray, WireMembers
 from evals.json_value import SAFE_INTEGER
-from evals.short_repr import ReprArgs, shorten_value
 from evals.strictness import keep_strict
+
+if TYPE_CHECKING:
+    from evals.short_repr import ReprArgs
 
 T = TypeVar("T")
 Array: TypeAlias = list[T] | tuple[T, ...]
@@ -200,8 +203,10 @@ class Envelope(BaseModel):
         names = type(self).model_fields
         return {name: value for name, value in self.__dict__.items() if name in names}
 
-    def __repr_args__(self) -> ReprArgs:
+    def __repr_args__(self) -> "ReprArgs":
         """Return the fields that the wire shows, each whole or, where it is long, by its size."""
+        from evals.short_repr import shorten_value  # noqa: PLC0415 - no verdict needs it
+
         args = super().__repr_args__()
         return [(name, shorten_value(value)) for name, value in args if value is not None]
 

@@ -44,8 +44,11 @@ _MOST_ERRORS: Final = 10_000
 """How many errors of one value are read. Further ones are at the same few thousand places."""
 
 _MOST_SPELLED: Final = 100_000_000
-"""Characters. Each error spells the keys on the way to its place, and keys can have any length: it
-takes a way of over 500 characters to spell more than this."""
+"""Characters. Each error spells the keys on the way to its place, and the value that is there with
+all that is in it; texts and keys can have any length."""
+
+_SCALAR: Final = 8
+"""Characters that a value is taken to have beside those of its text."""
 
 
 class SchemaFault(NamedTuple):
@@ -113,9 +116,9 @@ def _error_reader(
         return _name_no_place
 
     def read(value: Any) -> list[SchemaFault]:
-        size, longest = _extent(value)
-        questions = costs.alternatives * size
-        if questions > _MOST_QUESTIONS or questions * longest > _MOST_SPELLED:
+        size, spelled = _extent(value)
+        is_long = costs.alternatives * spelled > _MOST_SPELLED
+        if is_long or costs.alternatives * size > _MOST_QUESTIONS:
             return _name_no_place(value)
         keywords: dict[tuple[str | int, ...], set[str]] = {}
         for error in islice(validator.iter_errors(_sorted_keys(value)), _MOST_ERRORS):
@@ -132,20 +135,23 @@ def _sorted_keys(value: Any) -> Any:
 
 
 def _extent(value: Any) -> tuple[int, int]:
-    """Return how many values a JSON value holds, itself included, and the longest way to one.
+    """Return how many values a JSON value holds, itself included, and what an error at each spells.
 
-    The length of a way is that of all keys on it, in characters.
+    An error spells the keys on its way, and its value: so a text is spelled once for each value
+    that it is in.
     """
-    size, longest, waiting = 0, 0, [(value, 0)]
+    size, spelled, waiting = 0, 0, [(value, 1, 0)]
     while waiting:
-        current, way = waiting.pop()
+        current, level, way = waiting.pop()
         size += 1
-        longest = max(longest, way)
+        own = len(current) if type(current) is str else 0
         if type(current) is dict:
-            waiting.extend((inner, way + len(key)) for key, inner in current.items())
+            own = sum(map(len, current))
+            waiting.extend((it, level + 1, way + len(key)) for key, it in current.items())
         elif type(current) is list:
-            waiting.extend((inner, way) for inner in current)
-    return size, longest
+            waiting.extend((it, level + 1, way) for it in current)
+        spelled += way + level * (own + _SCALAR)
+    return size, spelled
 
 
 def _name_no_place(_value: Any) -> list[SchemaFault]:

@@ -21,8 +21,10 @@ from evals.envelope import (
     Identifier,
 )
 from evals.json_value import PresentJson, Text
-from evals.short_repr import ReprArgs, Told, count_in_words
 from evals.timestamps import Time
+
+if TYPE_CHECKING:
+    from evals.short_repr import ReprArgs, Told
 
 _T = TypeVar("_T")
 
@@ -127,8 +129,10 @@ class Manifests(Envelope):
         """Evidence items by id."""
         return _keep_derived(self, "_evidence", lambda: _by_id(self.evidence_manifest))
 
-    def __repr_args__(self) -> ReprArgs:
+    def __repr_args__(self) -> "ReprArgs":
         """Return the fields, or how many tools and evidence items there are if they are many."""
+        from evals.short_repr import Told  # noqa: PLC0415 - no verdict needs it
+
         args = [*super().__repr_args__()]
         return [(None, held_by(self))] if Told in [type(value) for _, value in args] else args
 
@@ -149,15 +153,17 @@ class CompiledContext(Envelope):
     manifests: Manifests
     pack_version: Annotated[Identifier | None, OPTIONAL] = None
 
-    def __repr_args__(self) -> ReprArgs:
+    def __repr_args__(self) -> "ReprArgs":
         """Return the fields, or how much the manifests hold if that is much."""
         manifests = self.__dict__.get("manifests")
         held = [*manifests.__repr_args__()] if type(manifests) is Manifests else []
         return held if held and held[0][0] is None else super().__repr_args__()
 
 
-def held_by(manifests: Manifests) -> Told:
+def held_by(manifests: Manifests) -> "Told":
     """Return how many tools and evidence items there are, in words."""
+    from evals.short_repr import Told, count_in_words  # noqa: PLC0415 - no verdict needs it
+
     tools = count_in_words(len(manifests.tool_manifest), "tool")
     return Told(f"{tools}, {count_in_words(len(manifests.evidence_manifest), 'evidence item')}")
 

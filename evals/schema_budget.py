@@ -35,6 +35,7 @@ _PATTERN_SIZES: Final = (64 * 1024, 1024 * 1024, 10 * 1024 * 1024)
 
 _SAME: Final = keywords_judging("same")
 _PARTS: Final = keywords_judging("member", "element")
+_DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _UNEVALUATED: Final = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 
 
@@ -48,7 +49,7 @@ class Costs(NamedTuple):
     in_place: int
     """The most schemas within one another that judge one value."""
     recursive: bool
-    """Whether a schema may lead back to itself."""
+    """Whether a schema may lead back to itself, as far as its references can be followed."""
 
 
 _BEING_COUNTED: Final = Costs(0, 0, 0, recursive=True)
@@ -110,9 +111,27 @@ class Targets:
         for keyword in REFERENCES:
             reference = schema.get(keyword)
             if type(reference) is str:
-                if reference not in self._known:
-                    self._known[reference] = self._find(reference)
-                yield from self._known[reference]
+                yield from self._targets(reference)
+
+    def may_lead_anywhere(self, schema: Json) -> bool:
+        """Return whether it is not plain what a schema refers to, or by which draft it is read.
+
+        A reference that does not begin with `#` is resolved against identifiers, in ways that are
+        not followed here; one that finds nothing here may find something in the compiler.
+        """
+        references = [schema[keyword] for keyword in REFERENCES if keyword in schema]
+        local = all(
+            type(it) is str and it.startswith("#") and self._targets(it) for it in references
+        )
+        is_of_draft = "$schema" not in schema or (
+            schema is self._root and schema["$schema"] in (_DRAFT, f"{_DRAFT}#")
+        )
+        return not (local and is_of_draft)
+
+    def _targets(self, reference: str) -> list[Json]:
+        if reference not in self._known:
+            self._known[reference] = self._find(reference)
+        return self._known[reference]
 
     def _find(self, reference: str) -> list[Json]:
         base, _, fragment = reference.partition("#")
@@ -161,7 +180,11 @@ def costs_of(root: Any) -> Costs:
                 parts = subschemas(schema, _PARTS)
                 below = (*targets.targets_of(schema), *same, *parts)
                 waiting += [(part, False) for part in below if id(part) not in costs]
-    return Costs(*map(max, zip(*costs.values(), strict=True))) if costs else _NOTHING
+    if not costs:
+        return _NOTHING
+    # What nothing refers to is compiled and never asked: its recursion costs nothing.
+    most = Costs(*map(max, zip(*costs.values(), strict=True)))
+    return most._replace(recursive=costs[id(root)].recursive if id(root) in costs else True)
 
 
 def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
@@ -175,6 +198,7 @@ def _cost(schema: Json, costs: Mapping[int, Costs], targets: Targets) -> Costs:
     # Past the limits nothing needs to be exact, and whole numbers need not grow.
     alternatives = min(1 + beside + below, MAX_ALTERNATIVES + 1)
     recursive = any(each.recursive for each in (*referred, *same, *parts))
+    recursive = recursive or targets.may_lead_anywhere(schema)
     return Costs(max(chains, default=0), alternatives, 1 + within, recursive)
 
 

@@ -5,12 +5,20 @@
 
 import pytest
 
+from critic import Proposal, Verified
 from harness.testing.laws import Laws
 from tests.support.generate.strategies import proposals
-from tests.support.judging import LAW, judge, with_changes
+from tests.support.judging import LAW, judge, judge_proposal, with_changes
 from tests.support.model.facts import Json
 
-LAWS = Laws(proposals=proposals(), settings=LAW)
+
+def is_short(proposal: Proposal) -> bool:
+    """Return whether all that a law adds is still listed: a verdict lists a thousand violations."""
+    verdict = judge_proposal(proposal)
+    return isinstance(verdict, Verified) or len(verdict.violations) < 900
+
+
+LAWS = Laws(proposals=proposals().filter(is_short), settings=LAW)
 
 BARE: Json = {
     "ctx": {"trace_id": "t", "safety_mode": "read_only"},

@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from typing import Any
+from typing import Any, Final
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +15,7 @@ from evals import json_schemas
 from evals.json_schemas import JsonSchema, SchemaFault, compile_schema, schema_faults
 from evals.schema_budget import Costs, costs_of
 from evals.schema_effect import KNOWN_FORMATS
+from evals.schema_keywords import Json
 from tests.support.effort import examples
 from tests.support.paths import ROOT
 from tests.support.patience import PATIENT
@@ -251,12 +252,18 @@ def test_an_explanation_of_very_many_errors_is_not_attempted() -> None:
 
 @pytest.mark.parametrize(
     ("value", "spelled"),
-    [({"x": 1}, 2), ({"x": {"abc": [1, 2]}, "abcd": 1}, 24), ({"abc": {}}, 6), ({}, 0)],
+    [
+        ({"x": 1}, 9 + 17),
+        ({"x": {"abc": [1, 2]}, "abcd": 1}, 13 + 23 + 28 + 36 + 36 + 20),
+        ({"k": "abcdef"}, 9 + 29),
+        ({"abc": {}}, 11 + 19),
+        ({}, 8),
+    ],
 )
-def test_an_explanation_spells_so_many_keys_at_most(
+def test_an_explanation_spells_so_much_at_most(
     value: Any, spelled: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many as there are questions, each with the longest way to a value."""
+    """For each question: the way to each value, and all that is in it, eight characters a value."""
     compiled = compile_schema({"minProperties": 9, "not": {"items": {}}})
     for most, said in ((3 * spelled, ["minProperties", "not"]), (3 * spelled - 1, ["$ref"])):
         monkeypatch.setattr(json_schemas, "_MOST_SPELLED", most)
@@ -488,3 +495,55 @@ def test_compiled_schemas_take_a_limited_memory() -> None:
         compile_schema(schema)
     assert compile_schema(costly[-1]) is compile_schema(costly[-1])
     assert compile_schema(costly[0]) is not first
+
+
+_META: Final = "https://json-schema.org/draft/2020-12/schema"
+_DRAFT_7: Final = "http://json-schema.org/draft-07/schema#"
+_BACK: Final = {"properties": {"a": {"$ref": "#"}}}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"properties": {"a": {"$ref": "."}}}, {"properties": {"a": {"$ref": "/"}}}]},
+        {"properties": {"a": {"$ref": "json-schema:///"}}},
+        {"$id": "http://x/a/", "properties": {"a": {"$ref": "./"}}},
+        {"$id": "http://example.com/r", "properties": {"a": {"$ref": "http://EXAMPLE.com/r"}}},
+        {
+            "$id": "http://x/a/",
+            "$defs": {"q": {"$id": "http://y/."}},
+            "properties": {"a": {"$ref": "."}},
+        },
+        {"properties": {"a": {"$ref": _META}}},
+        {"allOf": [{"$schema": _DRAFT_7, "$id": "http://x/b", "type": "object", **_BACK}]},
+        {"$schema": _DRAFT_7, "type": "object"},
+        {"properties": {"a": _BACK}},
+    ],
+)
+def test_what_may_lead_anywhere_is_only_asked_for_yes_or_no(schema: Json) -> None:
+    """Planted: a reference that is not followed is taken for one that leads nowhere."""
+    assert costs_of(schema).recursive
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"$defs": {"unused": {"items": {"$ref": "#/$defs/unused"}}}},
+        {"examples": [{"properties": {"x": {"$ref": "#/examples/0"}}}]},
+        {"default": {"$schema": "x", "$ref": "elsewhere"}},
+        {"$schema": _META},
+    ],
+)
+def test_what_nothing_refers_to_hides_no_place(beside: Json) -> None:
+    """Planted: the recursion of a definition that is not used costs the places of the others."""
+    compiled = compile_schema({"properties": {"n": {"type": "integer"}}, **beside})
+    assert schema_faults(compiled, {"n": "x"}) == [SchemaFault(("n",), ("type",))]
+
+
+def test_a_long_text_is_not_spelled_once_for_each_alternative() -> None:
+    """Planted: of what an error spells, only the way to its place is counted."""
+    choice = {"anyOf": [{"const": f"k{number}"} for number in range(100)]}
+    compiled = compile_schema({"properties": {"kind": choice}})
+    for length, place in ((1_000, ("kind",)), (1_000_000, ())):
+        (fault,) = schema_faults(compiled, {"kind": "x" * length})
+        assert fault.path == place

@@ -7,12 +7,12 @@ from critic import Refused, digest
 from harness.canonical import canonical_json
 from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing._laws.called_steps import blamed_violations, pick_call, with_items, with_tool
-from harness.testing._laws.law_context import LawContext, with_part, with_step
+from harness.testing._laws.law_context import LawContext, is_capped, with_part, with_step
 
+_MOST_LISTED: Final = 1000
 _SECRET: Final = "a confined text"  # noqa: S105 - not a password
 _LEAVING: Final = ("network", "delegated", "destructive")
 _STAYING: Final = ("read_only", "local_write")
-_MOST_LISTED: Final = 1000
 
 
 def confined_content_is_not_sent(context: LawContext) -> None:
@@ -46,10 +46,11 @@ def a_repeat_over_turns_asks(context: LawContext) -> None:
         "args_digest": sha256(canonical_json(step.get("args", {}))).hexdigest(),
     }
     altered = with_part(altered, "ctx", spent={"calls": [call]})
+    verdict = context.judge(altered)
+    if is_capped(verdict):
+        return  # the repeat may be among those that are only counted
     again = [
-        one
-        for one in blamed_violations(context.judge(altered), index, "loop")
-        if one.path == f"/steps/{index}"
+        one for one in blamed_violations(verdict, index, "loop") if one.path == f"/steps/{index}"
     ]
     earlier = [_call(one) for one in altered["plan"]["steps"][:index]]
     within = _call(step) in earlier

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from hypothesis import strategies as st
 
@@ -22,6 +22,9 @@ from harness.errors import HarnessError
 from harness.testing._draw.primitives import ABSENT, Json
 from harness.testing.strategies import NearMiss
 from harness.wire import build
+
+_MOST_LISTED: Final = 1000
+"""How many violations a verdict lists."""
 
 _T = TypeVar("_T")
 LawVerdict = Verified | Refused
@@ -128,8 +131,15 @@ class LawContext:
         self.require(leads, "its kind is not that of its first violation", altered)
 
     def require_kept(self, before: LawVerdict, altered: Json, what: str) -> None:
-        """Require that no violation of a verdict is missing in the verdict on the altered one."""
-        lost = marks(before) - marks(self.judge(altered))
+        """Require that no violation of a verdict is missing in the verdict on the altered one.
+
+        Nothing is said of a verdict that is too long to list all of its violations.
+        """
+        after = self.judge(altered)
+        if is_capped(before) or is_capped(after):
+            self.require(not after, f"{what} let a refused plan pass", altered)
+            return
+        lost = marks(before) - marks(after)
         self.require(not lost, f"{what} took a violation away: {list(lost)}", altered)
 
     def require_refused(self, before: LawVerdict, altered: Json, what: str) -> None:
@@ -141,6 +151,11 @@ class LawContext:
         """Require the very same verdict on the altered proposal."""
         same = canonical_bytes(before) == canonical_bytes(self.judge(altered))
         self.require(same, f"{what} changed the verdict", altered)
+
+
+def is_capped(verdict: LawVerdict) -> bool:
+    """Return whether a verdict counts violations that it does not list."""
+    return isinstance(verdict, Refused) and len(verdict.violations) > _MOST_LISTED
 
 
 def marks(verdict: LawVerdict) -> Counter[Mark]:
