@@ -220,7 +220,7 @@ def test_a_run_survives_its_canonical_form(run: Run) -> None:
 
 
 def test_the_harness_opens_the_same_door() -> None:
-    assert canonical.__all__ == ["canonical_bytes", "canonical_json", "digest"]
+    assert canonical.__all__ == ["ascii_json", "canonical_bytes", "canonical_json", "digest"]
     assert canonical.digest is digest is evals.digest
     assert canonical.canonical_bytes is canonical_bytes
     assert canonical.canonical_json is canonical_json
