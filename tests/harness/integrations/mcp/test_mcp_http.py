@@ -18,6 +18,7 @@ import pytest
 from mcp import Client
 
 from harness.log import SqlDecisionLog
+from harness.record import DecisionRecord
 from tests.harness.console import spawn
 from tests.harness.integrations.mcp.mcp_shop import ERAS, YES, Json, shop_policy
 from tests.harness.integrations.mcp.test_mcp_stdio import ENVIRONMENT, SERVER
@@ -182,8 +183,13 @@ def test_a_server_that_is_not_there_is_an_error_to_the_client(era: str, tmp_path
 
 @pytest.mark.slow
 def test_it_stops_in_order_and_all_that_was_ruled_is_on_record(served: Served) -> None:
+    calls: list[tuple[str, Json]] = [("lookup", {"order_id": str(it)}) for it in range(3)]
+    asyncio.run(called(served, "legacy", None, calls))
     served.process.send_signal(signal.SIGTERM)
     _, err = served.process.communicate(timeout=60)
     assert (served.process.returncode, err) == (0, "")
     with SqlDecisionLog.open(f"{served.folder}/audit.db") as log:
-        assert len(list(log.entries())) >= 18
+        plans = [
+            record.inputs.plan for record in log.entries() if isinstance(record, DecisionRecord)
+        ]
+    assert len(plans) >= 3
