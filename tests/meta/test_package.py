@@ -23,5 +23,5 @@ def test_every_link_on_the_index_leads_somewhere(description: str) -> None:
 
 def test_the_parts_of_the_page_are_in_the_wheel(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
-        names = {Path(one).name for one in archive.namelist() if "report_page/files/" in one}
+        names = {Path(one).name for one in archive.namelist() if "audit/report/files/" in one}
     assert names == {"page.html", "page.css", "page.js"}

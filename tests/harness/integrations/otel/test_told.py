@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from hypothesis import HealthCheck, given, settings
@@ -58,6 +58,15 @@ class Log:
             raise OSError("no space")
         self.decisions.append(decision)
         return Kept(len(self.decisions))
+
+    def append_all(self, decisions: Sequence[Decision]) -> list[Any]:
+        """Append all or none, as the logs of this project do."""
+        before = [*self.decisions]
+        try:
+            return [self.append(decision) for decision in decisions]
+        except OSError:
+            self.decisions = before
+            raise
 
 
 MET: Counter[str] = Counter()
