@@ -15,7 +15,7 @@ from harness.policy import Policy
 from harness.runtime.ports import Clock
 from harness.testing._seams.baton import Baton
 from harness.testing._seams.scene import JournalLog, Scene, ScriptedTurn, Trace, policy_of_scene
-from harness.testing._seams.session_outcome import SessionOutcome, find_outcome
+from harness.testing._seams.scene_outcome import SceneOutcome, find_outcome
 
 Play = Callable[[Scene], Trace]
 """An integration on trial: it plays a scene with the real framework."""
@@ -95,7 +95,7 @@ class Stage:
         answers = None if replies is None else lambda calls: _replies_of(replies, calls)
         return self.play(*turns, policy=policy, replies=answers, **how)
 
-    def play_alone(self, part: Part, policy: Policy, **how: Any) -> SessionOutcome:
+    def play_alone(self, part: Part, policy: Policy, **how: Any) -> SceneOutcome:
         """Play the scene of one session, and return what came of it."""
         log = JournalLog([])
         scene = self._scene_of(part, Guard(policy, log=log, clock=_CLOCK), policy, how)
@@ -103,7 +103,7 @@ class Stage:
 
     def play_both(
         self, parts: tuple[Part, Part], order: Sequence[bool], policy: Policy, **how: Any
-    ) -> list[SessionOutcome]:
+    ) -> list[SceneOutcome]:
         """Play the scenes of two sessions through one agent, which take turns in an order.
 
         Raises:
@@ -148,7 +148,7 @@ class Stage:
         with scene.enter():
             return self._play(scene)
 
-    def require_same(self, expected: SessionOutcome, found: SessionOutcome, where: str) -> None:
+    def require_same(self, expected: SceneOutcome, found: SceneOutcome, where: str) -> None:
         """Require that the same came of a session.
 
         Raises:

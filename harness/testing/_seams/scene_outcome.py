@@ -12,7 +12,7 @@ _SUFFIX: Final = re.compile(r"\.[0-9a-f]{32}$")
 """What an integration may add to the name of a session, so that it is not there yet."""
 
 
-class SessionOutcome(NamedTuple):
+class SceneOutcome(NamedTuple):
     """What came of one session: what ran, who was asked, what was told and what is recorded.
 
     What may run side by side is sorted.
@@ -25,7 +25,7 @@ class SessionOutcome(NamedTuple):
     ended: str
     recorded: tuple[Any, ...]
 
-    def rename(self, names: Mapping[str, str]) -> "SessionOutcome":
+    def rename(self, names: Mapping[str, str]) -> "SceneOutcome":
         """Return what comes of the same calls with other ids. Of two that get one, the renamed."""
         kept = {name: words for name, words in self.told.items() if name not in names}
         given = {names[name]: words for name, words in self.told.items() if name in names}
@@ -35,10 +35,10 @@ class SessionOutcome(NamedTuple):
         )
 
 
-def find_outcome(scene: Scene, trace: Trace, decisions: Iterable[Decision]) -> SessionOutcome:
+def find_outcome(scene: Scene, trace: Trace, decisions: Iterable[Decision]) -> SceneOutcome:
     """Return what came of the session of a scene."""
     asked = [line.split()[1:] for line in scene.journal if line.startswith("asked")]
-    return SessionOutcome(
+    return SceneOutcome(
         ran=tuple(sorted(scene.ran)),
         asked=tuple(tuple(sorted(ids)) for ids in asked),
         told=dict(trace.told),
