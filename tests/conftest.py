@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -30,6 +31,12 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
 # Of what is collected, frameworks and tests keep almost all: looking through it time and again for
 # what can be freed takes a quarter of the collection.
 gc.set_threshold(50_000, 10, 10)
+
+# Logs and files of sessions are synced at each step: to memory, which a killed process leaves as it
+# is, too. Some systems lend only little of it.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux keeps files in memory
+if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > 4 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 SLOW_TO_MAKE = {"postgres", "wheel"}
 
