@@ -86,6 +86,7 @@ class Dialect(ABC):
         session_key: the member that holds the id of the session.
         kinds: the events that are known. The agent waits for none of the kind `other`.
         asks: the events at which the agent can be told to ask its user.
+        own_events: the events of single tools, which `leave` leaves those tools to.
     """
 
     name: ClassVar[str]
@@ -93,6 +94,7 @@ class Dialect(ABC):
     session_key: ClassVar[str] = "session_id"
     kinds: ClassVar[Mapping[str, Kind]]
     asks: ClassVar[frozenset[str]] = frozenset()
+    own_events: ClassVar[frozenset[str]] = frozenset()
 
     def event(self, value: Any) -> HookEvent:
         """Return what an event says.

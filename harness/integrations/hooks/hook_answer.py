@@ -147,7 +147,7 @@ def _reason(answer: Answer) -> str:
 
 
 class HookSettings(NamedTuple):
-    """The settings of a hook, from its command line.
+    """The settings of a hook.
 
     Attributes:
         scope: the tools that every request is for.
@@ -191,7 +191,7 @@ def answer_event(
     """
     if event.kind == "other":
         return dialect.allow(event.name, quiet=True)
-    if _is_left(event, leave):
+    if event.name not in dialect.own_events and _is_left(event, leave):
         return dialect.allow(event.name)
     return _judge_event(dialect, event, settings())
 
