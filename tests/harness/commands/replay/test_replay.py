@@ -154,6 +154,33 @@ def test_a_file_that_is_no_state_is_refused_and_kept(
     assert kept.read_text() == text
 
 
+@pytest.mark.parametrize("change", [{"same": 0}, {"same": 99}, {"drift": 1}, {"open": 10**9}])
+def test_counts_that_are_not_those_of_the_log_are_not_believed(
+    critic: Critic, log: LogPlace, kept: Path, change: dict[str, int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        _interrupt(patch, 4)
+        critic("replay", log, "--resume", kept)
+    state = json.loads(kept.read_text())
+    state["counts"] |= change
+    kept.write_text(json.dumps(state))
+    said = critic("replay", log, "--resume", kept)
+    assert (said.status, said.out) == (2, "")
+    assert f"it counts {sum(state['counts'].values())} answers, where a replay gives" in said.err
+    state["counts"] = {"fine": state["seq"]}
+    kept.write_text(json.dumps(state))
+    assert "not the state of a replay" in critic("replay", log, "--resume", kept).err
+
+
+def test_a_state_is_for_its_owner_alone(critic: Critic, log: LogPlace, kept: Path) -> None:
+    kept.write_text(json.dumps({"seq": 0, "hashes": ["0" * 64], "counts": {}}))
+    kept.chmod(0o666)
+    with pytest.MonkeyPatch.context() as patch:
+        _interrupt(patch, 4)
+        critic("replay", log, "--resume", kept)
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
 def test_a_state_is_of_one_head(critic: Critic, log: LogPlace, kept: Path) -> None:
     kept.write_text(json.dumps({"seq": 0, "hashes": ["0" * 64], "counts": {}}))
     said = critic("replay", log, "--resume", kept, "--head", f"3:{'1' * 64}")
