@@ -25,7 +25,7 @@ from harness.integrations.hooks.options_file import (
 )
 from harness.policy import InvalidPolicy, read_policy
 from harness.whole_files import replace_file
-from harness.wire import InvalidInput, parse_json
+from harness.wire import InvalidInput, parse_finite_json
 
 _OTHERWISE: Final = "{ echo 'critic: refused, because the hook failed' >&2; exit 2; }"
 """What the shell of an agent does where the hook fails: the status 2 refuses, in every dialect."""
@@ -240,7 +240,7 @@ def _settings(path: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     try:
-        settings: dict[str, object] = parse_json(data) if data.strip() else {}
+        settings: dict[str, object] = parse_finite_json(data) if data.strip() else {}
     except InvalidInput as error:
         raise UsageError(f"{_show_path(path)}: {error.message}: correct it first") from None
     return settings

@@ -227,7 +227,15 @@ def test_what_was_there_is_kept(agent: Agent, critic: Critic, tmp_path: Path) ->
 @every_agent
 @pytest.mark.parametrize(
     "text",
-    ["{", "[]", "// a comment\n{}", '{"hooks": []}', '{"a":1,"a":2}', '{"hooks": {"EVENT": {}}}'],
+    [
+        "{",
+        "[]",
+        "// a comment\n{}",
+        '{"hooks": []}',
+        '{"a":1,"a":2}',
+        '{"a":1e400}',
+        '{"hooks": {"EVENT": {}}}',
+    ],
 )
 def test_settings_that_cannot_be_read_are_left_as_they_are(
     agent: Agent, critic: Critic, tmp_path: Path, text: str
