@@ -121,6 +121,7 @@ class Course:
     def calls(self, event: CallsEvent, as_of: datetime) -> Answered:
         """Rule on a batch. A question that is open lapses."""
         self._require_running()
+        self._require_new_ids(event)
         calls = [Call(call.id, call.tool, call.args, call.estimated_tokens) for call in event.calls]
         batch = self.session.propose(calls, as_of)
         verdict = verify_batch(batch)
@@ -239,6 +240,14 @@ class Course:
         """Answer with the report of the session."""
         closed = self.session.closed(event.outputs, as_of)
         return Answered(self, closed.report, tuple(map(_outcome, closed.ended)))
+
+    def _require_new_ids(self, event: CallsEvent) -> None:
+        """Check that no result could be taken for that of another call."""
+        for at, call in enumerate(event.calls):
+            if call.id in self.session.open_calls:
+                shown = escape_name(call.id)
+                why = f"the result of call {shown} is awaited: give this one an id of its own"
+                raise OutOfPlace(f"/calls/{at}/id", why)
 
     def _require_running(self) -> None:
         if self.has_halted:

@@ -21,4 +21,25 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "return {**known, **given}",
         "return given",
     ),
+    slip(
+        "id-comes-back",
+        "harness/guard/course.py",
+        "a call takes the id of one that runs, whose result then counts as its own",
+        "if call.id in self.session.open_calls:",
+        "if call.id in ():",
+    ),
+    slip(
+        "running-call-given-up",
+        "harness/guard/permits.py",
+        "a call that is being made counts as one that was not",
+        "return self._used.acquire(blocking=False) or self._missed",
+        "return self._used.acquire(blocking=False) or not self._missed",
+    ),
+    slip(
+        "paused-tool-goes-on",
+        "harness/integrations/langchain/langchain_gate.py",
+        "a tool that paused acts once more under the permit of its first start",
+        "if is_same and self.session.asks_within(call.id):",
+        "if is_same:",
+    ),
 )

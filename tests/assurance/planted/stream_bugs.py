@@ -48,13 +48,6 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "",
     ),
     slip(
-        "permit-outlives-same-id",
-        _OPEN,
-        "of a turn whose ids come again, only the first loses its earlier permit",
-        "for call in event.calls:",
-        "for call in event.calls[:1]:",
-    ),
-    slip(
         "permit-outlives-halt",
         _OPEN,
         "a session that halted leaves its permits standing",

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 from critic.session import Session
 from critic.session.call_results import Arrival
+from critic.session.changed import change_fields
 from critic.session.ledger import Ledger
 from evals.envelope import Envelope
 from harness.clock import FixedClock
@@ -215,6 +216,19 @@ def _spent_once() -> Any:
     return patch.object(Ledger, "after_ruling", once)
 
 
+@contextmanager
+def _ids_again() -> Iterator[None]:
+    """A call may have the id of one whose result is awaited."""
+    propose = Session.propose
+
+    def anew(self: Session, calls: Any, as_of: Any = None) -> Any:
+        return propose(change_fields(self, open_calls={}), calls, as_of)
+
+    checks = patch.object(Course, "_require_new_ids", lambda *_: None)
+    with checks, patch.object(Session, "propose", anew):
+        yield
+
+
 def _kept_permits(why: str) -> Callable[[], Any]:
     """Permits are not withdrawn by one of the events that end them."""
 
@@ -246,7 +260,7 @@ MISTAKES: Final[dict[str, tuple[Callable[[], Any], str]]] = {
     "fresh longer": (_fresh_longer, TIME),
     "spent once": (_spent_once, TIME),
     "permits outlive a result": (_kept_permits("result"), PERMITS),
-    "permits outlive the same id": (_kept_permits("calls"), PERMITS),
+    "an id comes again": (_ids_again, PERMITS),
 }
 
 

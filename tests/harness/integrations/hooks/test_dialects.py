@@ -137,8 +137,8 @@ def test_a_shadow_lets_everything_run_and_answers_as_little_as_it_can(
     agent.options(tmp_path)
     policy = tmp_path / "policy.toml"
     policy.write_text(policy.read_text().replace("# shadow = true ", "shadow = true "))
-    for tool in (agent.read, agent.shell, agent.protected, agent.foreign):
-        decided = agent.decided(critic, tmp_path, agent.call(tool, "c"))
+    for at, tool in enumerate((agent.read, agent.shell, agent.protected, agent.foreign)):
+        decided = agent.decided(critic, tmp_path, agent.call(tool, f"c{at}"))
         assert decided == ("silence" if agent is CLAUDE_CODE else "allow")
 
 

@@ -122,6 +122,7 @@ def test_a_service_keeps_only_the_last_policies(tmp_path: Path) -> None:
         assert agent.reads(asked_of(desk, agent, tmp_path, event)) == "allow"
     assert len(kept) == 32
     before = dict(kept)
+    event = {**agent.call(agent.read, "c2"), "session_id": "s39"}
     assert agent.reads(asked_of(desk, agent, tmp_path, event)) == "allow"
     assert dict(kept) == before
 
