@@ -17,9 +17,9 @@ from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.skips import fail_if_missing
 from tests.support.wheel import built_wheel
 
-# `--hypothesis-profile=full` draws all; see decision 0058.
+# `--hypothesis-profile=full` draws all; see decisions 0058 and 0069.
 register_profiles()
-settings.load_profile("quarter")
+settings.load_profile("eighth")
 
 # A shell's background job ignores SIGINT, and one under nohup SIGHUP; so would every process that a
 # test starts and then interrupts. A handler that does nothing is not passed on.

@@ -1,8 +1,8 @@
-"""How much a run of the tests tries: by default a quarter of the examples, and no slow test.
+"""How much a run of the tests tries: by default an eighth of the examples, and no slow test.
 
 A test that may draw examples can be selected as `drawn`: the default run tries less of it.
 
-See decision 0058.
+See decisions 0058 and 0069.
 """
 
 from collections.abc import Iterable
@@ -19,7 +19,8 @@ IN_FULL: Final = (*EVERY_TEST, _ALL_EXAMPLES)
 NOT_YET_IN_FULL: Final = ("-m", "slow or drawn", _ALL_EXAMPLES)
 """Options of pytest for what the default run leaves out, or tries less of."""
 
-_PROFILES: Final = {"quarter": 25, "full": 100}
+_PROFILES: Final = {"eighth": 12, "full": 100}
+_FEW: Final = 10
 
 
 def register_profiles() -> None:
@@ -29,8 +30,8 @@ def register_profiles() -> None:
 
 
 def examples(most: int) -> int:
-    """Return the share of `most` that the profile in use draws, at least 1."""
-    return max(1, most * settings().max_examples // 100)
+    """Return the share of `most` that the profile in use draws, but of a few a quarter."""
+    return max(1, min(most // 4, _FEW), most * settings().max_examples // 100)
 
 
 def sampled(values: Iterable[Any], *, one_in: int) -> list[Any]:

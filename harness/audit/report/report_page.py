@@ -170,7 +170,11 @@ def render_page(found: Collected, name: str) -> Iterator[str]:
     safe = {part: Markup(text) for part, text in own.items()}  # noqa: S704
     blocks = ((id_, Markup(text)) for id_, text in found.details.blocks())  # noqa: S704
     template = _template_of(jinja2)
-    return template.generate(**_facts(found, name), **safe, blocks=blocks, policy=_content_policy())
+    facts = _facts(found, name)
+    pieces: Iterator[str] = template.generate(
+        **facts, **safe, blocks=blocks, policy=_content_policy()
+    )
+    return pieces
 
 
 @cache
