@@ -17,10 +17,11 @@ _EXITS: Final = (
     "Exit status: 0 answered on standard output; 2 refused, with the reason on standard error."
 )
 _INSTALL_EXITS: Final = "Exit status: 0 installed; 2 nothing was written."
+_CHECK_EXITS: Final = "Exit status: 0 guarded; 1 not guarded; 2 some input is invalid."
 
 
 def add_hook(commands: Commands) -> None:
-    """Add `critic hook AGENT` and `critic hook install AGENT`."""
+    """Add `critic hook AGENT`, and `install` and `check` for an agent."""
     hook = add_command(commands, "hook", _EXITS)
     actions = hook.add_subparsers(dest="action", metavar="AGENT", required=True)
     for name, title in AGENTS.items():
@@ -38,6 +39,13 @@ def add_hook(commands: Commands) -> None:
         metavar="FILE",
         help="what calls are judged by; written with the tools of the agent if it does not exist "
         "(default: .critic/AGENT.toml in the home folder, or in that of --project)",
+    )
+    check = add(
+        actions, "check", "say whether an agent would run the hook, and why not", _CHECK_EXITS
+    )
+    check.add_argument("agent", metavar="AGENT", choices=AGENTS, help=", ".join(AGENTS))
+    check.add_argument(
+        "folder", metavar="FOLDER", nargs="?", default=".", help="where it starts (default: here)"
     )
     _add_places(install, log=" (default: audit.db in that folder)")
 

@@ -5,12 +5,13 @@ Rule 1: options are those of the command line, where it names a policy, or else 
 
 import argparse
 import gc
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from harness.commands.exit_status import EXIT_OK
+from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.errors import UsageError, escape_text
 from harness.integrations.hooks.dialect import HookAnswer
 from harness.integrations.hooks.dialects import DIALECTS
@@ -20,6 +21,8 @@ def run(args: argparse.Namespace) -> int:
     """Answer the event, or write the settings of an agent."""
     if args.action == "install":
         return _install(args)
+    if args.action == "check":
+        return _check(args)
     try:
         client: Any = import_module("plan_critic_entry.hook_client")
     except ImportError:  # a checkout without its entry
@@ -145,6 +148,16 @@ def _install(args: argparse.Namespace) -> int:
     for line in install.install_hook(args.agent, project, known):
         sys.stdout.write(f"{line}\n")
     return EXIT_OK
+
+
+def _check(args: argparse.Namespace) -> int:
+    folder = Path(args.folder).absolute()
+    if not folder.is_dir():
+        raise UsageError(f"{escape_text(str(folder))}: not a folder: name where the agent starts")
+    lookup: Any = import_module("harness.integrations.hooks.lookup")
+    found = lookup.look_up(args.agent, folder, os.environ)
+    sys.stdout.write("".join(f"{line}\n" for line in found.lines))
+    return EXIT_OK if found.is_guarded else EXIT_REFUSED
 
 
 def _named_place(name: str, place: str | None) -> str | None:

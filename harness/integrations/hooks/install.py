@@ -53,11 +53,11 @@ class Installation(NamedTuple):
     notes: Sequence[str]
     options: Mapping[str, Any]
 
-    def settings(self, project: Path | None) -> Path:
+    def settings(self, project: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
         """Return the settings in a project, or those of the user."""
         if project is not None:
             return project / self.file
-        named = os.environ.get(self.home) if self.home is not None else None
+        named = environment.get(self.home) if self.home is not None else None
         return Path(named, Path(self.file).name) if named else Path.home() / self.file
 
 
@@ -107,10 +107,11 @@ def _is_ours(entry: Any, agent: str) -> bool:
     handlers = entry.get("hooks", [entry])
     if type(handlers) is not list or not handlers:
         return False
-    return all(type(one) is dict and _calls_us(one.get("command"), agent) for one in handlers)
+    return all(type(one) is dict and calls_us(one.get("command"), agent) for one in handlers)
 
 
-def _calls_us(command: Any, agent: str) -> bool:
+def calls_us(command: Any, agent: str) -> bool:
+    """Return True for a command that is a hook of ours for this agent."""
     try:
         words = shlex.split(command) if type(command) is str else []
     except ValueError:
