@@ -35,7 +35,7 @@ from harness.testing.laws import (
 )
 from tests.harness.serve.asking import over_http
 from tests.support.effort import examples
-from tests.support.guarding import SELDOM, asking_desk, asking_refunds, policy_of
+from tests.support.guarding import asking_desk, asking_refunds, policy_of
 
 
 def tries(most: int, *, shrinks: bool = True) -> settings:
@@ -50,22 +50,14 @@ def tries(most: int, *, shrinks: bool = True) -> settings:
 
 ASKING: Final = policy_of(asking_desk())
 HALTING: Final = policy_of(asking_desk(on_refusal="halt"))
-SHADOW: Final = policy_of(asking_desk(shadow=True))
 REFUNDS: Final = policy_of(asking_refunds())
 
 
+# The layer `laws` of the assurance tries more, and policies that halt, shadow or sell.
 @pytest.mark.parametrize("law", GUARD_LAWS)
 def test_a_guard_keeps_the_laws(law: str) -> None:
     check_guard(ASKING, law, settings=tries(60))
     assert describe_guard_law(law).endswith(".")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("law", GUARD_LAWS)
-@pytest.mark.parametrize("policy", [HALTING, SHADOW, REFUNDS], ids=["halting", "shadow", "refunds"])
-def test_a_guard_keeps_the_laws_under_any_policy(policy: Policy, law: str) -> None:
-    seldom = SELDOM if policy is REFUNDS else ()
-    check_guard(policy, law, cannot=seldom, settings=tries(100))
 
 
 def test_two_sessions_that_halt_are_answered_as_each_alone() -> None:
