@@ -17,7 +17,7 @@ from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.skips import fail_if_missing
 from tests.support.wheel import built_wheel
 
-# `--hypothesis-profile=full` draws all; see decisions 0058 and 0069.
+# `--hypothesis-profile=full` draws all; see decisions 0058 and 0070.
 register_profiles()
 settings.load_profile("eighth")
 

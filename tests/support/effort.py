@@ -2,7 +2,7 @@
 
 A test that may draw examples can be selected as `drawn`: the default run tries less of it.
 
-See decisions 0058 and 0069.
+See decisions 0058, 0070 and 0069.
 """
 
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ EVERY_TEST: Final = ("-m", "")
 _ALL_EXAMPLES: Final = "--hypothesis-profile=full"
 IN_FULL: Final = (*EVERY_TEST, _ALL_EXAMPLES)
 """Options of pytest that also draw all examples."""
-NOT_YET_IN_FULL: Final = ("-m", "slow or drawn", _ALL_EXAMPLES)
+LEFT_TO_CI: Final = ("-m", "slow or drawn", "--hypothesis-profile=quarter")
 """Options of pytest for what the default run leaves out, or tries less of."""
 
-_PROFILES: Final = {"eighth": 12, "full": 100}
+_PROFILES: Final = {"eighth": 12, "quarter": 25, "full": 100}
 _FEW: Final = 10
 
 
