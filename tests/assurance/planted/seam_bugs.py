@@ -39,6 +39,20 @@ SEAM_BUGS: Final[tuple[Bug, ...]] = (
         "own, conversation = self, str",
     ),
     slip(
+        "mcp-open-of-all-connections",
+        "harness/integrations/mcp/mcp_filter.py",
+        "a request in progress on one connection has its id on all of them",
+        "self._open: dict[str, _Open] = {}",
+        'self._open: dict[str, _Open] = vars(asked).setdefault("_open", {})',
+    ),
+    slip(
+        "mcp-newest-state",
+        "harness/integrations/mcp/mcp_asking.py",
+        "a client that comes back with its state goes on with what was asked last",
+        "return self._kept.pop(state, None) if type(state) is str else None",
+        "return self._kept.popitem()[1] if state in self._kept else None",
+    ),
+    slip(
         "standing-of-all-sessions",
         _GUARDED,
         "a refusal stands for the calls with its id in all sessions",
