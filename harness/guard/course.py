@@ -215,9 +215,7 @@ class Course:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
         if event.yes and not is_unexpired(question.expires_at, as_of):
             raise OutOfPlace("/event", "the question has expired: have the agent ask anew")
-        asked_as_of = question.batch.ctx.as_of
-        latest = as_of if asked_as_of is None else max(as_of, asked_as_of)
-        if event.expires_at is not None and event.expires_at <= latest:
+        if event.expires_at is not None and event.expires_at <= as_of:
             raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
         return question
 
