@@ -172,6 +172,8 @@ def _reason(answer: Answer) -> str:
             more = len(reasons) - _MOST_REASONS
             shown = [*reasons[:_MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
             return "; ".join([*([answer.note] if answer.note else []), *shown])
+        case Ruling(unknown=unknown):
+            return "; ".join(one.say for one in unknown or ())
         case _:
             return ""
 

@@ -84,9 +84,12 @@ class StreamDrafter:
         if event["event"] == "result" and is_taken_in:
             self._waiting = [name for name in self._waiting if name != event["id"]]
         if isinstance(answer, Ruling):
-            self._ruled.append(str(answer.plan_digest))
+            if answer.plan_digest is not None:
+                self._ruled.append(answer.plan_digest)
             if answer:
-                self._waiting += [name for name in self._proposed if name not in self._waiting]
+                unknown = {one.id for one in answer.unknown or ()}
+                made = [name for name in self._proposed if name not in unknown]
+                self._waiting += [name for name in made if name not in self._waiting]
 
     def _event(self) -> Json:
         kind = pick(self._draw, (*self._fitting_kinds(), *_KINDS))

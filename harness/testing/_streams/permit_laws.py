@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from harness.guard import CallPermit
 from harness.single_use import PermitError
 from harness.testing._draw.primitives import Json
-from harness.testing._streams.guard_trial import GuardOnTrial, interleave_streams, is_error
+from harness.testing._streams.guard_trial import (
+    GuardOnTrial,
+    interleave_streams,
+    is_error,
+    known_calls,
+)
 from harness.testing._streams.stream_trial import StreamTrial
 
 _SESSIONS: Final = ("s", "S")
@@ -54,8 +59,8 @@ class _PermitWatch:
             self._end({name for name in self._standing if name[0] == session}, "the close")
         if answer is None or "action" not in answer:
             return
-        if kind == "calls":
-            self._asked[session, answer["plan_digest"]] = event["calls"]
+        if kind == "calls" and "plan_digest" in answer:
+            self._asked[session, answer["plan_digest"]] = known_calls(event, answer)
         if answer["action"] == "allow" and guard.permit is not None:
             for call in self._asked[session, answer["plan_digest"]]:
                 permit = guard.permit(session, call["id"])

@@ -50,6 +50,13 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "if not event.yes and not is_unexpired(question.expires_at, as_of):",
     ),
     slip(
+        "unknown-tool-halts",
+        "harness/guard/course.py",
+        "a batch of an unknown tool ends a session that halts at a refusal",
+        "return Answered(\n                self, Ruling(",
+        "return Answered(\n                replace(self, has_halted=bool(unknown)), Ruling(",
+    ),
+    slip(
         "running-call-given-up",
         "harness/guard/permits.py",
         "a call that is being made counts as one that was not",
@@ -60,7 +67,7 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "paused-tool-goes-on",
         "harness/integrations/langchain/langchain_gate.py",
         "a tool that paused acts once more under the permit of its first start",
-        "if is_same and self.session.asks_within(call.id):",
+        "if is_same and self.session.waits_for_agent(call.id):",
         "if is_same:",
     ),
 )

@@ -98,7 +98,7 @@ def test_what_is_allowed_passed_verify_as_recorded(
 ) -> None:
     log = Kept()
     answers = answered(policy, [open_(request=request), *stream], log=log)
-    rulings = [one for one in answers.values() if "action" in one]
+    rulings = [one for one in answers.values() if "plan_digest" in one]
     recorded = [one for one in log.decisions if one.run is None]
     for ruling, decision in zip(rulings, recorded, strict=True):
         verdict = verify_proposal(decision.proposal)

@@ -264,7 +264,8 @@ def test_a_policy_that_halts_ends_the_run(agent: Agent, critic: Critic, tmp_path
     options = agent.options(tmp_path)
     policy = tmp_path / "policy.toml"
     policy.write_text(policy.read_text().replace("[guard]", '[guard]\non_refusal = "halt"'))
-    event = json.dumps(agent.call(agent.foreign, "c")).encode()
+    assert agent.decided(critic, tmp_path, agent.call(agent.foreign, "b")) == "deny"
+    event = json.dumps(agent.call(agent.protected, "c")).encode()
     said = json.loads(critic(*options, stdin=event).out)
     assert said["continue"] is False
     assert said["stopReason"]
