@@ -171,7 +171,7 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
 def _is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
     """Return whether evidence is known to be unexpired.
 
-    This repeats `evals.timestamps.unexpired` on purpose: the generator must not share its errors.
+    This repeats `timestamps.is_unexpired` on purpose: the generator must not share its errors.
     """
     return item.expires_at is None or (ctx.as_of is not None and ctx.as_of < item.expires_at)
 

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
 from critic import CompiledContext, Proposal, RunContext, ToolCapability
 from harness.testing._draw.drawn_plans import Args, Drafter, reason_step
 from harness.testing._draw.fixed_inputs import FixedInputs
-from harness.testing._draw.primitives import ABSENT, Json, fields, pick
+from harness.testing._draw.primitives import ABSENT, HypothesisPick, Json, Pick, fields
 from harness.wire import build
 
 _: Final = ABSENT
@@ -26,33 +24,33 @@ _ROLES: Final = ("recipient", "object", "secret", "code", "attribute", "locator"
 _MODES: Final = ("network", "destructive", "local_write")
 
 
-def a_sourced_proposal(draw: st.DrawFn, fixed: FixedInputs, args: Args) -> Proposal:
+def a_sourced_proposal(pick: HypothesisPick, fixed: FixedInputs, args: Args) -> Proposal:
     """Return calls of tools with roles, with the sources of their values and a session."""
-    bounds = fixed.bounds(draw)
+    bounds = fixed.bounds(pick)
     if fixed.compiled is None:
         wire = bounds.compiled.wire()["manifests"]["tool_manifest"]
-        manifests = {"tool_manifest": _with_roles(draw, wire), "evidence_manifest": []}
+        manifests = {"tool_manifest": _with_roles(pick, wire), "evidence_manifest": []}
         bounds = bounds._replace(compiled=build(CompiledContext, {"manifests": manifests}))
     if fixed.ctx is None:
         safety = bounds.ctx.wire() | {"safety_mode": "destructive"}
         bounds = bounds._replace(ctx=build(RunContext, safety))
-    plan = _calls_of(Drafter(draw, bounds, args, approving=True))
+    plan = _calls_of(Drafter(pick, bounds, args, approving=True))
     proposal = {
         "ctx": bounds.ctx.wire(),
         "compiled": bounds.compiled.wire(),
         "spec": bounds.spec.wire(),
         "plan": plan,
     }
-    return build(Proposal, _add_sources(draw, proposal))
+    return build(Proposal, _add_sources(pick, proposal))
 
 
-def _with_roles(draw: st.DrawFn, tools: list[Json]) -> list[Json]:
+def _with_roles(pick: Pick, tools: list[Json]) -> list[Json]:
     """Return the tools with drawn roles, and modes at which these matter; demanding nothing."""
     return [
         {
             **{name: tool[name] for name in ("adapter_id", "capability_id")},
-            "approval_mode": pick(draw, _MODES),
-            **fields(draw, {"arg_roles": (*({"x": role} for role in _ROLES), _, _TWO_ROLES)}),
+            "approval_mode": pick(_MODES),
+            **fields(pick, {"arg_roles": (*({"x": role} for role in _ROLES), _, _TWO_ROLES)}),
         }
         for tool in tools
     ]
@@ -64,10 +62,9 @@ _TWO_ROLES: Final = {"x": "recipient", "y": "object"}
 def _calls_of(drafter: Drafter) -> Json:
     """Return a plan of one to three calls, each of a tool of the manifest where there is one."""
     tools = drafter.bounds.compiled.manifests.tool_manifest[:_MOST]
-    count = pick(drafter.draw, (1, 2, 3))
+    count = drafter.pick((1, 2, 3))
     steps = [
-        _call(drafter, pick(drafter.draw, tools)) if tools else reason_step()
-        for _step in range(count)
+        _call(drafter, drafter.pick(tools)) if tools else reason_step() for _step in range(count)
     ]
     return {"steps": steps, "declared_outputs": drafter.bounds.required}
 
@@ -80,7 +77,7 @@ def _call(drafter: Drafter, tool: ToolCapability) -> Json:
         "kind": "tool",
         "adapter_id": tool.adapter_id,
         "capability_id": tool.capability_id,
-        "args": {name: pick(drafter.draw, _VALUES) for name in names},
+        "args": {name: drafter.pick(_VALUES) for name in names},
     }
 
 
@@ -103,46 +100,46 @@ def _scalars(value: Any) -> Iterator[str | float]:
         yield value
 
 
-def _add_sources(draw: st.DrawFn, wire: Json) -> Json:
+def _add_sources(pick: Pick, wire: Json) -> Json:
     """Return the proposal with items that say what its args say, and a session that knows some."""
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
     keys = manifests.get("record_fields", ["sender"])
-    items = [_request(draw, values), *(_result(draw, at, values, keys) for at in _numbers(draw))]
+    items = [_request(pick, values), *(_result(pick, at, values, keys) for at in _numbers(pick))]
     evidence = [*manifests["evidence_manifest"], *items]
     names = _tool_names(wire)
-    session = {"id": "s", "turn": 1, **fields(draw, _session(values, names))}
+    session = {"id": "s", "turn": 1, **fields(pick, _session(values, names))}
     ctx = {
         **wire["ctx"],
-        **fields(draw, {"scope": (_, names, names[:1], []), "session": (_, session, session)}),
+        **fields(pick, {"scope": (_, names, names[:1], []), "session": (_, session, session)}),
     }
     manifests = {**manifests, "evidence_manifest": evidence, "record_fields": list(keys)}
     compiled = {**wire["compiled"], "manifests": manifests}
-    spec = {"provenance": pick(draw, ("closed", "open")), **wire["spec"]}
+    spec = {"provenance": pick(("closed", "open")), **wire["spec"]}
     return {**wire, "ctx": ctx, "compiled": compiled, "spec": spec}
 
 
-def _numbers(draw: st.DrawFn) -> range:
-    return range(1, 1 + pick(draw, (1, 2, 0, 3)))
+def _numbers(pick: Pick) -> range:
+    return range(1, 1 + pick((1, 2, 0, 3)))
 
 
-def _request(draw: st.DrawFn, values: list[str]) -> Json:
-    text = pick(draw, ("please", "do {}", "do {} and {}")).format(*_pick_two(draw, values))
-    source = {"author": pick(draw, ("user", "user", "operator")), "standing": "named"}
+def _request(pick: Pick, values: list[str]) -> Json:
+    text = pick(("please", "do {}", "do {} and {}")).format(*_pick_two(pick, values))
+    source = {"author": pick(("user", "user", "operator")), "standing": "named"}
     return {"id": "seen/0", "classification": "seen", "content": text, "source": source}
 
 
-def _result(draw: st.DrawFn, number: int, values: list[str], keys: list[str]) -> Json:
-    first, second = _pick_two(draw, values)
-    text = pick(draw, _TEXTS).format(first)
+def _result(pick: Pick, number: int, values: list[str], keys: list[str]) -> Json:
+    first, second = _pick_two(pick, values)
+    text = pick(_TEXTS).format(first)
     record = dict.fromkeys(keys[:1], second)
-    content = pick(draw, (text, record, {**record, "body": text}, text))
-    source = pick(draw, _SOURCES)
+    content = pick((text, record, {**record, "body": text}, text))
+    source = pick(_SOURCES)
     return {"id": f"seen/{number}", "classification": "seen", "content": content, "source": source}
 
 
-def _pick_two(draw: st.DrawFn, values: list[str]) -> tuple[str, str]:
-    return pick(draw, values), pick(draw, values)
+def _pick_two(pick: Pick, values: list[str]) -> tuple[str, str]:
+    return pick(values), pick(values)
 
 
 def _session(values: list[str], names: list[Json]) -> Json:

@@ -6,12 +6,10 @@ Some of them pass: the critic decides.
 
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
 from harness.testing._draw.bounds import Bounds
 from harness.testing._draw.drawn_plans import Drafter
 from harness.testing._draw.near_miss import similar_name
-from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
+from harness.testing._draw.primitives import ABSENT, Json, Pick, chance, fields
 
 _: Final = ABSENT
 
@@ -37,20 +35,20 @@ _VALUES: Final[tuple[Any, ...]] = (
 
 def hostile_plan(drafter: Drafter) -> Json:
     """Return an arbitrary plan in the names of the manifest, so that it can get past the checks."""
-    draw, bounds = drafter.draw, drafter.bounds
+    pick, bounds = drafter.pick, drafter.bounds
     names = _Names(bounds)
     steps: list[Json] = []
-    for _step in range(draw(st.integers(0, 4))):
+    for _step in range(pick(range(5))):
         steps.append(_a_step(drafter, names, steps))
-    if steps and chance(draw) and chance(draw):
-        steps = [*steps, *(steps[-1] for _again in range(pick(draw, (1, _LONG))))]
+    if steps and chance(pick) and chance(pick):
+        steps = [*steps, *(steps[-1] for _again in range(pick((1, _LONG))))]
     trace = bounds.ctx.trace_id
     table = {
         "declared_outputs": (bounds.required, [], ["zz"], [*bounds.required, "zz", "zz"]),
         "trace_id": (_, _, trace, similar_name(trace)),
         "plan_id": (_, "p"),
     }
-    return {"steps": steps, **fields(draw, table)}
+    return {"steps": steps, **fields(pick, table)}
 
 
 class _Names:
@@ -68,30 +66,30 @@ class _Names:
 
 
 def _a_step(drafter: Drafter, names: _Names, earlier: list[Json]) -> Json:
-    draw = drafter.draw
-    kind = pick(draw, ("known", "made up", "reason", "again"))
+    pick = drafter.pick
+    kind = pick(("known", "made up", "reason", "again"))
     if kind == "again" and earlier:
-        return dict(pick(draw, earlier))
-    step: Json = {"kind": "reason", **fields(draw, {"summary": (_, _NASTY)})}
+        return dict(pick(earlier))
+    step: Json = {"kind": "reason", **fields(pick, {"summary": (_, _NASTY)})}
     if kind in ("known", "made up"):
-        pair = pick(draw, names.pairs)
+        pair = pick(names.pairs)
         tool = names.tools.get(pair)
         step = (drafter.step(tool) if tool is not None and kind == "known" else None) or {
             "kind": "tool",
             "adapter_id": pair[0],
             "capability_id": pair[1],
-            "args": _args(draw, list((tool and tool.bound_args) or ())),
+            "args": _args(pick, list((tool and tool.bound_args) or ())),
         }
-    return {**step, **_claims(draw, names)}
+    return {**step, **_claims(pick, names)}
 
 
-def _args(draw: st.DrawFn, bound: list[str]) -> Json:
+def _args(pick: Pick, bound: list[str]) -> Json:
     table: dict[str, tuple[Any, ...]] = {"x": (_, *_VALUES), _NASTY: (_, _, _, 1)}
-    args = fields(draw, {**table, **dict.fromkeys(bound, (_, *_VALUES))})
-    return {**args, "deep": _deep_value()} if chance(draw) and chance(draw) else args
+    args = fields(pick, {**table, **dict.fromkeys(bound, (_, *_VALUES))})
+    return {**args, "deep": _deep_value()} if chance(pick) and chance(pick) else args
 
 
-def _claims(draw: st.DrawFn, names: _Names) -> Json:
+def _claims(pick: Pick, names: _Names) -> Json:
     """Return optional fields of a step: its claims about order, evidence and tokens."""
     refs, classes = names.refs, names.classes
     table: dict[str, tuple[Any, ...]] = {
@@ -101,4 +99,4 @@ def _claims(draw: st.DrawFn, names: _Names) -> Json:
         "requires_evidence": (_, _, [], classes[:1], classes),
         "estimated_tokens": (_, _, 0, 1, 8001, 2**53 - 1),
     }
-    return fields(draw, table)
+    return fields(pick, table)

@@ -7,11 +7,9 @@ classes that several tools share, evidence that expires before and after the tim
 from datetime import timedelta
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
 from evals.kinds import MODES
 from evals.timestamps import format_time, parse_time
-from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
+from harness.testing._draw.primitives import ABSENT, Json, Pick, chance, fields
 
 _: Final = ABSENT
 
@@ -69,35 +67,35 @@ BUDGET: Final = {
 SPENT: Final = {"steps": (_, 0, 1), "tokens": (_, 0, 500)}
 
 
-def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
+def a_manifest(pick: Pick, least: int = 1) -> Json:
     """Return a manifest of `least` to four tools and up to three evidence items."""
-    pairs = PAIRS[: draw(st.integers(least, len(PAIRS)))]
-    refs = REFS[: draw(st.integers(0, len(REFS)))]
+    pairs = PAIRS[: pick(range(least, len(PAIRS) + 1))]
+    refs = REFS[: pick(range(len(REFS) + 1))]
     tools = [
         _group_bindings(
-            draw, {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)}
+            pick, {"adapter_id": pair[0], "capability_id": pair[1], **fields(pick, TOOL)}
         )
         for pair in pairs
     ]
-    items = [{"id": ref, **fields(draw, ITEM)} for ref in refs]
+    items = [{"id": ref, **fields(pick, ITEM)} for ref in refs]
     return {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
 
 
-def _group_bindings(draw: st.DrawFn, tool: Json) -> Json:
+def _group_bindings(pick: Pick, tool: Json) -> Json:
     """Return the tool; where it binds several arguments, perhaps together."""
     names = list(tool.get("bound_args", ()))
-    together = len(names) > 1 and chance(draw)
+    together = len(names) > 1 and chance(pick)
     return {**tool, "bound_together": [names]} if together else tool
 
 
-def a_context(draw: st.DrawFn, compiled: Json | None = None) -> Json:
+def a_context(pick: Pick, compiled: Json | None = None) -> Json:
     """Return a context that leaves room for a step; evidence may have expired at its time."""
-    budget, spent = fields(draw, BUDGET), fields(draw, SPENT)
+    budget, spent = fields(pick, BUDGET), fields(pick, SPENT)
     if spent.get("steps", 0) >= budget.get("max_steps", 12):
         del spent["steps"]
     return {
         "trace_id": "t",
-        **fields(draw, {**CTX, "as_of": moments(compiled)}),
+        **fields(pick, {**CTX, "as_of": moments(compiled)}),
         **({"run_budget": budget} if budget else {}),
         **({"spent": spent} if spent else {}),
     }
@@ -113,7 +111,7 @@ def moments(compiled: Json | None) -> tuple[Any, ...]:
     return format_time(expiries[0] - second), _, format_time(expiries[-1])
 
 
-def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
+def a_spec(pick: Pick, compiled: Json | None = None) -> Json:
     """Return a spec that uses the names of the manifest, if one is given."""
     manifests = (compiled or {}).get("manifests", {})
     tools = manifests.get("tool_manifest", ())
@@ -129,8 +127,8 @@ def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
         "confined_evidence": (_, _, classes[:1]),
         "provenance": (_, _, _, "closed", "open"),
     }
-    required = pick(draw, ([], outputs[:1], outputs))
-    return {"id": "d", "required_outputs": required, **fields(draw, table)}
+    required = pick(([], outputs[:1], outputs))
+    return {"id": "d", "required_outputs": required, **fields(pick, table)}
 
 
 # What a near miss needs to be possible. A world holds the inputs that may be changed for it.

@@ -26,6 +26,7 @@ from harness.record import GENESIS, record_hash
 from harness.testing import strategies
 from harness.testing._draw.json_values import NoValue, value_for
 from harness.testing._draw.near_misses import NEAR_MISSES
+from harness.testing._draw.primitives import HypothesisPick, composite
 from harness.testing.strategies import NearMiss, NoPlan
 from harness.wire import build, parse
 from tests.support.effort import sampled
@@ -345,10 +346,10 @@ SCHEMAS: tuple[Any, ...] = (
 )
 
 
-@st.composite
-def maybe_value(draw: st.DrawFn, schema: Any) -> tuple[bool, Any]:
+@composite
+def maybe_value(pick: HypothesisPick, schema: Any) -> tuple[bool, Any]:
     try:
-        return True, value_for(draw, schema)
+        return True, value_for(pick, schema)
     except NoValue:
         return False, None
 
