@@ -39,6 +39,8 @@ from harness.testing._draw.drawn_plans import Args, Drafter
 from harness.testing._draw.drawn_runs import a_run
 from harness.testing._draw.drawn_sources import a_sourced_proposal
 from harness.testing._draw.drawn_streams import StreamDrafter
+from harness.testing._draw.edge_proposals import make_proposal
+from harness.testing._draw.edge_runs import make_run
 from harness.testing._draw.fixed_inputs import (
     FixedInputs,
     hostile_proposal,
@@ -47,7 +49,7 @@ from harness.testing._draw.fixed_inputs import (
 )
 from harness.testing._draw.hostile import hostile_plan
 from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
-from harness.testing._draw.primitives import HypothesisPick, Json, chance, composite
+from harness.testing._draw.primitives import HypothesisPick, Json, chance, composite, seeded_pick
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
 from harness.wire import build
 
@@ -56,6 +58,8 @@ __all__ = [
     "NoPlan",
     "contexts",
     "decisions",
+    "edge_proposals",
+    "edge_runs",
     "hostile_plans",
     "labelled_near_misses",
     "manifests",
@@ -64,6 +68,8 @@ __all__ = [
     "proposals",
     "records",
     "runs",
+    "seeded_edge_proposal",
+    "seeded_edge_run",
     "sourced_proposals",
     "specs",
     "streams",
@@ -343,6 +349,35 @@ def records(
     """Draw a record of a decision as a log keeps it, following `before`: (number, hash)."""
     made = decisions(compiled, spec, ctx, args=args)
     return made.map(lambda decision: seal_record(draft(decision), Head(*before)).record)
+
+
+@composite
+def edge_proposals(pick: HypothesisPick) -> Proposal:
+    """Draw proposals on the edge between yes and no, in a small alphabet of their own.
+
+    A sound proposal is built as tightly as it can be: budgets without slack, evidence that expires
+    a microsecond later, values that the evidence holds as equal numbers of another type or in part
+    of a text. Then it is left alone, or one violation of one kind is put in, or a field is drawn
+    again; some are wild throughout, and some are of values that were seen somewhere. Nothing can be
+    given: they are for an evaluator, a store or a second implementation, not for a manifest.
+    """
+    return Proposal(**make_proposal(pick))
+
+
+@composite
+def edge_runs(pick: HypothesisPick) -> Run:
+    """Draw runs of such proposals: retried, disturbed, measured at, just under and over a limit."""
+    return Run(**make_run(pick))
+
+
+def seeded_edge_proposal(seed: int) -> Proposal:
+    """Return what `edge_proposals` draws by that seed: fast, to be counted, and not shrunk."""
+    return Proposal(**make_proposal(seeded_pick(seed)))
+
+
+def seeded_edge_run(seed: int) -> Run:
+    """Return what `edge_runs` draws by that seed."""
+    return Run(**make_run(seeded_pick(seed)))
 
 
 @composite

@@ -4,12 +4,11 @@ Plans pass by construction: nothing here calls `verify`, so the generator cannot
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from critic import EvidenceItem, Plan, ToolCapability, digest
+from critic import EvidenceItem, Plan, ToolCapability, context_digest, digest
 from evals.binding import is_empty
 from evals.capability import least_tokens
 from evals.json_schemas import compile_schema
@@ -20,7 +19,15 @@ from harness.testing._draw.drawn_confinement import leaks
 from harness.testing._draw.drawn_evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
 from harness.testing._draw.known import add_known, is_judged, is_known
-from harness.testing._draw.primitives import ABSENT, HypothesisPick, Json, chance, fields, pick_some
+from harness.testing._draw.primitives import (
+    ABSENT,
+    HypothesisPick,
+    Json,
+    chance,
+    fields,
+    optional,
+    pick_some,
+)
 
 Args = Mapping[Pair, st.SearchStrategy[Json]]
 """Strategies for the args of some tools, by (adapter_id, capability_id)."""
@@ -328,13 +335,14 @@ def approved_context(bounds: Bounds, plan: Json, without: int | None = None) -> 
     covered = [index for index in needing if index != without]
     if not covered:
         return ctx
+    # Some approvals name what they were given in, and some do not.
+    given = context_digest(bounds.ctx, bounds.compiled, bounds.spec) if len(covered) > 1 else ABSENT
     approval: Json = {
         "approval_id": "yes",
         "plan_digest": digest(Plan(**plan)),
         "approver": "someone",
         **({} if without is None else {"steps": covered}),
-        # Some approvals name what they were given in, and some do not.
-        **({"context_digest": _digest_of_context(bounds)} if len(covered) > 1 else {}),
+        **optional("context_digest", given),
     }
     return {**ctx, "approvals": [*ctx.get("approvals", []), approval]}
 
@@ -343,8 +351,3 @@ def _needs_approval(bounds: Bounds, step: Json) -> bool:
     pair = (step.get("adapter_id", ""), step.get("capability_id", ""))
     tool = bounds.compiled.manifests.tools.get(pair)
     return tool is not None and (bounds.over_limits(tool)[2] or bounds.made_before(step))
-
-
-def _digest_of_context(bounds: Bounds) -> str:
-    parts = {"compiled": bounds.compiled.wire(), "spec": bounds.spec.wire()}
-    return sha256(canonical_json({**parts, "trace_id": bounds.ctx.trace_id})).hexdigest()

@@ -5,31 +5,22 @@ from typing import Any, Final
 
 from critic import CompiledContext, Proposal, RunContext, ToolCapability
 from harness.testing._draw.drawn_plans import Args, Drafter, reason_step
+from harness.testing._draw.edge_seen import VALUES, a_judged_tool, a_request, a_result, a_session
 from harness.testing._draw.fixed_inputs import FixedInputs
-from harness.testing._draw.primitives import ABSENT, HypothesisPick, Json, Pick, fields
+from harness.testing._draw.primitives import ABSENT, HypothesisPick, Json, Pick, optional
 from harness.wire import build
 
-_: Final = ABSENT
 _MOST: Final = 8  # values, of a large plan
 _LONGEST: Final = 200
-_SOURCES: Final = tuple(
-    {"author": author, "standing": standing, **web}
-    for author in ("public", "member", "system")
-    for standing in ("ambient", "named", "reached", "led")
-    for web in (({}, {"web": True}) if author == "public" else ({},))
-)
-_TEXTS: Final = ("id {}", "see id {} now", "{}", "none")
-_VALUES: Final = ("zeta-9", "mia@corp.example", "4471", "shop.example/a", "2026-05-09")
-_ROLES: Final = ("recipient", "object", "secret", "code", "attribute", "locator", "content", "time")
-_MODES: Final = ("network", "destructive", "local_write")
 
 
 def a_sourced_proposal(pick: HypothesisPick, fixed: FixedInputs, args: Args) -> Proposal:
     """Return calls of tools with roles, with the sources of their values and a session."""
     bounds = fixed.bounds(pick)
     if fixed.compiled is None:
-        wire = bounds.compiled.wire()["manifests"]["tool_manifest"]
-        manifests = {"tool_manifest": _with_roles(pick, wire), "evidence_manifest": []}
+        value = pick(VALUES)
+        tools = [a_judged_tool(pick, pair, value) for pair in bounds.compiled.manifests.tools]
+        manifests = {"tool_manifest": tools, "evidence_manifest": []}
         bounds = bounds._replace(compiled=build(CompiledContext, {"manifests": manifests}))
     if fixed.ctx is None:
         safety = bounds.ctx.wire() | {"safety_mode": "destructive"}
@@ -42,21 +33,6 @@ def a_sourced_proposal(pick: HypothesisPick, fixed: FixedInputs, args: Args) -> 
         "plan": plan,
     }
     return build(Proposal, _add_sources(pick, proposal))
-
-
-def _with_roles(pick: Pick, tools: list[Json]) -> list[Json]:
-    """Return the tools with drawn roles, and modes at which these matter; demanding nothing."""
-    return [
-        {
-            **{name: tool[name] for name in ("adapter_id", "capability_id")},
-            "approval_mode": pick(_MODES),
-            **fields(pick, {"arg_roles": (*({"x": role} for role in _ROLES), _, _TWO_ROLES)}),
-        }
-        for tool in tools
-    ]
-
-
-_TWO_ROLES: Final = {"x": "recipient", "y": "object"}
 
 
 def _calls_of(drafter: Drafter) -> Json:
@@ -77,7 +53,7 @@ def _call(drafter: Drafter, tool: ToolCapability) -> Json:
         "kind": "tool",
         "adapter_id": tool.adapter_id,
         "capability_id": tool.capability_id,
-        "args": {name: drafter.pick(_VALUES) for name in names},
+        "args": {name: drafter.pick(VALUES) for name in names},
     }
 
 
@@ -105,50 +81,21 @@ def _add_sources(pick: Pick, wire: Json) -> Json:
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
     keys = manifests.get("record_fields", ["sender"])
-    items = [_request(pick, values), *(_result(pick, at, values, keys) for at in _numbers(pick))]
-    evidence = [*manifests["evidence_manifest"], *items]
-    names = _tool_names(wire)
-    session = {"id": "s", "turn": 1, **fields(pick, _session(values, names))}
-    ctx = {
-        **wire["ctx"],
-        **fields(pick, {"scope": (_, names, names[:1], []), "session": (_, session, session)}),
+    key = keys[0] if keys else "sender"
+    numbers = range(1, 1 + pick((1, 2, 0, 3)))
+    results = [a_result(pick, f"seen/{number}", values, key) for number in numbers]
+    evidence = [*manifests["evidence_manifest"], a_request(pick, "seen/0", values), *results]
+    pairs = _tool_names(wire)
+    known = {
+        **optional("scope", pick((ABSENT, pairs, pairs[:1], []))),
+        **optional("session", pick((ABSENT, a_session(pick, values, pairs)))),
     }
     manifests = {**manifests, "evidence_manifest": evidence, "record_fields": list(keys)}
-    compiled = {**wire["compiled"], "manifests": manifests}
-    spec = {"provenance": pick(("closed", "open")), **wire["spec"]}
-    return {**wire, "ctx": ctx, "compiled": compiled, "spec": spec}
-
-
-def _numbers(pick: Pick) -> range:
-    return range(1, 1 + pick((1, 2, 0, 3)))
-
-
-def _request(pick: Pick, values: list[str]) -> Json:
-    text = pick(("please", "do {}", "do {} and {}")).format(*_pick_two(pick, values))
-    source = {"author": pick(("user", "user", "operator")), "standing": "named"}
-    return {"id": "seen/0", "classification": "seen", "content": text, "source": source}
-
-
-def _result(pick: Pick, number: int, values: list[str], keys: list[str]) -> Json:
-    first, second = _pick_two(pick, values)
-    text = pick(_TEXTS).format(first)
-    record = dict.fromkeys(keys[:1], second)
-    content = pick((text, record, {**record, "body": text}, text))
-    source = pick(_SOURCES)
-    return {"id": f"seen/{number}", "classification": "seen", "content": content, "source": source}
-
-
-def _pick_two(pick: Pick, values: list[str]) -> tuple[str, str]:
-    return pick(values), pick(values)
-
-
-def _session(values: list[str], names: list[Json]) -> Json:
     return {
-        "approved": (_, _, [{"value": values[0]}], [{"value": value} for value in values]),
-        "own": (_, _, values[:1], values),
-        "hosts": (_, _, ["shop.example"]),
-        "ran": (_, names[:1], names),
-        "scope_waived": (_, _, True),
+        **wire,
+        "ctx": {**wire["ctx"], **known},
+        "compiled": {**wire["compiled"], "manifests": manifests},
+        "spec": {"provenance": pick(("closed", "open")), **wire["spec"]},
     }
 
 

@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, digest
-from harness.testing._draw.bounds import Bounds, args_digest, bounds_of
+from harness.testing._draw.bounds import Bounds, bounds_of
+from harness.testing._draw.digests import spent_call
 from harness.testing._draw.drawn_plans import approved_context
 from harness.testing._draw.near_miss import NearMissPlan
 from harness.testing._draw.primitives import Json, Pick, chance
@@ -108,12 +109,6 @@ def hostile_proposal(pick: Pick, bounds: Bounds, plan: Json) -> Proposal:
     return Proposal(
         ctx=build(RunContext, ctx), compiled=bounds.compiled, spec=bounds.spec, plan=built
     )
-
-
-def spent_call(step: Json) -> Json:
-    """Return the call of a step as one that an earlier plan made."""
-    named = {name: step[name] for name in ("adapter_id", "capability_id")}
-    return {**named, "args_digest": args_digest(step)}
 
 
 def proposal_of(bounds: Bounds, plan: Json, unapproved: int | None = None) -> Proposal:

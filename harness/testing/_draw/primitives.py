@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 ABSENT: Final[Any] = object()
 """The option to leave a field out."""
 
-Table = Mapping[str, Sequence[Any]]
+FieldOptions = Mapping[str, Sequence[Any]]
 """Options for each field. One that occurs twice is drawn twice as often."""
 
 
@@ -58,9 +58,31 @@ def composite(
     return draw_one
 
 
+def tools_in(proposal: Json) -> list[Json]:
+    """Return the tools of a proposal in wire form."""
+    found: list[Json] = proposal["compiled"]["manifests"]["tool_manifest"]
+    return found
+
+
+def items_in(proposal: Json) -> list[Json]:
+    """Return the evidence of a proposal in wire form."""
+    found: list[Json] = proposal["compiled"]["manifests"]["evidence_manifest"]
+    return found
+
+
+def name_of(tool: Json) -> Json:
+    """Return the fields of a tool, a step or a call that name the tool."""
+    return {"adapter_id": tool["adapter_id"], "capability_id": tool["capability_id"]}
+
+
+def random_of(seed: int) -> Random:
+    """Return the random numbers of that seed."""
+    return Random(seed)  # noqa: S311 - chance, not a secret
+
+
 def seeded_pick(seed: int) -> Pick:
     """Return the pick of that seed, which is fast and always draws the same."""
-    drawn = Random(seed).random  # noqa: S311 - chance, not a secret
+    drawn = random_of(seed).random
 
     def pick(options: Sequence[_T], /) -> _T:
         return options[int(drawn() * len(options))]
@@ -73,15 +95,28 @@ def chance(pick: Pick) -> bool:
     return pick((False, True))
 
 
+def one_in(pick: Pick, count: int) -> bool:
+    """Return true once in so many draws; shrink towards false."""
+    return pick(range(count)) == count - 1
+
+
 def pick_some(pick: Pick, options: Sequence[_T]) -> list[_T]:
     """Return some of the options in their order, each at most once; shrink towards none."""
     return [option for option in options if chance(pick)]
 
 
-def fields(pick: Pick, table: Table) -> Json:
+def fields(pick: Pick, table: FieldOptions) -> Json:
     """Return one option for each field of the table, without the fields that drew `ABSENT`."""
     drawn = {name: pick(options) for name, options in table.items()}
     return {name: value for name, value in drawn.items() if value is not ABSENT}
+
+
+def set_field(place: Json, name: str, value: Any) -> None:
+    """Set a field of a place, or take it out where the value is `ABSENT`."""
+    if value is ABSENT:
+        place.pop(name, None)
+    else:
+        place[name] = value
 
 
 def optional(name: str, value: Any) -> Json:

@@ -205,6 +205,35 @@ def test_hostile_plans_meet_every_check_of_a_given_manifest() -> None:
     assert {one.check for each in refused for one in each.violations} == set(get_args(Check))
 
 
+def test_proposals_on_the_edge_reach_every_kind_and_check() -> None:
+    found = [strategies.seeded_edge_proposal(seed) for seed in range(200)]
+    met = {(one.check, one.kind) for proposal in found for one in violations(proposal)}
+    assert {check for check, _ in met} == set(get_args(Check))
+    assert {kind for _, kind in met} == set(get_args(RefusalKind))
+    assert 60 <= sum(map(passes, found)) <= 140
+
+
+def test_proposals_on_the_edge_reach_every_check_where_they_can_be_shrunk() -> None:
+    found = drawn_from(strategies.edge_proposals())
+    met = {one.check for proposal in found for one in violations(proposal)}
+    assert met == set(get_args(Check))
+    assert 20 <= sum(map(passes, found)) <= 180
+
+
+def test_what_a_seed_draws_is_always_the_same() -> None:
+    draws = (strategies.seeded_edge_proposal, strategies.seeded_edge_run)
+    for draw in draws:
+        assert [draw(seed) for seed in range(20)] == [draw(seed) for seed in range(20)]
+        assert draw(1) != draw(2)
+
+
+def test_runs_on_the_edge_reach_every_status() -> None:
+    cards = [score(strategies.seeded_edge_run(seed)).scorecard.scores for seed in range(200)]
+    for name in ("utility", "latency", "safety", "cost"):
+        assert {getattr(card, name).status for card in cards} == {"pass", "warn", "fail"}
+    assert {card.policy.status for card in cards} == {"pass", "fail"}
+
+
 @pytest.mark.slow
 def test_runs_reach_every_status_of_the_hard_evaluators() -> None:
     cards = [score(run).scorecard.scores for run in drawn_from(strategies.runs(), SOME)]
@@ -278,6 +307,11 @@ def test_a_refund_shrinks_to_the_step_that_pays() -> None:
     (step,) = smallest(strategies.plans(*FIXED), pays)["steps"]
     assert step["args"] == {"id": "pay_8861", "amount_inr": 24500}
     assert set(step) == {"kind", "adapter_id", "capability_id", "args", "evidence_refs"}
+
+
+def test_a_proposal_on_the_edge_shrinks_to_nothing_but_its_manifest() -> None:
+    shrunk = smallest(strategies.edge_proposals(), lambda _: True)
+    assert shrunk["plan"] == {"steps": [], "declared_outputs": []}
 
 
 # What cannot be had.

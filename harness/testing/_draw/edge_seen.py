@@ -6,20 +6,20 @@ class of a value is met, and often two of them at once.
 """
 
 import json
+from collections.abc import Sequence
 from typing import Any, Final
 
-from tests.support.generate.alphabet import ABSENT, AS_OF, EXPIRIES, ROLE_NAMES, SOURCES
-from tests.support.generate.drawing import Pick, optional
-from tests.support.model.facts import Json
+from harness.testing._draw.edge_alphabet import AS_OF, EXPIRIES, ROLE_NAMES, SOURCES
+from harness.testing._draw.primitives import ABSENT, Json, Pick, name_of, one_in, optional
 
-_ = ABSENT
+_: Final = ABSENT
 
 VALUES: Final = (
     *("zeta-9914", "ord_7", "mia@corp.example", "shop.example/pay", "UK12BARC34567890"),
     *("7", "4471", "bill.txt", "#general", "a b", "/", "2026-05-09", "2026-05-10"),
 )
-ADDRESSES: Final = ("mia@corp.example", "shop.example/pay", "UK12BARC34567890")
-SPELLINGS: Final[dict[str, tuple[Any, ...]]] = {
+_ADDRESSES: Final = ("mia@corp.example", "shop.example/pay", "UK12BARC34567890")
+_SPELLINGS: Final[dict[str, tuple[Any, ...]]] = {
     "zeta-9914": ("ZETA-9914", " zeta-9914 ", "'zeta-9914'", "zeta-991", "zet\u0430-9914"),
     "ord_7": ("Ord_7.", "ord_7/", "ord_77", "https://ord_7"),
     "mia@corp.example": ("Mia@Corp.example", "\uff4dia@corp.example", "corp.example"),
@@ -34,17 +34,24 @@ SPELLINGS: Final[dict[str, tuple[Any, ...]]] = {
     "2026-05-09": ("May 9", "9 may", "5/9/2026", "2026-05-09T10:00", "Aug 9", "15/9/2026"),
     "2026-05-10": ("may 10", "10 May", "5/10/2026", "May 1", "2026-05-101"),
 }
-DAYS: Final = ("2026-05-09", "2026-05-10")
-TEXTS: Final = (
+_DAYS: Final = ("2026-05-09", "2026-05-10")
+_TEXTS: Final = (
     *("{}", "use {} now", "see {}.", "id {}", "IDs: {}, 8", "({})", "hello {} and {}", '"{}"!'),
     *("on {}", "id {}", "mail {}.evil", "x{}", "{}-b", "c@{}", "at https://{}/b", "shop.example?"),
 )
-WORDS: Final = ("", " please", " send the money", " sending moneys", " delete files", " open cases")
-NAMES: Final = (
+_WORDS: Final = (
+    "",
+    " please",
+    " send the money",
+    " sending moneys",
+    " delete files",
+    " open cases",
+)
+_NAMES: Final = (
     *(("shop", "send_money"), ("bank", "send_money"), ("shop", "deleteFile")),
     *(("shop", "open.case"), ("shop", "get_all"), ("shop", "post-to_User")),
 )
-MODES: Final = (
+_MODES: Final = (
     *("network", "delegated", "destructive", "network", "delegated", "destructive"),
     *("local_write", "local_write", "read_only"),
 )
@@ -53,18 +60,21 @@ MODES: Final = (
 def seen_case(pick: Pick) -> Json:
     """Return one to three calls of tools with roles; limits and budgets leave them room."""
     first = pick(VALUES)
-    values: list[str] = [first, pick((first, first, pick(VALUES)))]
-    names = pick((NAMES[:1], NAMES[2:4], NAMES[:3], NAMES[3:]))
-    tools = [a_tool(pick, pair, values[0]) for pair in names]
+    values = [first, pick((first, first, pick(VALUES)))]
+    names = pick((_NAMES[:1], _NAMES[2:4], _NAMES[:3], _NAMES[3:]))
+    tools = [a_judged_tool(pick, pair, values[0]) for pair in names]
     called = [pick(tools) for _step in range(pick((1, 1, 2, 3)))]
-    steps = [a_call(pick, tool, values) for tool in called]
+    steps = [_a_call(pick, tool, values) for tool in called]
     refs = pick(("", "1", "1", "12", "12", "123"))
-    items = [a_request(pick, values), *(a_result(pick, f"call/{ref}", values) for ref in refs)]
+    items = [
+        a_request(pick, "user/1", values),
+        *(a_result(pick, f"call/{ref}", values) for ref in refs),
+    ]
     plan = {"steps": steps, "declared_outputs": []}
     manifests = {"tool_manifest": tools, "evidence_manifest": items}
     manifests.update(optional("record_fields", pick((_, ["sender"], ["sender", "id"]))))
     return {
-        "ctx": a_context(pick, values, tools),
+        "ctx": _a_context(pick, values, tools),
         "compiled": {"manifests": manifests},
         "spec": {
             "id": "d",
@@ -77,11 +87,11 @@ def seen_case(pick: Pick) -> Json:
     }
 
 
-def a_tool(pick: Pick, pair: tuple[str, str], value: str) -> Json:
-    likely = ("time",) * 12 if value in DAYS else ("content",) * 4 if value in ADDRESSES else ()
+def a_judged_tool(pick: Pick, pair: tuple[str, str], value: str) -> Json:
+    likely = ("time",) * 12 if value in _DAYS else ("content",) * 4 if value in _ADDRESSES else ()
     role = pick((*ROLE_NAMES, *likely))
     roles = pick((*({"x": role},) * 9, _, {}, {"x": role, "y": pick(ROLE_NAMES)}, {"/x/to": role}))
-    if pick((False,) * 9 + (True,)):
+    if one_in(pick, 10):
         roles = {"/x/*": role, "x": pick(ROLE_NAMES), "/w": "object"}
     follows = [
         {"adapter_id": "shop", "capability_id": name} for name in ("send_money", "open.case")
@@ -89,19 +99,20 @@ def a_tool(pick: Pick, pair: tuple[str, str], value: str) -> Json:
     return {
         "adapter_id": pair[0],
         "capability_id": pair[1],
-        "approval_mode": pick(MODES),
+        "approval_mode": pick(_MODES),
         **optional("arg_roles", roles),
         **optional("follows", pick((_, _, [], follows[:1], follows))),
     }
 
 
-def spelled(pick: Pick, value: str) -> Any:
+def _spell_value(pick: Pick, value: str) -> Any:
     """Return the value, in another spelling, or a value close to it."""
-    return pick((*(value,) * 12, *SPELLINGS[value]))
+    near = _SPELLINGS.get(value) or (value.upper(), f"'{value}'", value[:-1])
+    return pick((*(value,) * 12, *near))
 
 
-def a_call(pick: Pick, tool: Json, values: list[str]) -> Json:
-    first, other = spelled(pick, values[0]), spelled(pick, pick(values))
+def _a_call(pick: Pick, tool: Json, values: Sequence[str]) -> Json:
+    first, other = _spell_value(pick, values[0]), _spell_value(pick, pick(values))
     args: Json = {"x": first}
     shape = pick(("plain",) * 9 + ("nested", "listed", "none"))
     if shape == "nested":
@@ -111,28 +122,28 @@ def a_call(pick: Pick, tool: Json, values: list[str]) -> Json:
         args["x"] = pick((args["x"], {"file_id": first, "n": other}, json.dumps([first, None])))
     if shape == "none":
         args = pick(({}, {"x": ""}, {"x": None}, {"x": [True, [], {}]}, {"w": first}))
-    if values[0] in DAYS and pick((True, False)):
+    if values[0] in _DAYS and pick((True, False)):
         day = pick((values[0], f"{values[0]} 10:00", "2026-05-10/2026-05-09", "soon"))
         args["x"] = pick((day, day, [day], {"to": day}))
     if "content" in tool.get("arg_roles", {}).values():
-        link = f"https://{first}" if values[0] == ADDRESSES[1] else first
+        link = f"https://{first}" if values[0] == _ADDRESSES[1] else first
         args["x"] = pick((f"write to {link} please", f"{link}", [f"{other}; {link}"]))
     args.update(optional("y", pick((_, _, _, other, f"see www.shop.example/pay or {first}"))))
-    named = {name: tool[name] for name in ("adapter_id", "capability_id")}
-    return {"kind": "tool", **named, "args": args}
+    return {"kind": "tool", **name_of(tool), "args": args}
 
 
-def a_text(pick: Pick, values: list[str]) -> str:
-    text: str = pick(TEXTS)
-    return text.format(spelled(pick, pick(values)), pick(values))
+def _a_text(pick: Pick, values: Sequence[str]) -> str:
+    text: str = pick(_TEXTS)
+    return text.format(_spell_value(pick, pick(values)), pick(values))
 
 
-def a_request(pick: Pick, values: list[str]) -> Json:
-    text = pick(("please", "do it", a_text(pick, values))) + pick((*WORDS[:1] * 3, *WORDS))
-    text += pick((*("",) * 4, f" on {spelled(pick, pick(DAYS))}"))
+def a_request(pick: Pick, ref: str, values: Sequence[str]) -> Json:
+    """Return what the user, or another who may, asked for."""
+    text = pick(("please", "do it", _a_text(pick, values))) + pick((*_WORDS[:1] * 3, *_WORDS))
+    text += pick((*("",) * 4, f" on {_spell_value(pick, pick(_DAYS))}"))
     source = {"author": "user", "standing": pick(("named", "named", "ambient"))}
     return {
-        "id": "user/1",
+        "id": ref,
         "classification": "request",
         "content": text,
         "source": source,
@@ -140,13 +151,14 @@ def a_request(pick: Pick, values: list[str]) -> Json:
     }
 
 
-def a_result(pick: Pick, ref: str, values: list[str]) -> Json:
-    value, text = spelled(pick, pick(values)), a_text(pick, values)
+def a_result(pick: Pick, ref: str, values: Sequence[str], key: str = "sender") -> Json:
+    """Return a result of any author and standing; a record has the key."""
+    value, text = _spell_value(pick, pick(values)), _a_text(pick, values)
     contents: tuple[Any, ...] = (
-        *(text, text, text, {"body": text, "sender": value}, {"sender": value}, {"x": value}),
-        *({"sender": value}, {"sender": value, "from": "hello"}, {"id": [value, text]}),
-        *({"sender": {values[0]: "rw"}}, {"from": value}, {"names": [value, text]}, [[text]]),
-        *({"sender": f"{value}\nx"}, {"sender": f"{values[0]}{' ' * 72} "}, value, _),
+        *(text, text, text, {"body": text, key: value}, {key: value}, {"x": value}),
+        *({key: value}, {key: value, "from": "hello"}, {"id": [value, text]}),
+        *({key: {values[0]: "rw"}}, {"from": value}, {"names": [value, text]}, [[text]]),
+        *({key: f"{value}\nx"}, {key: f"{values[0]}{' ' * 72} "}, value, _),
     )
     source = pick((_, *SOURCES[1:2] * 3, *SOURCES[2:], *SOURCES[4:], *SOURCES[4:]))
     return {
@@ -158,8 +170,8 @@ def a_result(pick: Pick, ref: str, values: list[str]) -> Json:
     }
 
 
-def a_context(pick: Pick, values: list[str], tools: list[Json]) -> Json:
-    pairs = [{name: one[name] for name in ("adapter_id", "capability_id")} for one in tools]
+def _a_context(pick: Pick, values: Sequence[str], tools: list[Json]) -> Json:
+    pairs = [name_of(one) for one in tools]
     approval = {"approval_id": "ap", "plan_digest": pick(("right", "right", "wrong"))}
     approval.update(optional("steps", pick((_, _, [0], [1]))))
     approval.update(optional("context_digest", pick((_, _, _, "right", "wrong"))))
@@ -173,15 +185,16 @@ def a_context(pick: Pick, values: list[str], tools: list[Json]) -> Json:
     }
 
 
-def a_session(pick: Pick, values: list[str], pairs: list[Json]) -> Json:
-    known = [spelled(pick, value) for value in values]
+def a_session(pick: Pick, values: Sequence[str], pairs: list[Json]) -> Json:
+    """Return what a session did and what a person approved in it."""
+    known = [_spell_value(pick, value) for value in values]
     until = optional("expires_at", pick((_, _, *EXPIRIES)))
     return {
         "id": "s",
         "turn": 2,
         **optional("ran", pick((_, _, pairs[:1], pairs))),
         **optional("hosts", pick((_, ["shop.example"], ["corp.example", "SHOP.example"]))),
-        **optional("own", pick((_, _, [values[0]], values))),
+        **optional("own", pick((_, _, values[:1], values))),
         **optional("approved", pick((_, [{"value": known[0], **until}], [{"value": values[0]}]))),
         **optional("scope_waived", pick((_, _, True))),
     }
