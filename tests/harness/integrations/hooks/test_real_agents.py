@@ -17,12 +17,12 @@ import pytest
 from harness.integrations.hooks.install import shipped_policy
 from harness.integrations.hooks.lookup import codex_hash
 from harness.policy import parse_policy
-from tests.harness.integrations.hooks.real.scripted_model import (
+from tests.support.paths import ROOT
+from tests.support.scripted_model import (
     Script,
     ScriptedModel,
     serving_model,
 )
-from tests.support.paths import ROOT
 
 pytestmark = pytest.mark.slow
 
