@@ -127,9 +127,7 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
 
 def _end_calls(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
     """Tell the guard how calls ended of which the agent said nothing, and of which it will not."""
-    for call in memory.calls:
-        if call.ended or (event.agent != call.agent and event.name != "SessionEnd"):
-            continue
+    for call in memory.left_calls(event):
         if call.asked is None:
             _tell_guard(guard, memory, "result", id=call.id, status="unknown")
         elif call.shown:

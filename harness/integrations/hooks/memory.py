@@ -56,6 +56,16 @@ class HookMemory(Envelope):
         found = (one for one in self.calls if event.call == one.id or key == one.key)
         return next(found, None)
 
+    def left_calls(self, event: HookEvent) -> tuple[KnownCall, ...]:
+        """Return the calls that are over without a result: those of the agent that is at its end.
+
+        The end of the session is the end of all its agents.
+        """
+        over = (one for one in self.calls if not one.ended)
+        if event.name == "SessionEnd":
+            return tuple(over)
+        return tuple(one for one in over if one.agent == event.agent)
+
     def show_question(self, event: HookEvent) -> "HookMemory":
         """Return the memory once the user is asked about a call: the first such one not shown."""
         key = call_key(event)
