@@ -24,6 +24,7 @@ from critic.session import (
 )
 from evals.envelope import is_identifier
 from evals.escaping import escape_name
+from evals.json_value import detach_json
 from evals.timestamps import is_unexpired
 from harness.canonical import canonical_json, digest
 from harness.errors import HarnessError
@@ -344,7 +345,13 @@ def questions_of(batch: Batch, verdict: Verified | Refused) -> tuple[Question, .
     """Return what a person is asked about a batch."""
     violations = verdict.violations if isinstance(verdict, Refused) else ()
     return tuple(
-        Question(call=call.id, tool=call.tool, reason=violation.reason, path=violation.path)
+        Question(
+            call=call.id,
+            tool=call.tool,
+            args=detach_json(dict(call.args)),
+            reason=violation.reason,
+            path=violation.path,
+        )
         for violation in violations[:_MOST_QUESTIONS]
         if violation.offending_step is not None
         for call in [batch.calls[violation.offending_step]]

@@ -6,15 +6,19 @@ from critic import VerifyVerdict
 from critic.session import Action
 from evals.context import CallId, SessionId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
-from evals.json_value import Text
+from evals.json_value import JsonObject, Text
 from evals.timestamps import Time
 
 
 class Question(Envelope):
-    """A question to a person about one call. `path` is a JSON pointer into the plan."""
+    """A question to a person about one call, whose `args` are all that a yes is to.
+
+    `path` is a JSON pointer into the plan.
+    """
 
     call: CallId
     tool: Identifier
+    args: JsonObject
     reason: Text
     path: Annotated[Text | None, OPTIONAL] = None
 

@@ -57,6 +57,13 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "return Answered(\n                replace(self, has_halted=bool(unknown)), Ruling(",
     ),
     slip(
+        "question-without-its-arguments",
+        "harness/guard/course.py",
+        "a person is asked about a call, and not told all that it would do",
+        "args=detach_json(dict(call.args)),",
+        "args={},",
+    ),
+    slip(
         "hidden-end-approved",
         "harness/integrations/mcp/mcp_filter.py",
         "a person approves a call whose arguments are too long to be read",
