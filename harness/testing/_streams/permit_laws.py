@@ -65,7 +65,8 @@ class _PermitWatch:
             for call in self._asked[session, answer["plan_digest"]]:
                 permit = guard.permit(session, call["id"])
                 self._standing[session, call["id"]] = _Held(permit, call)
-        if answer["action"] == "refuse" and self._trial.policy.guard.on_refusal == "halt":
+        halts = self._trial.policy.guard.on_refusal == "halt"
+        if answer["action"] == "refuse" and "plan_digest" in answer and halts:
             self._end({name for name in self._standing if name[0] == session}, "a halt")
 
     def _call_names(self, event: Json) -> set[_Name]:
