@@ -86,7 +86,7 @@ class _Judge:
         session = case.ctx.session
         self._case, self._facts = case, ValueFacts(case, known)
         self._closed = case.spec.provenance == "closed"
-        self._waived = session is not None and session.scope_waived is True
+        self._waived = session is not None and bool(session.waived)
         self._scope = _pairs(case.ctx.scope)
         self._ran = _pairs(session.ran if session else None)
         self._tools: dict[tuple[str, str], _Tool] = {}

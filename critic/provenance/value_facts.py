@@ -41,8 +41,8 @@ def known_of(case: PreparedPlan) -> KnownValues:
         fresh,
         every,
         approved=spellings(unexpired_ones),
-        own=spellings((session.own if session else None) or ()),
-        hosts=hosts_of((session.hosts if session else None) or ()),
+        own=spellings(one.value for one in (session.own if session else None) or ()),
+        hosts=(),
     )
 
 

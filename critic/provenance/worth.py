@@ -46,8 +46,6 @@ def worth_of(role: Role, origin: Origin, spec: DecisionSpec) -> int:
     """Return what a value of this origin is worth in a role other than `time`."""
     allow, ask = _CLOSED[role]
     level = ALLOW if origin in allow else ASK if origin in ask else REFUSE
-    if spec.field_recipients == "ask" and (role, origin) == ("recipient", "field"):
-        level = ASK
     return level if spec.provenance == "closed" else _soften_level(role, origin, level)
 
 
