@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from critic.provenance.holders import Holders, ItemText, Shown
+from critic.provenance.holders import Holders, ItemText, Shown, TextForm
 
 _PRIME: Final = 2**61 - 1
 _BASE: Final = 911_382_323
@@ -64,10 +64,14 @@ class Windows:
     """The windows of texts. Those of a shape are worked out when it is asked for."""
 
     def __init__(
-        self, token: re.Pattern[str], begins: re.Pattern[str], ends: re.Pattern[str]
+        self,
+        form: TextForm,
+        token: re.Pattern[str],
+        begins: re.Pattern[str],
+        ends: re.Pattern[str],
     ) -> None:
         """Start without texts. `begins` and `ends` match where a value may begin and end."""
-        self._token, self._begins, self._ends = token, begins, ends
+        self._form, self._token, self._begins, self._ends = form, token, begins, ends
         self._units: dict[str, int] = {}
         self._entries: list[ItemText] = []
         self._lines: list[_Line] = []
@@ -101,8 +105,9 @@ class Windows:
         return value[: spans[tokens - 1][1]], value[spans[-tokens][0] :]
 
     def _stands(self, value: str, entry: ItemText, at: int) -> bool:
-        ends = self._ends.match(entry.text, at + len(value))
-        return entry.text.startswith(value, at) and ends is not None
+        text = entry.text(self._form)
+        ends = self._ends.match(text, at + len(value))
+        return text.startswith(value, at) and ends is not None
 
     def _first_window(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         line = _Line(value, self._token, self._units)
@@ -115,7 +120,7 @@ class Windows:
     def _table(self, shape: _Shape) -> _Table:
         """Return the table of a shape, after it has read the texts that it has not read yet."""
         for entry in self._entries[len(self._lines) :]:
-            self._lines.append(_Line(entry.text, self._token, self._units))
+            self._lines.append(_Line(entry.text(self._form), self._token, self._units))
         known = self._tables.pop(shape, None)
         table = self._tables[shape] = known or _Table()
         for at in range(table.read, len(self._lines)):

@@ -11,7 +11,7 @@ from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
 from critic.provenance.origin_judge import needs_judging
-from critic.provenance.roles import Placed, RoleTree, placed_values, role_tree
+from critic.provenance.roles import Placed, RoleTree, placed_values
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen, Sighting, both_seen
 from critic.provenance.texts import hosts_in
