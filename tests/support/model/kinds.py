@@ -6,6 +6,7 @@ take for the same, so it only doubts.
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, spelled
@@ -67,6 +68,7 @@ def has_link_shape(text: str) -> bool:
 # --- the narrow form --------------------------------------------------------------------------
 
 
+@lru_cache(4096)
 def fold(text: str) -> str:
     """Return the text in small letters, where a letter has one and that has one capital."""
     return "".join(
@@ -107,6 +109,7 @@ def is_unreadable(kind: str, value: Any) -> bool:
     return kind == "address" and not re.fullmatch(ADDRESS, text)
 
 
+@lru_cache(4096)
 def read_url(text: str) -> Url | None:
     """Return the parts of a link, or nothing if it cannot be read."""
     scheme = re.match(r"([a-z][a-z0-9+.-]*):(?![0-9])(//)?", text.lower())
@@ -127,6 +130,7 @@ def read_url(text: str) -> Url | None:
     return Url(host, tuple(segments), query if question else None, fragment if mark else None)
 
 
+@lru_cache(4096)
 def links_in(text: str) -> list[Url]:
     """Return the links that a text names as such, and the hosts."""
     found = []
@@ -204,7 +208,12 @@ def has_only_words(value: Any) -> bool:
 
 def wide(value: Any) -> str:
     """Return the spelling that all share that a reader may take for one."""
-    text = NFKC("NFKC", text_of(value)).casefold()
+    return wide_text(text_of(value))
+
+
+@lru_cache(4096)
+def wide_text(spelled_text: str) -> str:
+    text = NFKC("NFKC", spelled_text).casefold()
     text = "".join(char for char in text if unicodedata.category(char) != "Cf")
     text = re.sub(r"[a-z][a-z0-9+.-]*://|(?<![\w.])www\.", "", text)
     return re.sub(r"[\\/]+", "/", re.sub(r"\s+", " ", text))
@@ -216,10 +225,15 @@ def wide_value(value: Any) -> str:
 
 
 def mentions(value: Any, text: str, kind: str = "") -> bool:
-    """Return whether a text holds the value in the wide form. Short numbers say nothing there."""
+    """Return whether a text holds the value in the wide form; short numbers only as numbered."""
     form = wide_value(value)
-    if form == "" or re.fullmatch("[0-9]{1,3}", form):
+    if form == "":
         return False
+    if re.fullmatch("[0-9]{1,3}", form):
+        return (
+            re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", wide(text))
+            is not None
+        )
     if kind == "account" or re.fullmatch(ACCOUNT, form):
         inside = "[ -]?".join(map(re.escape, re.sub("[ -]", "", form)))
         return re.search(rf"(?<!{WORD}){inside}(?!{WORD})", wide(text)) is not None

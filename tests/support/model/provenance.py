@@ -54,6 +54,10 @@ ORDER = ("allow", "ask", "refuse")
 SHORTEST_TITLE, LONGEST_TITLE = 3, 60
 
 
+Worth = tuple[str, str]
+"""A class, and whether it is allowed, asked or refused."""
+
+
 class Judged(NamedTuple):
     """A value of a step, its role and its class, and whether it is allowed, asked or refused."""
 
@@ -99,6 +103,11 @@ def judge(p: Json, tool: Json, value: Value) -> tuple[str, str]:
 
 def judged_values(p: Json, step: Json) -> list[Judged]:
     """Return the values of a step in order of place and role, each with its answer."""
+    return [Judged(one.role, one.path, *worth) for one, worth in judged_items(p, step)]
+
+
+def judged_items(p: Json, step: Json) -> list[tuple[Value, Worth]]:
+    """Return what is judged of a step, each with its class and its answer."""
     tool, found = find_tool(p, step), []
     if "provenance" not in p["spec"] or tool is None or tool["approval_mode"] == "read_only":
         return []
@@ -108,27 +117,24 @@ def judged_values(p: Json, step: Json) -> list[Judged]:
         elif value.role == "content":
             found += judged_content(p, tool, value)
         else:
-            found.append(Judged(value.role, value.path, *judge(p, tool, value)))
+            found.append((value, judge(p, tool, value)))
     return found
 
 
 # --- content ----------------------------------------------------------------------------------
 
 
-def judged_content(p: Json, tool: Json, value: Value) -> list[Judged]:
+def judged_content(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
     """Return the addresses, accounts and links in a text, each with the worst of its parts."""
     wholes = [("address", one) for one in addresses_of(value.value)]
     wholes += [("account", one) for one in accounts_of(value.value)]
-    found = [
-        [judge(p, tool, value._replace(kind=kind, value=one)) for one in parts]
-        for kind, parts in wholes
-    ]
-    links = links_of(value.value)
-    found += [[judge_link(p, tool, value._replace(kind="url", value=one))] for one in links]
-    return [
-        Judged("content", value.path, *max(one, key=lambda it: (ORDER.index(it[1]), it[0] != "N")))
-        for one in found
-    ]
+    found = []
+    for kind, parts in wholes:
+        inside = [value._replace(kind=kind, value=one) for one in parts]
+        judged = [(one, judge(p, tool, one)) for one in inside]
+        found.append(max(judged, key=lambda it: (ORDER.index(it[1][1]), it[1][0] != "N")))
+    links = [value._replace(kind="url", value=one) for one in links_of(value.value)]
+    return found + [(link, judge_link(p, tool, link)) for link in links]
 
 
 def judge_link(p: Json, tool: Json, link: Value) -> tuple[str, str]:
@@ -168,14 +174,14 @@ def host_pattern(host: str) -> str:
 # --- days -------------------------------------------------------------------------------------
 
 
-def judged_days(p: Json, tool: Json, value: Value) -> list[Judged]:
+def judged_days(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
     """Return the days in a text, with where they were seen in place of a class."""
     found = []
     days: list[Day | None] = [*days_of(p, str(value.value))]
     for day in days or [None]:
         kind = "A" if is_approved(p, tool, value) else day_class(p, day)
         answer = "ask" if kind in ("ambient", "other", "unread") else "allow"
-        found.append(Judged("time", value.path, kind, answer))
+        found.append((value, (kind, answer)))
     return found
 
 

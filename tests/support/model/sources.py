@@ -85,12 +85,19 @@ def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
             continue
         record = place[0] if isinstance(content, list) and place else ""
         text, name = text_of(value), field_at(table, place, content, is_name)
-        if name and not is_short(text):
-            yield Leaf(text, author, "", record)
-        elif name and table[name] in ("system", "party"):
+        if name and is_short(text) and table[name] in ("system", "party"):
             yield Leaf(text, table[name], name, record)
         else:
-            yield Leaf(text, table[name] if name else author, "", record)
+            yield Leaf(text, writer_at(table, place, content, author), "", record)
+
+
+def writer_at(table: Json, place: Way, content: Any, author: str) -> str:
+    """Return who wrote a free text: inside a field that others fill, these, however deep it is."""
+    above = [place[:depth] for depth in range(1, len(place) + 1)]
+    inside = [table[name] for name in table for one in above if is_field(name, one, content)]
+    if "public" in inside or "party" in inside:
+        return "public"
+    return "member" if "member" in inside else author
 
 
 def leaves_at(place: Way, value: Any) -> Iterator[tuple[Way, Any, bool]]:
