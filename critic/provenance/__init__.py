@@ -78,15 +78,15 @@ from evals.front import lazy_front
 
 if TYPE_CHECKING:
     from critic.provenance.origin_judge import doubts_of
-    from critic.provenance.roles import RoleTree, tool_roles, without_role
+    from critic.provenance.roles import RoleTree, roles_tree, tool_roles, without_role
 
-__all__ = ["RoleTree", "doubts_of", "tool_roles", "without_role"]
+__all__ = ["RoleTree", "doubts_of", "roles_tree", "tool_roles", "without_role"]
 
 if not TYPE_CHECKING:  # so that a misspelt name stays an error to a type checker
     __getattr__ = lazy_front(
         __name__,
         {
             "critic.provenance.origin_judge": "doubts_of",
-            "critic.provenance.roles": "RoleTree tool_roles without_role",
+            "critic.provenance.roles": "RoleTree roles_tree tool_roles without_role",
         },
     )

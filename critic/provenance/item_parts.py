@@ -90,6 +90,18 @@ class FieldTables:
             _tree(self._shared, of_list=False), _tree(self._shared, of_list=True), _always
         )
 
+    def declares(self, name: str) -> bool:
+        """Return whether fields are declared for a class."""
+        return name in self._classes
+
+    def is_record(self, name: str, content: Any) -> bool:
+        """Return whether content is a record of a class."""
+        return type(content) in (dict, list) and self._classes[name].is_valid(content)
+
+    def narrows(self, name: str) -> bool:
+        """Return whether a class says of any field that its author did not fill it."""
+        return self._classes[name].narrows
+
     def parts_of(self, item: EvidenceItem) -> Parts:
         """Return the parts of an item with a source."""
         assert item.source is not None  # noqa: S101 - items without one show nothing

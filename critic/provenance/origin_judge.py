@@ -32,7 +32,7 @@ from critic.provenance.reasons import (
 from critic.provenance.roles import TARGETS, placed_values, tool_roles
 from critic.provenance.spoken_words import meaning_stems
 from critic.provenance.tool_words import stems_of_name
-from critic.provenance.value_facts import KnownValues, ValueFacts, narrow_forms
+from critic.provenance.value_facts import KnownValues, ValueFacts, known_of, narrow_forms
 from critic.provenance.value_kinds import wide_form
 from critic.provenance.worth import ALLOW, ASK, REFUSE
 from critic.surface import ToolEntry
@@ -85,7 +85,7 @@ class _Judge:
 
     def __init__(self, case: PreparedPlan, known: KnownValues | None) -> None:
         session = case.ctx.session
-        self._case, self._facts = case, ValueFacts(case, known)
+        self._case, self._facts = case, ValueFacts(case.spec, known or known_of(case))
         self._closed = case.spec.provenance == "closed"
         self._waived = (session.waived if session else None) or ()
         self._scope = _pairs(case.ctx.scope)
@@ -241,7 +241,7 @@ class _Judge:
     ) -> None:
         """Note the doubt, unless it asks and an approval clears it."""
         path = pointer("steps", index, *finding.path)
-        stale = finding.stale and finding.stale.id
+        stale = None if finding.stale is None else finding.stale.id
         if finding.level == REFUSE:
             reason = f"step {index} {finding.reason(None)}"
             refused.append(Doubt(index, path, reason, stale=stale))

@@ -58,7 +58,7 @@ def _say_expiry(item: EvidenceItem, as_of: datetime | None) -> str:
     return f" at {said[11:] if same_day else said}"
 
 
-def day_reason(day: Day, seen: DaySighting, help_: str) -> str:
+def day_reason(day: Day, seen: DaySighting, help_: str | None) -> str:
     """Return why a day asks."""
     where = f"appears only in {_name_item(seen.item)}"
     if seen.origin == "elsewhere":
@@ -67,17 +67,17 @@ def day_reason(day: Day, seen: DaySighting, help_: str) -> str:
     return f"day {year}{day.month:02}-{day.day:02} {where}: {help_}"
 
 
-def unread_day_reason(value: str | float, help_: str) -> str:
+def unread_day_reason(value: str | float, help_: str | None) -> str:
     """Return why a value asks that names no day which can be read."""
     return f"day {_quote_text(_spell_value(value))} cannot be read as a day: {help_}"
 
 
-def empty_reason(help_: str) -> str:
+def empty_reason(help_: str | None) -> str:
     """Return why a call asks that is aimed at nothing."""
     return f"no recipient or object is given: {help_}"
 
 
-def title_reason(value: str, item: EvidenceItem, help_: str) -> str:
+def title_reason(value: str, item: EvidenceItem, help_: str | None) -> str:
     """Return why a text asks that a call without any target takes from what nobody asked for."""
     return f"text {_quote_text(value)} appears only in {_name_item(item)}: {help_}"
 

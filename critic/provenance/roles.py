@@ -52,13 +52,19 @@ class RoleTree:
 
 def tool_roles(tool: ToolCapability) -> RoleTree:
     """Return the roles and kinds of a tool as a tree."""
-    tree = RoleTree()
-    for name, role in (tool.arg_roles or {}).items():
-        place = _place_of(tree, name)
-        place.roles = (*place.roles, role)
+    tree = roles_tree(tool.arg_roles)
     for name, kind in (tool.arg_kinds or {}).items():
         _place_of(tree, name).kind = kind
-    if not tool.arg_roles:
+    return tree
+
+
+def roles_tree(arg_roles: Mapping[str, Role] | None) -> RoleTree:
+    """Return roles as a tree."""
+    tree = RoleTree()
+    for name, role in (arg_roles or {}).items():
+        place = _place_of(tree, name)
+        place.roles = (*place.roles, role)
+    if not arg_roles:
         tree.roles = ("recipient",)
     return tree
 

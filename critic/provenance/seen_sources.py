@@ -104,13 +104,13 @@ class Seen:
     def request_mentions(self, value: Sought) -> EvidenceItem | None:
         """Return a request that holds a value, in whichever characters."""
         entry = self._places[REQUEST].mentions(value, self._shown)
-        return entry and entry.item
+        return None if entry is None else entry.item
 
     def by_operator(self, value: Sought, limits: Limits) -> tuple[EvidenceItem | None, bool]:
         """Return an item of the operator that holds a value, and whether it means it."""
         place = self._places[OPERATOR]
         entry, is_meant = meant(place, value, limits.role, limits.nouns, self._shown)
-        return entry and entry.item, is_meant
+        return None if entry is None else entry.item, is_meant
 
     def in_record(self, value: Sought, limits: Limits) -> EvidenceItem | None:
         """Return an item of a system of record that shows a value."""

@@ -37,6 +37,8 @@ class SentIndex:
         Args:
             count: how many of the first ones count.
         """
+        if not self._seqs:
+            return None
         limit = len(self._seqs) if count is None else count
         shown = None if limit == len(self._seqs) else _first_ones(limit)
         found = (self._place.mentions(value, shown), self._place.field(value, shown))

@@ -1,6 +1,6 @@
 """The facts about values in one proposal: evidence, acts of the session, and approvals."""
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from critic.prepared import PreparedPlan
@@ -16,6 +16,7 @@ from critic.provenance.written_lists import elements, leaves
 from evals.capability import Role
 from evals.context import ApprovedValue, OwnValue, SentValues
 from evals.kinds import MODE_RANK
+from evals.spec import DecisionSpec
 from evals.timestamps import is_unexpired
 
 _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
@@ -37,14 +38,14 @@ class KnownValues(NamedTuple):
         every: what all of it shows.
         approved: up to which tier a person approved each value, of approvals that hold.
         own: the things that this session made.
-        sent: what it sent, and how many of those count.
+        sent: tells when it sent a value first; None where it never did.
     """
 
     fresh: Seen
     every: Seen
     approved: dict[YesKey, int]
     own: Container[OwnKey]
-    sent: tuple[SentIndex, int]
+    sent: Callable[[Sought], int | None]
 
 
 class Asked(NamedTuple):
@@ -70,7 +71,7 @@ def known_of(case: PreparedPlan) -> KnownValues:
         own=frozenset(
             key for one in (session.own if session else None) or () for key in own_keys(one)
         ),
-        sent=(sent, len(sent)),
+        sent=sent.first_seq,
     )
 
 
@@ -111,13 +112,12 @@ def sent_index(values: Iterable[SentValues]) -> SentIndex:
 class ValueFacts:
     """Judges values. What was asked before is remembered."""
 
-    def __init__(self, case: PreparedPlan, known: KnownValues | None = None) -> None:
-        """Judge by what is known, or by what the context says."""
-        known = known_of(case) if known is None else known
-        self._spec = case.spec
+    def __init__(self, spec: DecisionSpec, known: KnownValues) -> None:
+        """Judge by what is known."""
+        self._spec = spec
         self._known = known
         self.fresh: Final[Seen] = known.fresh
-        self._every = known.every
+        self.every: Final[Seen] = known.every
         self._judged: dict[tuple[Asked, Sought], tuple[int, Sighting]] = {}
 
     def judge_value(self, asked: Asked, value: Sought) -> tuple[int, Sighting]:
@@ -130,9 +130,9 @@ class ValueFacts:
     def _worse(self, asked: Asked, value: Sought) -> tuple[int, Sighting]:
         seen = self.origin(asked, value)
         found = self._worth(asked, seen), seen
-        if self._every is self.fresh:
+        if self.every is self.fresh:
             return found
-        contested = self._origin(asked, value, self._every)
+        contested = self._origin(asked, value, self.every)
         worse = max(found, (self._worth(asked, contested), contested), key=_level)
         if seen.origin == "unseen" and contested.item is not None:
             return worse[0], seen._replace(stale=contested.item)
@@ -144,6 +144,10 @@ class ValueFacts:
     def origin(self, asked: Asked, value: Sought) -> Sighting:
         """Return where a value comes from, by the evidence that has not expired."""
         return self._origin(asked, value, self.fresh)
+
+    def origin_of_all(self, asked: Asked, value: Sought) -> Sighting:
+        """Return where a value comes from, by all evidence."""
+        return self._origin(asked, value, self.every)
 
     def _origin(self, asked: Asked, value: Sought, seen: Seen) -> Sighting:
         return next(self._origins(asked, value, seen), Sighting("unseen"))
@@ -175,8 +179,7 @@ class ValueFacts:
     def _limits(self, asked: Asked, value: Sought) -> Limits:
         has_depth = asked.role == "locator" or asked.rank <= _NETWORK
         is_named_link = value.link is not None and asked.kind == "url"
-        index, count = self._known.sent
-        first_sent = index.first_seq(value, count) if count else None
+        first_sent = self._known.sent(value)
         return Limits(asked.role, asked.nouns, has_depth or is_named_link, first_sent)
 
     def _is_approved(self, asked: Asked, value: Sought) -> bool:
@@ -202,7 +205,7 @@ class ValueFacts:
         if seen.origin not in ("unseen", "host") or (seen.origin == "host" and not has_query):
             return level, seen
         host = value.host
-        by_host = [one.host_in_text(host) for one in (self.fresh, self._every)]
+        by_host = [one.host_in_text(host) for one in (self.fresh, self.every)]
         others = [(self._worth(asked, one), one) for one in by_host if one.origin != "unseen"]
         if not others and seen.origin == "unseen" and not value.is_link_alone:
             return ALLOW, seen
@@ -213,7 +216,7 @@ class ValueFacts:
         """Return what a day is worth, and where it was seen. `value` is what it stands in."""
         if self._is_approved(asked, value):
             return ALLOW, DaySighting("unseen", None)
-        both = [_day_worth(day, seen) for seen in (self.fresh, self._every)]
+        both = [_day_worth(day, seen) for seen in (self.fresh, self.every)]
         return max(both, key=lambda one: one[0])
 
     def is_day_spoken(self, asked: Asked, value: Sought) -> bool:

@@ -6,7 +6,7 @@ Rule 2: what cannot be read in one way alone is not readable: as a target it is 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from critic.provenance.folding import (
@@ -26,7 +26,7 @@ from critic.provenance.written_lists import Scalar
 Form = Literal["text", "path", "url", "address", "account"]
 """How values are compared. Every noun of a policy is read as text."""
 
-_FORMS: Final[dict[str | None, Form]] = {
+_FORMS: Final[dict[str, Form]] = {
     "path": "path",
     "url": "url",
     "address": "address",
@@ -80,7 +80,7 @@ class Sought(NamedTuple):
 def sought(value: Scalar, kind: str | None) -> Sought:
     """Return what is looked for where an argument of a kind has a value."""
     text = written(value)
-    form = _FORMS.get(kind) or ("text" if kind else _shape_of(text))
+    form = _shape_of(text) if kind is None else _FORMS.get(kind, "text")
     found = _READ[form](text) if form in _READ else None
     return found or _as_text(text, is_readable=form in ("text", "account"))
 
@@ -148,7 +148,12 @@ def _as_account(text: str) -> Sought | None:
     return Sought("account", form, _WIDELY_SEPARATED.sub("", wide(text)))
 
 
-_READ: Final = {"path": _as_path, "url": _as_url, "address": _as_address, "account": _as_account}
+_READ: Final[dict[Form, Callable[[str], Sought | None]]] = {
+    "path": _as_path,
+    "url": _as_url,
+    "address": _as_address,
+    "account": _as_account,
+}
 
 
 def _shape_of(text: str) -> Form:

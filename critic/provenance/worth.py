@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from critic.provenance.seen_sources import Origin
+from critic.provenance.origins import Origin
 from evals.capability import Role
 from evals.spec import DecisionSpec
 

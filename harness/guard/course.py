@@ -142,7 +142,13 @@ class Course:
         """Return the steps that a person said no to."""
         if not self.denied:
             return []
-        return [at for at, call in enumerate(batch.calls) if _denial_key(call) in self.denied]
+        return [at for at, call in enumerate(batch.calls) if self._denial_key(call) in self.denied]
+
+    def _denial_key(self, call: Call) -> bytes:
+        """Return what a denial is of: the tool and its targets, however they are spelled."""
+        tool = self.session.rules.tools.get(call.tool)
+        about = dict(call.args) if tool is None else tool.denied_by(call.args)
+        return canonical_json([call.tool, about])
 
     def _ask_person(self, verdict: Refused) -> Ruled:
         """Decide about a batch that an approval would clear."""
@@ -211,7 +217,7 @@ class Course:
 
     def _deny_question(self, question: OpenQuestion, approver: str) -> Answered:
         denied = replace(
-            self, denied=self.denied | {_denial_key(call) for call in question.doubted}
+            self, denied=self.denied | {self._denial_key(call) for call in question.doubted}
         )
         ruled = Ruled("refuse", question.verdict, f"denied by {approver}")
         return denied._apply_ruling(question.batch, ruled, question.verdict)
@@ -247,11 +253,6 @@ class Course:
 
 def _outcome(ended: EndedBatch) -> ToRecord:
     return ToRecord(ended.batch, ended.verdict, ended)
-
-
-def _denial_key(call: Call) -> bytes:
-    """Return what a denial is of: the tool and its arguments, whatever the id of the call."""
-    return canonical_json([call.tool, dict(call.args)])
 
 
 def _denial(steps: Iterable[int]) -> Refused:

@@ -25,6 +25,7 @@ def rules_of(policy: Policy) -> SessionRules:
         safety_mode=policy.guard.safety_mode,
         default_budget=SESSION_BUDGET,
         budget=policy.guard.budget,
+        classes=policy.classes,
         record_fields=policy.record_fields,
         evidence=policy.evidence,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from evals.capability import ToolName
-from evals.context import ApprovedValue, Spent
+from evals.context import ApprovedValue, OwnValue, SentValues, Spent, WaivedCall
 from harness.canonical import digest
 from harness.replay.problems import Problems
 from harness.replay.result import ReplayResult
@@ -53,13 +53,13 @@ class _Batch:
     known: str
     evidence: tuple[str, ...]
     calls: tuple[BatchCall, ...]
-    hosts: tuple[str, ...]
-    made: tuple[str, ...]
+    sent: tuple[SentValues, ...]
     verified: bool
     runs: bool
     ended: dict[int, str] = field(default_factory=dict)
+    made: tuple[OwnValue, ...] = ()
     approved: tuple[ApprovedValue, ...] = ()
-    waives_scope: bool = False
+    waived: tuple[WaivedCall, ...] = ()
 
 
 class SessionHistory:
@@ -126,13 +126,14 @@ class SessionHistory:
             return
         batch.runs = True
         self._begun[began.hash] = batch
-        batch.approved, batch.waives_scope = began.approved, began.waives_scope
+        batch.approved, batch.waived = began.approved, began.waived
 
     def _note_end(self, entry: SessionEntry, ended: EndEntry) -> None:
         begun = self._begun.pop(ended.begun or "", None)
         batch = begun or self._batch(entry)
         if batch is not None:
             batch.ended |= dict(ended.statuses)
+            batch.made = ended.made
 
     def _batch(self, entry: SessionEntry) -> _Batch | None:
         """Return the batch that was ruled on last with the same inputs."""
@@ -162,8 +163,7 @@ def _batch_of(entry: SessionEntry, ruled: RulingEntry) -> _Batch:
         known=digest(ruled.facts) + spent,
         evidence=ruled.evidence,
         calls=ruled.calls,
-        hosts=ruled.hosts,
-        made=ruled.made,
+        sent=ruled.sent,
         verified=ruled.verified,
         runs=ruled.runs,
     )
@@ -189,9 +189,12 @@ def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> 
         _spent_calls(ran, certain=True), _digests(spent), _spent_calls(ran, certain=False)
     ):
         yield "spent.calls"
-    if facts.hosts != (_each_once(host for one in trusted for host in one.hosts) or None):
-        yield "hosts"
-    if not {value for one in trusted for value in one.made} <= {*(facts.own or ())}:
+    if facts.sent != (tuple(sent for one in ran for sent in one.sent) or None):
+        yield "sent"
+    # Of a batch whose calls have not all ended, what they made may be known already.
+    made = {repr(value) for one in trusted for value in one.made}
+    known = {*map(repr, facts.own or ())}
+    if not made <= known or (all(one.ended for one in trusted) and known != made):
         yield "own"
     if not _is_between(
         _completed_tools(trusted, certain=True),
@@ -201,8 +204,8 @@ def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> 
         yield "ran"
     if facts.approved != (_each_once(value for one in ran for value in one.approved) or None):
         yield "approved"
-    if (facts.scope_waived is True) != any(one.waives_scope for one in ran):
-        yield "scope_waived"
+    if facts.waived != (_each_once(value for one in ran for value in one.waived) or None):
+        yield "waived"
 
 
 def _is_between(least: Iterable[object], given: Iterable[object], most: Iterable[object]) -> bool:

@@ -139,6 +139,7 @@ def _compiled_of(policy: Policy, items: list[EvidenceItem]) -> CompiledContext:
     manifests = Manifests(
         tool_manifest=[tool.capability for tool in policy.tool],
         evidence_manifest=items,
+        classes=policy.classes,
         record_fields=policy.record_fields,
     )
     return CompiledContext(manifests=manifests, pack_version=policy.digest())

@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 _NETWORK: Final = MODE_RANK["network"]
 _DESTRUCTIVE: Final = MODE_RANK["destructive"]
 _ABOVE_ALL: Final = len(MODE_RANK)
-_OF_ORIGINS: Final = ("provenance", "field_recipients")
+_OF_ORIGINS: Final = ("provenance", "party_recipients")
 """What a spec says about where values come from."""
 
 
@@ -214,11 +214,19 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
     if modes[0] != modes[1]:
         # From one mode to the other, some values are asked about instead of refused or allowed.
         yield Effect("spec.provenance", modes[0] is not None, modes[1] is not None)
-    fields = old.spec.field_recipients or "allow", new.spec.field_recipients or "allow"
-    yield Effect("spec.field_recipients", fields == ("ask", "allow"), fields == ("allow", "ask"))
+    parties = old.spec.party_recipients or "ask", new.spec.party_recipients or "ask"
+    yield Effect("spec.party_recipients", parties == ("ask", "allow"), parties == ("allow", "ask"))
     yield _of_roles(old, new, before, after)
     records = set(old.record_fields or ()) != set(new.record_fields or ())
     yield Effect("record_fields", records, records)
+    classes = {one.class_: one for one in old.classes or ()} != {
+        one.class_: one for one in new.classes or ()
+    }
+    yield Effect("class", classes, classes)
+    kinds = (before.arg_kinds or {}) != (after.arg_kinds or {})
+    yield Effect("arg_kinds", kinds, kinds)
+    empty = {*(before.may_be_empty or ())}, {*(after.may_be_empty or ())}
+    yield Effect("may_be_empty", bool(empty[1] - empty[0]), bool(empty[0] - empty[1]))
     followed = set(map(_pair_of, before.follows or ())), set(map(_pair_of, after.follows or ()))
     yield Effect("follows", bool(followed[1] - followed[0]), bool(followed[0] - followed[1]))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple, get_args
 
 from critic import DecisionSpec
-from critic.provenance.seen_sources import Origin
+from critic.provenance.origins import Origin
 from critic.provenance.worth import worth_of
 from evals.capability import Role
 
