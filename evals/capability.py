@@ -27,7 +27,7 @@ FieldWriter = Literal["system", "member", "party", "public"]
 """Who fills a field of a record. `party` names whom the record is with: the system checked that it
 is theirs, but anybody can open such a record."""
 
-Kind = Identifier
+Kind = Annotated[Text, Field(min_length=1, max_length=80)]
 """What an argument names. `path`, `url`, `address` and `account` are compared as such; `text` and
 every other noun (`order`, `channel`, `file`) as text."""
 

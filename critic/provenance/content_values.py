@@ -9,7 +9,7 @@ Rule 2: an address or account number is judged by each of its parts that ends at
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from critic.provenance.folding import narrow, wide, wide_links
+from critic.provenance.folding import narrow, unescaped, wide, wide_links
 from critic.provenance.links import Link, links_in, wide_link_of, wide_links_in
 from critic.provenance.value_kinds import (
     Sought,
@@ -66,7 +66,7 @@ def _ends(address: str) -> Iterator[str]:
 
 def _links(text: str) -> Iterator[ContentValue]:
     exact: dict[str, list[Link]] = {}
-    for link in links_in(text):
+    for link in links_in(unescaped(text)):
         wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
         if wide_link is not None:
             exact.setdefault(wide_link.key, []).append(link)

@@ -39,6 +39,7 @@ _WIDTHLESS: Final = re.compile(
 )
 _SCHEME: Final = re.compile("(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,19}://")
 _SLASHES: Final = re.compile(r"[/\\]+")
+_ESCAPED_SPACE: Final = re.compile(r"(?<![/\\])(?<!https:)(?<!http:)\\[nrt]", re.IGNORECASE)
 _CONTROL: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MOST_MARKS: Final = 30
 
@@ -115,8 +116,13 @@ def wide(text: str) -> str:
 
 def wide_links(text: str) -> str:
     """Return the wide form of a text with its schemes and slashes, which tell where links are."""
-    folded = text.lower() if text.isascii() else _folded_widely(text)
-    return _SPACE.sub(" ", folded.replace("\\", "/"))
+    folded = unescaped(text)
+    return _SPACE.sub(" ", folded.lower() if folded.isascii() else _folded_widely(folded))
+
+
+def unescaped(text: str) -> str:
+    """Return a text with a space for each line break that is written as an escape."""
+    return _ESCAPED_SPACE.sub(" ", text) if "\\" in text else text
 
 
 def _folded_widely(text: str) -> str:

@@ -18,160 +18,47 @@ _HOST: Final = rf"{_IN_HOST}++(?:\.{_IN_HOST}++)*+"
 _REST: Final = (
     r"(?::[0-9]{1,5})?(?:[/?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|\\^{}()\[\]]*)?"
 )
+_WIDE_REST: Final = (
+    r"(?::[0-9]{1,5})?(?:[/\\?#][^\x00-\x20\x85\u1680\u180e\u2028\u2029<>\"'`|^{}()\[\]]*)?"
+)
 _NARROW: Final = re.compile(
     rf"(?:https?:)?(?://)?({_HOST}(?::[0-9]{{1,5}})?)(/[^?#]*)?(\?[^#]*)?(#.*)?", re.IGNORECASE
 )
 _NARROW_IN_TEXT: Final = re.compile(
-    rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.)){_HOST}{_REST}",
+    rf"(?:(?<![A-Za-z0-9+.:/@-])(?:https?:)?//|(?<!{WORD})(?<![.:/@%+~\\-])(?={_IN_HOST}++\.{_IN_HOST})){_HOST}{_REST}",
     re.IGNORECASE,
 )
 _WIDE_IN_TEXT: Final = re.compile(
-    r"(?:(?P<scheme>(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]{0,19}:/|https?:)/*|(?<![:/a-z0-9])//+)"
-    r"(?:[^\s/?#@<>\"'`()\[\]{}]{1,200}@)?"
-    rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.))(?P<host>{_HOST})(?P<rest>{_REST})"
+    r"(?:(?P<scheme>(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]{0,19}:[/\\]{2}|https?:)[/\\]*+"
+    rf"|(?<![:/\\a-z0-9])[/\\]{{2,}}+(?={_IN_HOST}++\.{_IN_HOST}))"
+    r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    rf"|(?<!{WORD})(?<![@.-])(?={_IN_HOST}++\.{_IN_HOST}))"
+    rf"(?P<host>{_HOST})(?P<rest>{_WIDE_REST})"
 )
 _ESCAPED: Final = re.compile("%(?:2e|2f|5c)", re.IGNORECASE)
 _ENDS: Final = ".,;:!?'\"*_~"
 _NAMED_TLD: Final = re.compile(r"[^\x00-@\[-`{-\xbf]{2,}")
 _FILE_ENDINGS: Final = frozenset(
-    [
-        "bak",
-        "bat",
-        "bmp",
-        "c",
-        "cc",
-        "cfg",
-        "conf",
-        "cpp",
-        "cs",
-        "css",
-        "csv",
-        "dat",
-        "db",
-        "doc",
-        "docx",
-        "dmg",
-        "eml",
-        "env",
-        "exe",
-        "gif",
-        "go",
-        "gz",
-        "h",
-        "hpp",
-        "htm",
-        "html",
-        "ics",
-        "ini",
-        "ipynb",
-        "jar",
-        "java",
-        "jpeg",
-        "jpg",
-        "js",
-        "json",
-        "jsonl",
-        "jsx",
-        "kt",
-        "lock",
-        "log",
-        "lua",
-        "m4a",
-        "md",
-        "mov",
-        "mp3",
-        "mp4",
-        "numbers",
-        "odp",
-        "ods",
-        "odt",
-        "old",
-        "ogg",
-        "pages",
-        "parquet",
-        "pdf",
-        "pem",
-        "php",
-        "pl",
-        "png",
-        "ppt",
-        "pptx",
-        "ps",
-        "py",
-        "rar",
-        "rb",
-        "rs",
-        "rst",
-        "rtf",
-        "sh",
-        "so",
-        "sql",
-        "sqlite",
-        "svg",
-        "swift",
-        "tar",
-        "tex",
-        "tgz",
-        "toml",
-        "ts",
-        "tsv",
-        "tsx",
-        "txt",
-        "vue",
-        "wav",
-        "webp",
-        "xls",
-        "xlsx",
-        "xml",
-        "yaml",
-        "yml",
-        "zip",
-    ]
+    (
+        *("bak", "bat", "bmp", "c", "cc", "cfg", "conf", "cpp", "cs", "css", "csv", "dat"),
+        *("db", "doc", "docx", "dmg", "eml", "env", "exe", "gif", "go", "gz", "h", "hpp"),
+        *("htm", "html", "ics", "ini", "ipynb", "jar", "java", "jpeg", "jpg", "js", "json"),
+        *("jsonl", "jsx", "kt", "lock", "log", "lua", "m4a", "md", "mov", "mp3", "mp4"),
+        *("numbers", "odp", "ods", "odt", "old", "ogg", "pages", "parquet", "pdf", "pem"),
+        *("php", "pl", "png", "ppt", "pptx", "ps", "py", "rar", "rb", "rs", "rst", "rtf"),
+        *("sh", "so", "sql", "sqlite", "svg", "swift", "tar", "tex", "tgz", "toml", "ts"),
+        *("tsv", "tsx", "txt", "vue", "wav", "webp", "xls", "xlsx", "xml", "yaml"),
+        *("yml", "zip"),
+    )
 )
 """What ends the names of files more often than hosts that are written bare."""
 _TLDS: Final = frozenset(
-    [
-        "ai",
-        "app",
-        "biz",
-        "click",
-        "cloud",
-        "club",
-        "com",
-        "dev",
-        "edu",
-        "email",
-        "example",
-        "fun",
-        "gov",
-        "info",
-        "int",
-        "invalid",
-        "io",
-        "link",
-        "live",
-        "mil",
-        "mobi",
-        "name",
-        "net",
-        "online",
-        "org",
-        "page",
-        "pro",
-        "shop",
-        "site",
-        "space",
-        "store",
-        "tech",
-        "test",
-        "top",
-        "tv",
-        "website",
-        "work",
-        "world",
-        "xyz",
-        "zone",
-    ]
+    (
+        *("ai", "app", "biz", "click", "cloud", "club", "com", "dev", "edu", "email"),
+        *("example", "fun", "gov", "info", "int", "invalid", "io", "link", "live", "mil"),
+        *("mobi", "name", "net", "online", "org", "page", "pro", "shop", "site", "space"),
+        *("store", "tech", "test", "top", "tv", "website", "work", "world", "xyz", "zone"),
+    )
 )
 """What ends a host that is written bare, beside the two letters of a country."""
 _MOST_SEGMENTS: Final = 64
@@ -220,10 +107,19 @@ def link_of(text: str) -> Link | None:
 def links_in(text: str) -> Iterator[Link]:
     """Yield the narrow links in a text."""
     for match in _NARROW_IN_TEXT.finditer(text):
-        link = link_of(match[0].rstrip(_ENDS))
-        bare = "/" not in match[0]
-        if link is not None and not (bare and not _NAMED_TLD.fullmatch(_ending(link.host))):
-            yield link
+        found = match[0].rstrip(_ENDS)
+        for one in (found, _before_sentence(found)):
+            link = link_of(one) if one else None
+            is_bare = link is not None and "/" not in one
+            if link and not (is_bare and not _NAMED_TLD.fullmatch(_ending(link.host))):
+                yield link
+
+
+def _before_sentence(host: str) -> str:
+    """Return a host without the word after its full stop that begins a sentence, or nothing."""
+    before, dot, word = host.rpartition(".")
+    begins = dot and word[:1].isupper() and word[1:].islower() and before == before.lower()
+    return before if begins and "." in before else ""
 
 
 def wide_link_of(text: str) -> Link | None:
@@ -265,7 +161,7 @@ def _looks_of(ending: str, *, has_page: bool) -> Looks:
 
 
 def _wide_link(match: re.Match[str]) -> Link:
-    rest = match["rest"].rstrip(_ENDS)
+    rest = match["rest"].rstrip(_ENDS).replace("\\", "/")
     page, mark, after = _split_page(rest)
     return Link(match["host"].removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
 

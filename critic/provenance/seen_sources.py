@@ -30,7 +30,7 @@ from critic.provenance.seen_items import (
     RequestWords,
     SeenItems,
 )
-from critic.provenance.spoken_words import meant
+from critic.provenance.spoken_words import meant, mentioned
 from critic.provenance.texts import WIDE
 from critic.provenance.value_kinds import Sought, sought
 from evals.manifest import EvidenceItem, Manifests
@@ -129,7 +129,7 @@ class Seen:
             self._before(limits),
         )
         if item is not None:
-            rival = self._rival(value)
+            rival = self._rival(value, limits)
             yield Sighting("contested" if rival else "field", item, rival)
 
     def in_other_text(self, value: Sought, limits: Limits) -> Iterator[Sighting]:
@@ -143,23 +143,23 @@ class Seen:
             return place.field(value, shown) or place.party(value, shown)
 
         if item := self.first((*TRUSTED, AMBIENT), look_at_parties, before):
-            rival = self._rival(value)
+            rival = self._rival(value, limits)
             yield Sighting("contested_party" if rival else "party", item, rival)
         if record := self._places[RECORDS].says(value, self._among_designated()):
             yield Sighting("designated", record.item)
         for name in TRUSTED:
             if item := self.first((name,), lambda place, shown: place.says(value, shown)):
                 yield Sighting(_AS_ORIGIN[name], item)
-        if item := self._mention((*TRUSTED, AMBIENT, LED), value):
+        if item := self._mention((*TRUSTED, AMBIENT, LED), value, limits):
             yield Sighting("untrusted", item)
         if item := self.first((LED,), look_at_fields, before):
             yield Sighting("led_field", item)
 
-    def _rival(self, value: Sought) -> EvidenceItem | None:
-        return self._mention((*REACHED, AMBIENT, LED), value)
+    def _rival(self, value: Sought, limits: Limits) -> EvidenceItem | None:
+        return self._mention((*REACHED, AMBIENT, LED), value, limits)
 
-    def _mention(self, names: Iterable[str], value: Sought) -> EvidenceItem | None:
-        return self.first(names, lambda place, shown: place.mentions(value, shown))
+    def _mention(self, names: Iterable[str], value: Sought, limits: Limits) -> EvidenceItem | None:
+        return self.first(names, lambda place, shown: mentioned(place, value, limits.nouns, shown))
 
     def host_in_text(self, host: str) -> Sighting:
         """Return in whose text a host stands, of those that others write."""

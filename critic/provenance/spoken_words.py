@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from critic.provenance.folding import QUOTES, WORD, lined, small
 from critic.provenance.holders import GAP, ItemText, Shown
 from critic.provenance.place import Place
-from critic.provenance.texts import NARROW, PATHS, as_written
+from critic.provenance.texts import NARROW, PATHS, WIDE, as_written
 from critic.provenance.tool_words import stem_of, stems_of, words_of_name
 from critic.provenance.value_kinds import Sought
 from evals.capability import Role, ToolCapability
@@ -26,189 +26,38 @@ _WORD_BEFORE: Final = re.compile(rf"({WORD}++){_BETWEEN}(?:(?:named|called|title
 _WORD_AFTER: Final = re.compile(rf"[ ){QUOTES}]*({WORD}++)")
 _TO_OR_WITH: Final = re.compile(rf"(?<!{WORD})(?:to|with) \Z")
 _PART: Final = re.compile(rf"{WORD}++\.?|[^ ]")
+_AROUND: Final = QUOTES + "()[]{}<>=*"
 _NUMBER: Final = re.compile("[0-9]++")
 _JOINS: Final = frozenset({",", ";", "&", "and", "or"})
 _MARKS: Final = frozenset({"#", "id", "ids", "number", "numbers", "no.", "nos.", "nr."})
 _SENTENCE_ENDS: Final = ".!?\n"
 _SKIPPED: Final = " ([{*\u2022-" + QUOTES
 _MEANINGLESS: Final = frozenset(
-    [
-        "id",
-        "ids",
-        "no",
-        "nos",
-        "nr",
-        "num",
-        "number",
-        "numbers",
-        "key",
-        "ref",
-        "name",
-        "names",
-        "list",
-        "value",
-        "arg",
-        "to",
-        "from",
-        "for",
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "the",
-        "a",
-        "an",
-        "text",
-    ]
+    (
+        *("id", "ids", "no", "nos", "nr", "num", "number", "numbers", "key", "ref", "name"),
+        *("names", "list", "value", "arg", "to", "from", "for", "of", "in", "on", "at", "by"),
+        *("the", "a", "an", "text"),
+    )
 )
 """What names of arguments hold beside their nouns."""
 _FUNCTION_WORDS: Final = frozenset(
-    [
-        "a",
-        "about",
-        "above",
-        "after",
-        "again",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "anybody",
-        "anyone",
-        "anything",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "below",
-        "between",
-        "both",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "done",
-        "each",
-        "either",
-        "else",
-        "everybody",
-        "everyone",
-        "everything",
-        "few",
-        "for",
-        "from",
-        "get",
-        "had",
-        "has",
-        "have",
-        "he",
-        "her",
-        "here",
-        "hers",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "let",
-        "like",
-        "many",
-        "may",
-        "me",
-        "might",
-        "mine",
-        "more",
-        "most",
-        "much",
-        "must",
-        "my",
-        "no",
-        "nobody",
-        "none",
-        "nor",
-        "not",
-        "nothing",
-        "now",
-        "of",
-        "off",
-        "on",
-        "once",
-        "one",
-        "only",
-        "or",
-        "other",
-        "our",
-        "ours",
-        "out",
-        "over",
-        "own",
-        "please",
-        "same",
-        "shall",
-        "she",
-        "should",
-        "so",
-        "some",
-        "somebody",
-        "someone",
-        "something",
-        "such",
-        "than",
-        "thanks",
-        "that",
-        "the",
-        "their",
-        "theirs",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "us",
-        "very",
-        "was",
-        "we",
-        "well",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "why",
-        "will",
-        "with",
-        "would",
-        "yes",
-        "you",
-        "your",
-        "yours",
-    ]
+    (
+        *("a", "about", "above", "after", "again", "all", "also", "am", "an", "and", "any"),
+        *("anybody", "anyone", "anything", "are", "as", "at", "be", "because", "been"),
+        *("before", "being", "below", "between", "both", "but", "by", "can", "could", "did"),
+        *("do", "does", "done", "each", "either", "else", "everybody", "everyone"),
+        *("everything", "few", "for", "from", "get", "had", "has", "have", "he", "her"),
+        *("here", "hers", "him", "his", "how", "i", "if", "in", "into", "is", "it", "its"),
+        *("just", "let", "like", "many", "may", "me", "might", "mine", "more", "most"),
+        *("much", "must", "my", "no", "nobody", "none", "nor", "not", "nothing", "now", "of"),
+        *("off", "on", "once", "one", "only", "or", "other", "our", "ours", "out", "over"),
+        *("own", "please", "same", "shall", "she", "should", "so", "some", "somebody"),
+        *("someone", "something", "such", "than", "thanks", "that", "the", "their", "theirs"),
+        *("them", "then", "there", "these", "they", "this", "those", "to", "too", "under"),
+        *("until", "up", "us", "very", "was", "we", "well", "were", "what", "when", "where"),
+        *("which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you"),
+        *("your", "yours"),
+    )
 )
 
 
@@ -272,6 +121,17 @@ def meant(
     return found, False
 
 
+def mentioned(place: Place, value: Sought, nouns: Nouns, shown: Shown | None) -> ItemText | None:
+    """Return the first entry of a place that mentions a value, in whichever characters."""
+    if not value.is_short_number:
+        return place.mentions(value, shown)
+    texts = place.texts(WIDE)
+    for entry, at in texts.occurrences(value.narrow, shown):
+        if _number_is_meant(entry.text(WIDE.form), at, Nouns(nouns.own)):
+            return entry
+    return None
+
+
 def _words_are_meant(text: str, start: int, end: int, role: Role, own: frozenset[str]) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
     if before and before in "#@":
@@ -310,7 +170,8 @@ def _is_name(text: str, start: int, end: int) -> bool:
 
 def _number_is_meant(text: str, start: int, nouns: Nouns) -> bool:
     window = text[max(0, start - _WINDOW) : start]
-    parts = _PART.findall(window[window.rfind(GAP) + len(GAP) :] if GAP in window else window)
+    within = window[window.rfind(GAP) + len(GAP) :] if GAP in window else window
+    parts = [part for part in _PART.findall(within) if part not in _AROUND]
     _drop_list(parts)
     marked = False
     while parts and (parts[-1] in _MARKS or (parts[-1] == ":" and len(parts) > 1)):

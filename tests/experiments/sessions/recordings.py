@@ -16,7 +16,7 @@ from harness.wire import build
 from tests.support.paths import ROOT
 
 DATA: Final = ROOT.parent / "shared" / "data" / "sessions"
-_TOOLS, _INTENDED, _PROTOTYPE = "tools.json", "intended.json", "expected.jsonl.xz"
+_TOOLS, _INTENDED, _PROTOTYPE = "ruleset3/tools3.json", "intended.json", "expected.jsonl.xz"
 NEVER: Final = 10**9
 
 Json = dict[str, Any]
@@ -71,14 +71,12 @@ def policy_of(
         headless: nobody is there to be asked.
         without: a label that all tools go without: see `labels`.
     """
-    tools = json.loads((data / _TOOLS).read_bytes())
-    manifest = [_without(tool, without) for tool in tools["suites"][group]["tool_manifest"]]
+    parts = json.loads((data / _TOOLS).read_bytes())["suites"][group]
     guard = {"safety_mode": "destructive", "on_ask": "refuse" if headless else "ask"}
     spec = {"id": "recorded", "required_outputs": [], "provenance": provenance}
-    wire = {"guard": guard, "spec": spec, "tool": manifest}
-    if without != "record_fields":
-        wire["record_fields"] = tools["record_fields"]
-    return build(Policy, wire)
+    kept = {name: part for name, part in parts.items() if name != without}
+    tools = [_without(tool, without) for tool in parts["tool"]]
+    return build(Policy, {**kept, "guard": guard, "spec": spec, "tool": tools})
 
 
 def _without(tool: Json, label: str | None) -> Json:
@@ -94,13 +92,14 @@ def _without(tool: Json, label: str | None) -> Json:
 
 
 def labels(data: Path) -> list[str]:
-    """Return the labels that tools have beside their names and tiers, and that of the fields."""
-    found = dict.fromkeys(["record_fields", "arg_roles", "result"])
+    """Return the labels that tools have beside their names and tiers, and those of evidence."""
+    found = dict.fromkeys(["class", "evidence", "arg_roles", "result"])
     for part in json.loads((data / _TOOLS).read_bytes())["suites"].values():
-        for tool in part["tool_manifest"]:
+        for tool in part["tool"]:
             found |= dict.fromkeys(tool.get("arg_roles", {}).values())
             found |= dict.fromkeys(tool.get("result", {}))
-            found |= dict.fromkeys(["follows"] if "follows" in tool else [])
+            others = ("arg_kinds", "may_be_empty", "follows")
+            found |= dict.fromkeys(name for name in others if name in tool)
     return list(found)
 
 

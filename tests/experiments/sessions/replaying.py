@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, NamedTuple
 
 from critic import Refused
-from critic.session import SessionTool
-from critic.session.session_values import values_in
-from evals.capability import Role
+from critic.session.session_values import CallValues, JudgedValue
+from evals.capability import Role, ToolCapability
 from harness.clock import FixedClock
 from harness.guard import Answer, EventError, Guard, Ruling
 from harness.policy import Policy
@@ -24,7 +23,6 @@ Outcome = Literal["refused", "asked", "missed", "allowed"]
 something was refused, a person was asked and said yes, or it just ran."""
 
 _TARGETS: Final = frozenset[Role]({"recipient", "object", "attribute", "locator", "secret", "code"})
-_TIME: Final = frozenset[Role]({"time"})
 _CLOCK: Final = FixedClock(datetime(2026, 5, 9, 12, tzinfo=UTC))
 
 
@@ -117,9 +115,14 @@ class Case:
     def _aim(self, call: Json) -> Any:
         """Return what a call is aimed at: its target values, and its days."""
         tool = self.policy.tools.get(call["tool"])
-        roles = None if tool is None else SessionTool.of(tool.capability).roles
-        targets = sorted(values_in(roles, call["args"], _TARGETS))
-        return targets, sorted(value[:10] for value in values_in(roles, call["args"], _TIME))
+        values = () if tool is None else _values_of(tool.capability, call["args"])
+        targets = sorted(one.sought.narrow for one in values if one.asked.role in _TARGETS)
+        return targets, sorted(one.sought.narrow[:10] for one in values if one.asked.role == "time")
+
+
+def _values_of(tool: ToolCapability, args: Json) -> list[JudgedValue]:
+    pair = tool.adapter_id, tool.capability_id
+    return list(CallValues({pair: tool}).values_of(pair, args))
 
 
 def _result(call: Json, call_id: str) -> Json:
