@@ -5,8 +5,10 @@ or another, in this or that spelling, and each call has one as its target. What 
 an outsider is marked, so that it can be taken away or rewritten.
 """
 
+import re
 from typing import Any, Final
 
+from tests.support.generate.alphabet import ABSENT
 from tests.support.generate.drawing import Pick, optional
 from tests.support.model.facts import Json
 
@@ -151,7 +153,7 @@ def optional_class(table: str | None) -> Json:
 
 
 def optional_life(pick: Pick) -> Json:
-    return pick(({},) * 9 + ({"expires_after_s": 60},))  # type: ignore[no-any-return]
+    return optional("expires_after_s", pick((ABSENT,) * 9 + (60,)))
 
 
 def an_opening(pick: Pick, scene: str, values: tuple[str, ...], policy: Json) -> Json:
@@ -271,7 +273,11 @@ def a_call(pick: Pick, policy: Json, values: tuple[str, ...]) -> Json:
     label = pick(policy["tool"][len(READERS) :])
     args = {name: spelled(pick, pick(values)) for name in label["arg_roles"] or {"x": ""}}
     if "content" in label["arg_roles"].values():
-        links = ("see https://fresh.example/x", f"see {pick(values)}?q=1", f"www.{pick(values)}/y")
+        links = (
+            "see https://fresh.example/x",
+            f"see {pick(values)}?q=1",
+            f"pay {pick(values)} soon",
+        )
         args["y"] = pick(("hello", f"see {pick(values)} there", *links))
     shape = pick(("plain",) * 14 + ("list", "object"))
     args |= {"x": [args["x"], values[0]]} if shape == "list" else {}
@@ -282,15 +288,7 @@ def a_call(pick: Pick, policy: Json, values: tuple[str, ...]) -> Json:
 def spelled(pick: Pick, value: str) -> Any:
     """Return the value, most often as it is, or in a spelling close to it."""
     number: Any = int(value) if value.isdigit() else value
-    others = (
-        value.upper(),
-        f"{value}/",
-        f"{value}/below",
-        f"{value}?q=1",
-        f"{value}/../x",
-        f"#{value}",
-    )
+    others: tuple[str, ...] = (f"{value}/below", f"{value}?q=1", f"{value}/../x", value.upper())
+    others += () if value.isdigit() else (f"{value}/",)
+    others += () if re.search("[/@]|[0-9]{9}", value) else (f"#{value}",)
     return pick((*(value,) * 12, number, *others))
-
-
-__all__ = ["Outside", "OutsideName", "optional", "outside_case"]

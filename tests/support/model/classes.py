@@ -25,6 +25,7 @@ from tests.support.model.kinds import (
 )
 from tests.support.model.requests import (
     is_below,
+    lies_below,
     named_as,
     names_bare_host,
     names_host,
@@ -54,10 +55,10 @@ def class_of(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
 def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
     record = by_systems(value, seen)
     filled, party = fields(value, seen, "F"), fields(value, seen, "P")
-    contested = is_contested(p, value, seen)
+    contested = is_contested(value, seen)
     if vouches(p, value, filled, record):
         return "C" if contested else "F"
-    if any(names_host(value, text) or is_under(p, tool, value, text) for text in request(seen)):
+    if any(names_host(value, text) or lies_below(value, text) for text in request(seen)):
         return "H"
     if vouches(p, value, party, record + filled):
         return "CP" if contested else "P"
@@ -114,9 +115,9 @@ def is_recorded(value: Value, leaf: Leaf) -> bool:
     """Return whether a system's text holds it: plain words as a leaf, a line or an element."""
     if is_same(value, leaf.text):
         return True
-    if is_short_number(value.value):
+    if is_short_number(value.kind, value.value):
         return False
-    if has_only_words(value.value):
+    if has_only_words(value.kind, value.value):
         parts = [*leaf.text.splitlines(), *values_in(leaf.text)]
         return any(is_same(value, part) for part in parts)
     return says(value, leaf)
@@ -176,13 +177,12 @@ def is_named_field(p: Json, leaf: Leaf, seen: list[Seen]) -> bool:
     return leaf.field != "" and "U" in named(p, nobody, value, fresh_by(seen, "user"))
 
 
-def is_contested(p: Json, value: Value, seen: list[Seen]) -> bool:
+def is_contested(value: Value, seen: list[Seen]) -> bool:
     """Return whether text of a source that is not named mentions a field's value too."""
-    trusted = designated(p, seen)
     return any(
         mentions(value.value, leaf.text, value.kind)
         for one, leaf in texts(seen)
-        if (one.standing != "named" or not one.fresh) and (one, leaf) not in trusted
+        if one.standing != "named" or not one.fresh
     )
 
 
@@ -190,33 +190,30 @@ def is_contested(p: Json, value: Value, seen: list[Seen]) -> bool:
 
 
 def is_same(value: Value, other: object) -> bool:
-    """Return whether they name one thing: what is in a text to send is looked for widely."""
-    if value.role == "content":
-        return same_wide(value.value, other)
+    """Return whether they name one thing."""
     return bool(narrow(value.kind, value.value) == narrow(value.kind, other))
 
 
 def says(value: Value, leaf: Leaf) -> bool:
-    if value.role == "content":
-        return mentions(value.value, leaf.text, value.kind)
-    return not is_short_number(value.value) and stands(value.kind, value.value, leaf.text)
+    return is_in(value, leaf.text)
+
+
+def is_in(value: Value, text: str) -> bool:
+    """Return whether a text holds it as a whole. Short numbers say nothing in a text."""
+    return not is_short_number(value.kind, value.value) and stands(value.kind, value.value, text)
+
+
+def holds(value: Value, leaf: Leaf) -> bool:
+    return is_same(value, leaf.text) if leaf.field else says(value, leaf)
 
 
 def named(p: Json, tool: Json, value: Value, seen: list[Seen]) -> list[str]:
-    said = [leaf.text for one in seen for leaf in one.leaves]
-    if value.role == "content":
-        return ["U" for text in said if mentions(value.value, text, value.kind)]
-    return [named_as(p, tool, value, text) for text in said]
+    return [named_as(p, tool, value, leaf.text) for one in seen for leaf in one.leaves]
 
 
 def is_requested(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
-    below = value.role != "content" and any(is_below(tool, value, one) for one in request(seen))
+    below = any(is_below(tool, value, text) for text in request(seen))
     return below or "U" in named(p, tool, value, fresh_by(seen, "user"))
-
-
-def is_under(p: Json, tool: Json, value: Value, text: str) -> bool:
-    """Return whether it lies below a named path, whatever the tool does there."""
-    return value.kind == "path" and is_below(tool, value._replace(role="locator"), text)
 
 
 def is_approved(p: Json, tool: Json, value: Value) -> bool:

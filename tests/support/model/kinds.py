@@ -19,8 +19,8 @@ AFTER = f"(?!{WORD}|[./:@-]{WORD})"
 NFKC = unicodedata.ucd_3_2_0.normalize
 
 HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
-FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip)")
-ADDRESS = r"[^\s@<>()\[\]\\,;:\"'`]+@[\w-]+(?:\.[\w-]+)+"
+FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
+ADDRESS = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 ACCOUNT = r"[a-z]{2}\d{2}(?:[ -]?[a-z0-9]){8,}"
 RUN = re.compile(r"[^\s<>\"'`|{}()\[\]]+")
 """What may be a link in a text: a run without what ends one."""
@@ -61,8 +61,8 @@ def has_link_shape(text: str) -> bool:
     low = text.lower()
     if re.match(r"[a-z][a-z0-9+.-]*://|www\.", low):
         return True
-    named = re.match(HOST_NAME + r"(?=$|[/:?#])", low)
-    return bool(named) and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(low)
+    host = re.match(HOST_NAME + r"(?=$|[/:?#])", low)
+    return bool(host) and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(host[0])
 
 
 # --- the narrow form --------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def narrow(kind: str, value: Any) -> Any:
 
 
 def is_unreadable(kind: str, value: Any) -> bool:
-    """Return whether nobody can say what a target of this kind names."""
+    """Return whether nobody can say what a value of this kind names."""
     text = text_of(value)
     if kind == "path":
         segments = text.removeprefix("/").removesuffix("/").split("/")
@@ -106,6 +106,8 @@ def is_unreadable(kind: str, value: Any) -> bool:
         return odd or re.search(r"[\\\x00-\x1f\x7f-\x9f]", text) is not None or text == "//"
     if kind == "url":
         return read_url(text) is None
+    if kind == "account":
+        return re.fullmatch(r"[a-z0-9]+(?:[ -][a-z0-9]+)*", fold(text)) is None
     return kind == "address" and not re.fullmatch(ADDRESS, text)
 
 
@@ -134,7 +136,7 @@ def read_url(text: str) -> Url | None:
 def links_in(text: str) -> list[Url]:
     """Return the links that a text names as such, and the hosts."""
     found = []
-    for run in RUN.findall(text):
+    for run in RUN.findall(re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)):
         one = run.lstrip(PUNCTUATION).rstrip(PUNCTUATION)
         if has_link_shape(one) and (read := read_url(one)):
             found.append(read)
@@ -175,7 +177,7 @@ def pattern_of(kind: str, value: Any) -> str:
             + rf"(?!/?(?:{WORD}|[\\~@%+=/-]))(?![.:]{WORD})"
         )
     if kind == "address":
-        return r"(?<![^\s@<>()\[\]\\,;:\"'`])" + re.escape(form) + rf"(?!{WORD}|[.@-]{WORD})"
+        return rf"(?<!{WORD})(?<![.+@-])" + re.escape(form) + rf"(?!{WORD}|[.@-]{WORD})"
     if kind == "account":
         return BEFORE + "[ -]?".join(map(re.escape, form)) + AFTER
     return BEFORE + "[ \n]".join(map(re.escape, form.split(" "))) + AFTER
@@ -195,12 +197,16 @@ def stands(kind: str, value: Any, text: str) -> bool:
     return bool(places(kind, value, text))
 
 
-def is_short_number(value: Any) -> bool:
-    return re.fullmatch(r"[0-9]{1,3}", narrow("text", value)) is not None
+def is_short_number(kind: str, value: Any) -> bool:
+    return re.fullmatch(r"[0-9]{1,3}", plain_form(kind, value)) is not None
 
 
-def has_only_words(value: Any) -> bool:
-    return ONLY_WORDS.fullmatch(narrow("text", value)) is not None
+def has_only_words(kind: str, value: Any) -> bool:
+    return ONLY_WORDS.fullmatch(plain_form(kind, value)) is not None
+
+
+def plain_form(kind: str, value: Any) -> str:
+    return str(narrow("text", narrow(kind, value) if kind == "path" else value))
 
 
 # --- the wide form ----------------------------------------------------------------------------
@@ -227,14 +233,14 @@ def wide_value(value: Any) -> str:
 def mentions(value: Any, text: str, kind: str = "") -> bool:
     """Return whether a text holds the value in the wide form; short numbers only as numbered."""
     form = wide_value(value)
-    if form == "":
+    if form == "" or (kind == "url" and not has_link_shape(form)):
         return False
     if re.fullmatch("[0-9]{1,3}", form):
         return (
             re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", wide(text))
             is not None
         )
-    if kind == "account" or re.fullmatch(ACCOUNT, form):
+    if kind == "account":
         inside = "[ -]?".join(map(re.escape, re.sub("[ -]", "", form)))
         return re.search(rf"(?<!{WORD}){inside}(?!{WORD})", wide(text)) is not None
     return re.search(BEFORE + re.escape(form) + AFTER, wide(text)) is not None

@@ -8,18 +8,19 @@ from typing import NamedTuple
 
 from tests.support.model.classes import (
     class_of,
+    holds,
     is_approved,
+    is_in,
     is_same,
     leaves,
     named,
     request,
-    says,
     texts,
 )
-from tests.support.model.contents import accounts_of, addresses_of, links_of
+from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair
-from tests.support.model.kinds import WORD, mentions, wide
+from tests.support.model.kinds import WORD, is_unreadable, mentions, wide
 from tests.support.model.requests import FUNCTION_WORDS
 from tests.support.model.sources import NEAR, Seen, fresh_by, seen_in
 from tests.support.model.values import (
@@ -125,46 +126,47 @@ def judged_items(p: Json, step: Json) -> list[tuple[Value, Worth]]:
 
 
 def judged_content(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
-    """Return the addresses, accounts and links in a text, each with the worst of its parts."""
-    wholes = [("address", one) for one in addresses_of(value.value)]
-    wholes += [("account", one) for one in accounts_of(value.value)]
+    """Return the addresses, accounts and links in a text, each as its longest seen part."""
     found = []
-    for kind, parts in wholes:
+    for kind, parts, as_it_is in found_in(value.value):
         inside = [value._replace(kind=kind, value=one) for one in parts]
-        judged = [(one, judge(p, tool, one)) for one in inside]
-        found.append(max(judged, key=lambda it: (ORDER.index(it[1][1]), it[1][0] != "N")))
-    links = [value._replace(kind="url", value=one) for one in links_of(value.value)]
-    return found + [(link, judge_link(p, tool, link)) for link in links]
+        judged = [(one, judge_part(p, tool, one, as_it_is=as_it_is)) for one in inside]
+        seen = [one for one in judged if one[1][0] not in ("N", "K")]
+        found.append((seen or judged)[0])
+    return found
 
 
-def judge_link(p: Json, tool: Json, link: Value) -> tuple[str, str]:
+def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
+    """Return what one is worth; what only a reader makes of the text is granted by nothing."""
+    kind, answer = judge(p, tool, value)
+    if not as_it_is and kind not in ("X", "N"):
+        seen = [leaf for _, leaf in texts(seen_in(p))]
+        shown = any(mentions(value.value, leaf.text, value.kind) for leaf in seen)
+        kind, answer = worse(p, "content", ["X" if shown else "N"])
+    return judge_link(p, value, kind) if value.kind == "url" else (kind, answer)
+
+
+def judge_link(p: Json, link: Value, kind: str) -> Worth:
     """Return the class of the whole link, else that of its host, else that it stands nowhere."""
-    kind, answer = judge(p, tool, link)
-    if kind not in ("N", "H"):
-        return kind, answer
     host, has_query = re.split(r"[/?#]", wide(link.value))[0], "?" in link.value
-    if kind == "N":
-        kind = class_of_host(p, host)
-    unsaid = kind == "N" or (has_query and answer_of(p, "content", kind) == "allow")
-    return worse(p, "content", ["K" if unsaid else kind])
+    if kind not in ("N", "H") or (kind == "H" and not has_query):
+        return worse(p, "content", [kind])
+    return worse(p, "content", ["K", *(class_of_host(p, host) if "." in host else [])])
 
 
-def class_of_host(p: Json, host: str) -> str:
-    """Return the class of a host in others' texts: the best of fresh ones, or any doubt."""
-    found = [
-        (one, leaf)
-        for one in seen_in(p)
-        for leaf in one.leaves
-        if one.author != "user" and re.search(host_pattern(host), wide(leaf.text))
-    ]
-    fresh = [(one, leaf) for one, leaf in found if one.fresh]
-    if any(leaf.writer in ("operator", "system") for _, leaf in fresh):
-        return "T"
+def class_of_host(p: Json, host: str) -> list[str]:
+    """Return the class of a host in the texts of others, as in the best of them, or any doubt."""
+    found = [(one, leaf) for one, leaf in texts(seen_in(p)) if shows_host(leaf.text, host)]
+    said = [(one.standing, one.letter_of(leaf)) for one, leaf in found if one.fresh]
     for letter, standing in (("D", "named"), ("R", "reached")):
         for author in "mpw":
-            if (standing, author) in [(one.standing, one.letter_of(leaf)) for one, leaf in fresh]:
-                return letter + author
-    return "X" if [1 for _, leaf in found if leaf.writer in ("member", "public", "party")] else "N"
+            if (standing, author) in said:
+                return [letter + author]
+    return ["X"] if found else []
+
+
+def shows_host(text: str, host: str) -> bool:
+    return re.search(host_pattern(host), wide(text)) is not None
 
 
 def host_pattern(host: str) -> str:
@@ -275,17 +277,20 @@ def all_named(p: Json, tool: Json, step: Json) -> bool:
 
 
 def is_connected(p: Json, tool: Json, step: Json) -> bool:
-    """Return whether a target is requested, own or approved, or in a named or reached source."""
+    """Return whether a target is own or approved, or stands in the request or in a near source."""
     fresh = [one for one in seen_in(p) if one.fresh]
-    near = [one for one in fresh if one.standing in NEAR]
+    near = [leaf for one, leaf in leaves(fresh) if one.standing in NEAR]
     return any(
-        class_of(p, tool, value, fresh) in ("A", "U", "O", "W")
-        or any(
-            is_same(value, leaf.text) if leaf.field else says(value, leaf)
-            for _, leaf in leaves(near)
-        )
+        class_of(p, tool, value, fresh) in ("A", "U", "O")
+        or any(is_in(as_read(value), text) for text in request(fresh))
+        or any(holds(as_read(value), leaf) for leaf in near)
         for value in targets(tool, step)
     )
+
+
+def as_read(value: Value) -> Value:
+    """Return the value, as a text if it cannot be read as its kind."""
+    return value._replace(kind="text") if is_unreadable(value.kind, value.value) else value
 
 
 def targets(tool: Json, step: Json) -> list[Value]:

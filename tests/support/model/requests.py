@@ -9,6 +9,7 @@ from tests.support.model.kinds import (
     FIRM,
     Place,
     Url,
+    covered,
     even,
     fold,
     has_only_words,
@@ -17,6 +18,7 @@ from tests.support.model.kinds import (
     narrow,
     places,
     read_url,
+    text_of,
 )
 from tests.support.model.values import Value, stem, words_of_name
 
@@ -30,7 +32,7 @@ FUNCTION_WORDS = (
 )
 MARK = r"(?:#|\bno\.|\bnumbers?|\bids?)[:=]? ?"
 NUMBER_MARK = MARK + "$"
-LISTED = r"(?:#?[0-9]+ ?(?:, ?(?:and|or) |,|and|or|&) ?)+$"
+LISTED = r"(?:(?<!\w)#?[0-9]+ ?(?:, ?(?:and|or) |,|and|or|&) ?)+$"
 NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
 
 
@@ -39,10 +41,10 @@ NO_NOUNS = ("id", "ids", "no", "number", "numbers", "name", "names", "text")
 
 def named_as(p: Json, tool: Json, value: Value, text: str) -> str:
     """Return whether a text by the user or the operator names it: wholly (U), by words (W)."""
-    if is_short_number(value.value):
+    if is_short_number(value.kind, value.value):
         return "U" if numbers_it(p, tool, value, text) else ""
     found = places(value.kind, value.value, text)
-    if not found or not has_only_words(value.value):
+    if not found or not has_only_words(value.kind, value.value):
         return "U" if found else ""
     nouns = nouns_of(tool, value)
     return "U" if any(is_name(value, nouns, one) for one in found) else "W"
@@ -87,8 +89,7 @@ def is_numbered(before: str, nouns: list[str], others: list[str]) -> bool:
 
 def nouns_of(tool: Json, value: Value) -> list[str]:
     """Return the stems of what the argument and its kind are called, else of the tool's name."""
-    named = [part for part in value.place if not part.isdigit()]
-    words = words_of_name(named[-1]) if named else []
+    words = words_of_name(value.place[0])
     words += [] if value.kind in FIRM else words_of_name(value.kind)
     words = [word for word in words if word not in NO_NOUNS]
     return [stem(word) for word in words or words_of_name(tool["capability_id"])]
@@ -108,11 +109,19 @@ def other_nouns(p: Json, nouns: list[str]) -> list[str]:
 
 
 def is_below(tool: Json, value: Value, text: str) -> bool:
-    """Return whether it lies below a named page, or below a named path without a greater effect."""
+    """Return whether it lies below a named page or path, and the effect is not too great.
+
+    Of what is a link by the policy's word any effect is below it, of a mere shape as of a path.
+    """
+    mild = RANKS.index(tool["approval_mode"]) <= RANKS.index("network")
+    is_page = covered(tool.get("arg_kinds", {}), list(value.place)) == "url"
+    return (mild or is_page or value.role == "locator") and lies_below(value, text)
+
+
+def lies_below(value: Value, text: str) -> bool:
     if value.kind == "path":
-        mild = RANKS.index(tool["approval_mode"]) <= RANKS.index("network")
-        return (mild or value.role == "locator") and lies_below_path(tool, value, text)
-    url = read_url(str(value.value)) if value.kind == "url" else None
+        return lies_below_path(value, text)
+    url = read_url(text_of(value.value)) if value.kind == "url" else None
     return url is not None and any(is_page_below(url, one) for one in links_in(text))
 
 
@@ -126,26 +135,24 @@ def is_page_below(url: Url, named: Url) -> bool:
     )
 
 
-def lies_below_path(tool: Json, value: Value, text: str) -> bool:
+def lies_below_path(value: Value, text: str) -> bool:
     segments = str(narrow("path", value.value)).split("/")
     above = ["/".join(segments[:count]) for count in range(1, len(segments))]
-    nouns = nouns_of(tool, value)
     return any(
-        not has_only_words(folder) or is_name(value._replace(value=folder), nouns, place)
+        places("path", folder, text)
         for folder in above
-        if folder
-        for place in places("path", folder, text)
+        if folder and not has_only_words("path", folder) and not is_short_number("path", folder)
     )
 
 
 def names_host(value: Value, text: str) -> bool:
-    url = read_url(str(value.value)) if value.kind == "url" else None
+    url = read_url(text_of(value.value)) if value.kind == "url" else None
     return url is not None and url.host in [one.host for one in links_in(text)]
 
 
 def names_bare_host(value: Value, text: str) -> bool:
     """Return whether the text names the host without a path, and the value carries no query."""
-    url = read_url(str(value.value)) if value.kind == "url" else None
+    url = read_url(text_of(value.value)) if value.kind == "url" else None
     return (
         url is not None
         and url.query is None

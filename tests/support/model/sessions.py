@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from tests.support.model.classes import class_of, is_same, says
+from tests.support.model.classes import class_of, holds
 from tests.support.model.facts import RANKS, Json, find_tool, pointed, scalars, wrong_places
 from tests.support.model.kinds import has_only_words, narrow, text_of, wide_value
 from tests.support.model.provenance import judged_items, targets, tool_answer
@@ -230,7 +230,7 @@ def read_json(text: str) -> Any:
 
 
 def class_on_the_wire(table: Json) -> Json:
-    kept = {name: table[name] for name in ("fields", "schema") if name in table}
+    kept: Json = {name: table[name] for name in ("fields", "schema") if name in table}
     return {"class": table["name"], **kept}
 
 
@@ -242,23 +242,19 @@ def standing_by(p: Json, tool: Json, value: Value) -> str:
     """Return what one locator makes of the source that it leads to."""
     seen = [one for one in seen_in(p) if one.fresh]
     kind = class_of(p, tool, value, seen)
-    phrase = has_only_words(value.value) and " " in narrow("text", value.value)
+    phrase = has_only_words(value.kind, value.value) and " " in narrow("text", value.value)
     long = len(text_of(value.value)) >= SHORTEST_NAME
     if long and (kind == "U" or (kind == "W" and phrase)):
         return "named"
-    if kind in ("H", "O", "A") or any(holds(value, one) for one in seen if is_near(one)):
+    if kind in ("H", "O", "A") or any(
+        holds(value, leaf) for one in seen if is_near(one) for leaf in one.leaves
+    ):
         return "reached"
     return "led" if kind == "X" else "ambient"
 
 
 def is_near(one: Seen) -> bool:
     return one.author not in ("user", "operator") and one.standing in NEAR
-
-
-def holds(value: Value, one: Seen) -> bool:
-    return any(
-        is_same(value, leaf.text) if leaf.field else says(value, leaf) for leaf in one.leaves
-    )
 
 
 HANDLERS: dict[str, Callable[[Session, Json], str]] = {

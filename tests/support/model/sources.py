@@ -77,14 +77,12 @@ def fields_of(p: Json, item: Json) -> Json:
 
 def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
     for place, value, is_name in leaves_at((), content):
-        if (
-            value is None
-            or text_of(value) == ""
-            or is_declared_name(table, place, content, is_name)
-        ):
+        if value is None or text_of(value) == "":
             continue
         record = place[0] if isinstance(content, list) and place else ""
         text, name = text_of(value), field_at(table, place, content, is_name)
+        if is_name and is_name_of_field(table, place, content):
+            continue
         if name and is_short(text) and table[name] in ("system", "party"):
             yield Leaf(text, table[name], name, record)
         else:
@@ -140,9 +138,9 @@ def is_element(place: Way, content: Any) -> bool:
     return isinstance(inside, list)
 
 
-def is_declared_name(table: Json, place: Way, content: Any, is_name: bool) -> bool:
-    """Return whether it is the name of a field itself, which the policy wrote."""
-    return is_name and any(is_field(name, place, content) for name in table)
+def is_name_of_field(table: Json, place: Way, content: Any) -> bool:
+    """Return whether a member's name is that of a field, which the policy wrote."""
+    return any(is_field(name, place, content) for name in table)
 
 
 def is_short(text: str) -> bool:

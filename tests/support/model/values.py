@@ -6,7 +6,15 @@ import re
 from typing import Any, NamedTuple
 
 from tests.support.model.facts import Json, joined, members, scalars
-from tests.support.model.kinds import WORD, covered, fold, leads_to, shape_of, text_of
+from tests.support.model.kinds import (
+    WORD,
+    covered,
+    fold,
+    is_unreadable,
+    leads_to,
+    shape_of,
+    text_of,
+)
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 TARGETS = ("recipient", "object", "locator", "secret")
@@ -43,7 +51,7 @@ def values_of(tool: Json, args: Json) -> list[Value]:
             if is_name and not is_below_a_role(tool, role, place[:-1]):
                 continue
             plain = [leaf] if isinstance(leaf, bool) and role in TARGETS else values_in(leaf)
-            found += [Value(role, tuple(place), kind_at(tool, place, one), one) for one in plain]
+            found += [value_at(tool, role, place, one) for one in plain]
     return found
 
 
@@ -70,9 +78,15 @@ def is_below_a_role(tool: Json, role: str, place: list[str]) -> bool:
     return role in roles_at(tool, place)
 
 
-def kind_at(tool: Json, place: list[str], value: Any) -> str:
-    """Return the kind that the policy gives, else the one that the value has by its shape."""
-    return covered(tool.get("arg_kinds", {}), place) or shape_of(value)
+def value_at(tool: Json, role: str, place: list[str], value: Any) -> Value:
+    """Return the value with the kind that the policy gives, else the one of its shape.
+
+    What is no account is a text, and so is an attribute or a code that cannot be read as its kind.
+    """
+    kind: str = covered(tool.get("arg_kinds", {}), place) or shape_of(value)
+    is_target = role in TARGETS and kind != "account"
+    kind = "text" if not is_target and is_unreadable(kind, value) else kind
+    return Value(role, tuple(place), kind, value)
 
 
 def values_in(value: Any) -> list[Any]:
