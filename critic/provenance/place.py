@@ -3,6 +3,7 @@
 Rule 1: an index is made when it is first asked for, and reads each entry once.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeVar
 
@@ -22,6 +23,10 @@ from critic.provenance.value_kinds import (
     wide_form,
 )
 from critic.provenance.written_lists import leaves, parse_list
+
+_NUMBERED: Final = re.compile(
+    r"(?:#|\b(?:ids?|numbers?|no)\b)\W{0,4}([0-9]{1,3})(?![\w]|[./:@-]\w)"
+)
 
 _K = TypeVar("_K")
 _Key = tuple[Form, str]
@@ -98,9 +103,12 @@ class Place:
         return self._first(_NARROW_IN[value.form], value.form, value.narrow, shown)
 
     def mentions(self, value: Sought, shown: Shown | None) -> ItemText | None:
-        """Return the first entry in whose text the value stands in its wide form."""
+        """Return the first entry in whose text the value stands in its wide form.
+
+        A short number only does where the text says that it is a number of something.
+        """
         if value.is_short_number:
-            return None
+            return self._first(_numbered, "text", value.narrow, shown)
         if value.form in ("text", "path"):
             return self.texts(WIDE).entry(value.wide, shown)
         return self._first(_WIDE_IN[value.form], value.form, value.wide, shown)
@@ -155,6 +163,10 @@ def _leaves_in(entry: ItemText) -> Iterator[_Key]:
         for leaf in (text, *text.splitlines(), *map(str, leaves(parse_list(text)))):
             yield "text", text_form(leaf)
             yield "path", leaf
+
+
+def _numbered(entry: ItemText) -> Iterator[_Key]:
+    return (("text", one[1]) for one in _NUMBERED.finditer(entry.text(wide)))
 
 
 def _links(entry: ItemText) -> Iterator[_Key]:
