@@ -2,17 +2,23 @@
 
 A proposal may leave out `compiled` and `spec`, and in `ctx` the safety mode and the budget. Its
 evidence may stay: `compiled.manifests` with an `evidence_manifest` alone adds to the policy's.
+
+Rule 1: what the policy says of a context is a ceiling. A document may ask for less; more is invalid
+        input, whoever wrote the document.
 """
 
 from typing import Any, Final
 
+from evals.context import RunBudget
 from evals.escaping import pointer
+from evals.kinds import MODE_RANK
 from harness.policy.envelopes import Policy
 from harness.wire import InvalidInput
 
 Json = dict[str, Any]
 
 _OWN: Final = "is given here and by the policy: leave it out, or leave the policy out"
+_ABOVE: Final = "is above that of the policy, which is {}: leave it out, or ask for less"
 
 
 def completed_proposal(policy: Policy, value: Any, at: str = "") -> Any:
@@ -34,7 +40,7 @@ def completed_proposal(policy: Policy, value: Any, at: str = "") -> Any:
     if "compiled" in value:
         completed["compiled"] = _with_evidence(policy, value["compiled"], f"{at}/compiled")
     if isinstance(value.get("ctx"), dict):
-        completed["ctx"] = completed_context(policy, value["ctx"])
+        completed["ctx"] = completed_context(policy, value["ctx"], f"{at}/ctx")
     return completed
 
 
@@ -49,12 +55,41 @@ def completed_run(policy: Policy, value: Any) -> Any:
     return {**value, "proposal": completed_proposal(policy, value["proposal"], "/proposal")}
 
 
-def completed_context(policy: Policy, value: Any) -> Any:
+def completed_context(policy: Policy, value: Any, at: str = "") -> Any:
     """Return a RunContext as JSON, with the safety mode and the budget of the policy.
 
-    What the context says itself stands.
+    A lower mode, or a lower limit, of the context stands.
+
+    Args:
+        at: JSON pointer to the context in its document, for the error.
+
+    Raises:
+        InvalidInput: it has a higher one.
     """
-    return {**context_parts(policy), **value} if isinstance(value, dict) else value
+    if not isinstance(value, dict):
+        return value
+    _refuse_higher_mode(policy, value, at)
+    completed = {**context_parts(policy), **value}
+    if policy.guard.budget is not None and isinstance(value.get("run_budget"), dict):
+        completed["run_budget"] = _with_limits(policy.guard.budget, value["run_budget"], at)
+    return completed
+
+
+def _refuse_higher_mode(policy: Policy, ctx: Json, at: str) -> None:
+    mode, most = ctx.get("safety_mode"), policy.guard.safety_mode
+    if isinstance(mode, str) and MODE_RANK.get(mode, 0) > MODE_RANK[most]:
+        raise InvalidInput(f"{at}/safety_mode", _ABOVE.format(most))
+
+
+def _with_limits(most: RunBudget, given: Json, at: str) -> Json:
+    """Return a budget with the limits of the policy's that it lacks."""
+    limits = {name: getattr(most, name) for name in RunBudget.model_fields}
+    known = {name: limit for name, limit in limits.items() if limit is not None}
+    for name, limit in known.items():
+        asked = given.get(name)
+        if isinstance(asked, int | float) and asked > limit:
+            raise InvalidInput(f"{at}/run_budget/{name}", _ABOVE.format(limit))
+    return {**known, **given}
 
 
 def context_parts(policy: Policy) -> Json:

@@ -99,7 +99,7 @@ class VerdictDesk:
             return build(Proposal, value)
         if value.keys() == {"ctx", "plan"}:  # the tools are indexed once for all of these
             try:
-                ctx = build(RunContext, completed_context(policy, value["ctx"]))
+                ctx = build(RunContext, completed_context(policy, value["ctx"], "/ctx"))
                 plan = build(Plan, value["plan"])
                 return Proposal(ctx=ctx, compiled=compiled, spec=policy.spec, plan=plan)
             except InvalidInput:  # explained where the Proposal is read as a whole

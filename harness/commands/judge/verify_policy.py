@@ -18,7 +18,7 @@ from harness.commands.judge.plan_judging import (
 from harness.commands.policy.policy_command import load_policy
 from harness.errors import UsageError
 from harness.policy import Policy
-from harness.policy.partial_documents import completed_context, completed_proposal, context_parts
+from harness.policy.partial_documents import completed_context, completed_proposal
 from harness.wire import InvalidInput, build, parse_json
 
 _LEFT = frozenset({"ctx", "plan"})
@@ -53,7 +53,7 @@ class _ProposalJudge:
 
     def __init__(self, policy: Policy, limit: int, *, advice: bool) -> None:
         self._policy, self._limit, self._advice = policy, limit, advice
-        self._compiled, self._context = policy.compiled(), context_parts(policy)
+        self._compiled = policy.compiled()
 
     def __call__(self, data: bytes) -> Judged:
         value = parse_json(data, self._limit)
@@ -72,5 +72,5 @@ class _ProposalJudge:
         if not isinstance(value["ctx"], dict):
             return None
         with suppress(InvalidInput):
-            return build(RunContext, {**self._context, **value["ctx"]})
+            return build(RunContext, completed_context(self._policy, value["ctx"]))
         return None

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from tests.assurance.planted.attack_bugs import ATTACK_BUGS
 from tests.assurance.planted.bug import Bug
 from tests.assurance.planted.critic_bugs import CRITIC_BUGS
 from tests.assurance.planted.demand_bugs import DEMAND_BUGS
@@ -33,4 +34,5 @@ BUGS: Final[tuple[Bug, ...]] = (
     *STREAM_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,
+    *ATTACK_BUGS,
 )

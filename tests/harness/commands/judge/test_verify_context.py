@@ -146,3 +146,18 @@ def test_the_tools_of_a_policy_are_indexed_once(
     said = critic("verify", "--policy", REFUND, "--lines", "-", stdin=lines)
     assert [one["kind"] for one in read(said.lines)] == ["missing_evidence"] * 5
     assert len(made) == 1
+
+
+def test_a_document_cannot_raise_the_ceiling_of_the_policy(critic: Critic, tmp_path: Path) -> None:
+    policy = tmp_path / "ro.toml"
+    policy.write_text(REFUND.read_text("utf-8").replace('"destructive"', '"read_only"', 1), "utf-8")
+    good = good_proposal()
+    for ctx in (good["ctx"], {"trace_id": "t", "run_budget": {"max_steps": 100}}):
+        document = _saved(tmp_path, {"ctx": ctx, "plan": good["plan"]})
+        said = critic("verify", "--policy", policy, document)
+        assert said.status == 2
+        assert "is above that of the policy" in said.out + said.err
+        context = _saved(tmp_path, ctx)
+        with_context = critic("verify", "--policy", policy, "--context", context, "-", stdin=b"{}")
+        assert with_context.status == 2
+        assert "is above that of the policy" in with_context.out + with_context.err
