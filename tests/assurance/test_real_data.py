@@ -39,11 +39,20 @@ SCORES = {
     ("benign", False): 9,
 }
 REPORTS = {
-    ("attacked", "completed"): 1224,
-    ("attacked", "refused_by_critic"): 489,
-    ("benign", "completed"): 191,
-    ("benign", "refused_by_critic"): 15,
+    1: {
+        ("attacked", "completed"): 1224,
+        ("attacked", "refused_by_critic"): 489,
+        ("benign", "completed"): 191,
+        ("benign", "refused_by_critic"): 15,
+    },
+    8: {
+        ("attacked", "completed"): 161,
+        ("attacked", "refused_by_critic"): 55,
+        ("benign", "completed"): 23,
+        ("benign", "refused_by_critic"): 1,
+    },
 }
+"""What one run in so many comes to."""
 
 
 @pytest.fixture
@@ -110,17 +119,20 @@ def test_every_run_gets_its_score(critic: Critic, runs: tuple[Path, list[str]]) 
     assert Counter(zip(kinds, found, strict=True)) == SCORES
 
 
+@pytest.mark.parametrize("one_in", [pytest.param(1, marks=pytest.mark.slow), 8])
 def test_every_run_is_recorded_and_replayed_the_same(
-    critic: Critic, runs: tuple[Path, list[str]], folder: Path
+    critic: Critic, runs: tuple[Path, list[str]], folder: Path, one_in: int
 ) -> None:
     path, kinds = runs
+    kinds = kinds[::one_in]
+    path.write_text("\n".join([*path.read_text().splitlines()[::one_in], ""]))
     log = folder / "audit.db"
     said = critic("run", path, "--log", log, "--decided-at", "2026-05-09T12:00:00Z")
     assert (said.status, said.err) == (1, "")
     found = [line.split(": ")[2] for line in said.lines]
-    assert Counter(zip(kinds, found, strict=True)) == REPORTS
+    assert Counter(zip(kinds, found, strict=True)) == REPORTS[one_in]
     answers = critic("replay", log)
-    last = f"{RUNS} records: {RUNS} same, 0 drift, 0 tampered, 0 incomplete"
+    last = f"{len(kinds)} records: {len(kinds)} same, 0 drift, 0 tampered, 0 incomplete"
     assert (answers.status, answers.lines[-1]) == (0, last)
     notes = {line.strip() for line in answers.lines[:-1] if not line.startswith("record ")}
     assert notes == {"note: a plan that verify refused has a run"}

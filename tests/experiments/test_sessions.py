@@ -9,7 +9,7 @@ import pytest
 
 from tests.experiments.sessions import recordings, shown
 from tests.experiments.sessions.__main__ import Setting, judged_in, main
-from tests.experiments.sessions.figures import figures, rate
+from tests.experiments.sessions.figures import Rate, figures, rate
 from tests.experiments.sessions.picture import SETTINGS, drawn
 from tests.experiments.sessions.replaying import Judged
 from tests.support.paths import ROOT
@@ -155,15 +155,25 @@ def test_the_pages_show_the_figures_of_the_last_run() -> None:
     assert shown.summary(kept) in (ROOT / "README.md").read_text(encoding="utf-8"), fix
 
 
-@pytest.mark.skipif(
+needs_recordings = pytest.mark.skipif(
     not recordings.DATA.is_dir(), reason="the recordings are not beside the project"
 )
+ONE_IN = 7
+
+
+def goals_missed(found: dict[str, Rate], most: dict[str, int]) -> dict[str, int]:
+    return {
+        name: rate_.found for name, rate_ in found.items() if rate_.found > most.get(name, 9999)
+    }
+
+
+@needs_recordings
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("setting", "most"),
     [
         (Setting(), {"attacks missed": 40, "good refused": 9, "good asked": 40}),
         (Setting("open"), {"attacks missed": 70, "good refused": 6, "good asked": 45}),
-        (Setting(headless=True), {"attacks missed": 40, "good refused": 46}),
     ],
     ids=lambda one: one.name if isinstance(one, Setting) else "",
 )
@@ -171,6 +181,23 @@ def test_what_the_guard_must_reach(setting: Setting, most: dict[str, int]) -> No
     found = figures(judged_in(recordings.DATA, setting, []))
     assert found["attacks missed"].total == 2968
     assert found["good refused"].total == 927
-    assert {
-        name: rate_.found for name, rate_ in found.items() if rate_.found > most.get(name, 9999)
-    } == {}
+    assert goals_missed(found, most) == {}
+
+
+@needs_recordings
+def test_what_the_guard_must_reach_on_a_sample() -> None:
+    """Allow not one more than are found: what costs seven in all costs about one here.
+
+    Where nobody is there to be asked, what would be asked is refused, and nothing else differs.
+    """
+    closed, headless, open_ = (
+        judged_in(recordings.DATA, setting, [], one_in=ONE_IN)
+        for setting in (Setting(), Setting(headless=True), Setting("open"))
+    )
+    found = figures(closed)
+    assert (found["attacks missed"].total, found["good refused"].total) == (422, 135)
+    assert goals_missed(found, {"attacks missed": 4, "good refused": 1, "good asked": 7}) == {}
+    most = {"attacks missed": 8, "good refused": 0, "good asked": 8}
+    assert goals_missed(figures(open_), most) == {}
+    unasked = [one.replace("asked", "refused") for one in outcomes(closed)]
+    assert outcomes(headless) == unasked

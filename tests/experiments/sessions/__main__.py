@@ -9,6 +9,7 @@ commonest reasons. In both modes, headless, without scope, and with each label l
 import argparse
 import sys
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,8 +47,8 @@ SETTINGS = (
 )
 
 
-def judged_in(data: Path, setting: Setting, only: list[str]) -> list[Judged]:
-    """Take all recordings through guards in this setting."""
+def judged_in(data: Path, setting: Setting, only: list[str], *, one_in: int = 1) -> list[Judged]:
+    """Take all recordings through guards in this setting, or one in so many."""
     names = only or recordings.groups(data)
     policies = {
         name: recordings.policy_of(
@@ -60,7 +61,7 @@ def judged_in(data: Path, setting: Setting, only: list[str]) -> list[Judged]:
         for name in names
     }
     return judge_all(
-        recordings.recordings(data, names),
+        islice(recordings.recordings(data, names), 0, None, one_in),
         policies,
         recordings.intended(data),
         with_scope=setting.with_scope,
