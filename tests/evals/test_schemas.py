@@ -1,8 +1,6 @@
 """Schemas that would end the process that compiles them, and those that would not."""
 
 import json
-import subprocess
-import sys
 from typing import Any, Final
 
 import pytest
@@ -17,8 +15,8 @@ from evals.schema_budget import Costs, costs_of
 from evals.schema_effect import KNOWN_FORMATS
 from evals.schema_keywords import Json
 from tests.support.effort import examples
-from tests.support.paths import ROOT
 from tests.support.patience import PATIENT
+from tests.support.preloaded import preloaded
 
 SCHEMA: TypeAdapter[Any] = TypeAdapter(JsonSchema)
 
@@ -97,14 +95,9 @@ CLOSED = {"unevaluatedProperties": False}
 def test_unevaluated_values_need_no_more_than_the_stack_of_a_thread(
     schema: Any, answer: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", ON_A_SMALL_STACK, json.dumps(schema)],
-        capture_output=True,
-        check=False,
-        cwd=ROOT,
-    )
+    done = preloaded("evals.json_schemas", "orjson")(ON_A_SMALL_STACK, json.dumps(schema))
     assert done.returncode == 0
-    assert answer in done.stdout.decode()
+    assert answer in done.stdout
 
 
 def refusal(schema: Any) -> str:
@@ -158,14 +151,8 @@ def asked(schema: Any, value: Any) -> Any:
 
 def asked_apart(schema: Any, value: Any) -> Any:
     """Return the result for the value, from a process with a gigabyte and twenty seconds."""
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED],
-        input=json.dumps([schema, value]),
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-    )
+    run = preloaded("evals.json_schemas", "orjson")
+    done = run(LIMITED, text=json.dumps([schema, value]))
     assert done.returncode == 0, done.stderr[-300:]
     return json.loads(done.stdout)
 

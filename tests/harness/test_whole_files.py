@@ -12,17 +12,15 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from stat import S_IMODE
-from types import FrameType
-from typing import Any
 
 import pytest
 
-from harness import whole_files
 from harness.cases import update_file
 from harness.errors import UsageError
 from harness.integrations.mcp.mcp_pins import PinFile
 from harness.whole_files import LineFile, file_beside, lock_file, new_file, replace_file
 from tests.support.paths import FIXTURES, ROOT
+from tests.support.preloaded import preloaded
 
 
 def _names(folder: Path) -> list[str]:
@@ -119,41 +117,45 @@ def test_a_folder_that_may_not_be_written_is_named(
 # --- killed at any moment ------------------------------------------------------------------------
 
 
-def _killed_at(line: int, work: Callable[[], object]) -> bool:
-    """Kill a process that works when it comes to that line of the module. Return if it was."""
-    child = os.fork()
-    if child:
-        return os.waitpid(child, 0)[1] != 0
-    lines = count(1)
+# Run apart: each kill forks, and a process that has loaded all tests forks slowly.
+_KILLED = """
+import os, signal, sys
+from itertools import count
+from pathlib import Path
+from harness import whole_files
 
-    def trace(frame: FrameType, event: str, _value: object) -> Any:
-        if frame.f_code.co_filename != whole_files.__file__:
-            return None
-        if event == "line" and next(lines) == line:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return trace
+line, lines = int(sys.argv[1]), count(1)
 
-    try:
-        sys.settrace(trace)
-        work()
-        os._exit(0)
-    finally:
-        os._exit(1)
+def trace(frame, event, _value):
+    if frame.f_code.co_filename != whole_files.__file__:
+        return None
+    if event == "line" and next(lines) == line:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return trace
+
+sys.settrace(trace)
+"""
 
 
-def _at_every_moment(work: Callable[[], object]) -> Iterator[int]:
-    """Yield after each kill: at the first line, at the second, until the work comes to its end."""
+def _at_every_moment(work: str, *args: str | Path) -> Iterator[int]:
+    """Yield after each kill: at the first line of the module, at the second, until work ends."""
+    run = preloaded("harness.whole_files")
     for line in count(1):
-        if not _killed_at(line, work):
+        done = run(_KILLED + work, str(line), *map(str, args))
+        if done.returncode == 0:
             return
+        assert done.returncode == -signal.SIGKILL, done.stderr
         yield line
     raise AssertionError
 
 
 _OLD, _NEW = b"old" * 40_000, b"new" * 50_000
+_REPLACE = """
+new = b"new" * 50_000
+whole_files.replace_file(Path(sys.argv[2]), (new[:70_000], new[70_000:]))
+"""
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of forking beside threads
 @pytest.mark.parametrize("before", [None, 0o600, 0o640, 0o444])
 def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new(
     tmp_path: Path, before: int | None
@@ -168,7 +170,7 @@ def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new(
             path.chmod(before)
 
     begin()
-    for _ in _at_every_moment(lambda: replace_file(path, (_NEW[:70_000], _NEW[70_000:]))):
+    for _ in _at_every_moment(_REPLACE, path):
         content = path.read_bytes() if path.exists() else None
         seen.add(content)
         assert content in ((None if before is None else _OLD), _NEW)
@@ -181,23 +183,24 @@ def test_a_kill_at_any_moment_leaves_the_old_file_or_the_new(
     assert len(seen) == 2
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+_APPEND = """
+file = whole_files.LineFile(Path(sys.argv[2]))
+with open(sys.argv[3], "ab", buffering=0) as acknowledged:
+    for number in range(2):
+        file.append(b"%d" % number * 70_000)
+        acknowledged.write(b"%d" % number)
+"""
+
+
 def test_a_kill_at_any_moment_loses_no_line_that_was_acknowledged(tmp_path: Path) -> None:
     path, told = tmp_path / "lines", tmp_path / "told"
-
-    def work() -> None:
-        file = LineFile(path)
-        with told.open("ab", buffering=0) as acknowledged:
-            for number in range(2):
-                file.append(b"%d" % number * 70_000)
-                acknowledged.write(b"%d" % number)
 
     def begin() -> None:
         path.write_bytes(b"first\nx")
         told.write_bytes(b"")
 
     begin()
-    for _ in _at_every_moment(work):
+    for _ in _at_every_moment(_APPEND, path, told):
         again = LineFile(path)
         lines = [b"first", *(b"%d" % number * 70_000 for number in range(2))]
         kept = again.read().splitlines()
