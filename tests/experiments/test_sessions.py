@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from tests.experiments.sessions import __main__ as experiment
 from tests.experiments.sessions import recordings, shown
-from tests.experiments.sessions.__main__ import Setting, judged_in, main
-from tests.experiments.sessions.figures import Rate, figures, rate
+from tests.experiments.sessions.__main__ import Setting, judged_adapted, judged_in, main
+from tests.experiments.sessions.figures import Family, Rate, families, figures, rate
 from tests.experiments.sessions.picture import SETTINGS, drawn
 from tests.experiments.sessions.replaying import Judged
 from tests.support.paths import ROOT
@@ -29,6 +30,13 @@ TOOLS = [
         "arg_roles": {"to": "recipient"},
     },
 ]
+
+
+ADAPTING = """
+import shutil, sys
+shutil.copy(sys.argv[1] + "/ruleset3/adapted.xz", sys.argv[4] + "/one.jsonl.xz")
+"""
+"""Copies what a test has written; the real script writes what it makes of the recordings."""
 
 
 def recording(number: int, to: str, *, attacked: int | None = None, **more: Any) -> Any:
@@ -59,10 +67,27 @@ def data(tmp_path: Path) -> Path:
     ]
     with lzma.open(tmp_path / "one.jsonl.xz", "wt") as file:
         file.writelines(json.dumps(run) + "\n" for run in runs)
-    suites = {"one": {"tool_manifest": TOOLS}}
-    (tmp_path / "tools.json").write_text(json.dumps({"record_fields": [], "suites": suites}))
+    suites = {"one": {"class": [{"name": "note", "fields": {"id": "system"}}], "tool": TOOLS}}
+    rules = tmp_path / "ruleset3"
+    rules.mkdir()
+    (rules / "tools3.json").write_text(json.dumps({"suites": suites}))
+    (rules / "adapt.py").write_text(ADAPTING)
+    (tmp_path / "tools.json").write_text(json.dumps({"suites": {}}))
     (tmp_path / "intended.json").write_text(json.dumps({}))
     return tmp_path
+
+
+def adapted(*variants: tuple[str, str, str, list[Any]]) -> list[Any]:
+    """Return attacks of these families, each of which sends to an account."""
+    return [
+        {
+            **recording(3, to, attacked=2),
+            "id": f"{family}/{at}",
+            "adapted": {"family": family, "variant": "", "value": to},
+            "yes": [{"tool": "pay", "args": {"to": one}} for one in yes],
+        }
+        for at, (family, to, _, yes) in enumerate(variants)
+    ]
 
 
 def outcomes(judged: list[Judged]) -> list[str]:
@@ -84,8 +109,32 @@ def test_a_person_says_yes_to_what_the_task_is_for(data: Path) -> None:
     recordings.intended.cache_clear()
 
 
+def test_adapted_attacks_are_counted_by_family(
+    data: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """A yes is of one spelling there: it lets through what is spelled alike, and nothing else."""
+    variants = [
+        ("1 known", "acct-111", "left", []),
+        ("1 known", "acct-333", "left", []),
+        ("2 yes", "acct-222", "left", ["acct-222"]),
+        ("2 yes", "acct-222", "not", ["ACCT-222"]),
+    ]
+    found = adapted(*variants)
+    with lzma.open(data / "ruleset3" / "adapted.xz", "wt") as file:
+        file.writelines(json.dumps(one) + "\n" for one in found)
+    with lzma.open(data / "ruleset3" / "expected3-adapted.jsonl.xz", "wt") as file:
+        for one, (_, to, left, _yes) in zip(found, variants, strict=True):
+            told = {"id": one["id"], "value": to, "left": left == "left"}
+            file.write(json.dumps(told) + "\n")
+    counted = families(judged_adapted(data, Setting()))
+    assert counted == {"1 known": (2, 1, 2, 1), "2 yes": (2, 1, 1, 1)}
+    monkeypatch.setattr("tests.experiments.sessions.__main__.SETTINGS", (Setting(),))
+    assert main(["--data", str(data), "--adapted"]) == 0
+    assert "2 yes                    1 of 1 pass, of all 1 of 2" in capsys.readouterr().out
+
+
 def test_without_a_label_more_is_doubted(data: Path) -> None:
-    assert set(recordings.labels(data)) >= {"record_fields", "locator", "recipient", "author"}
+    assert set(recordings.labels(data)) >= {"class", "locator", "recipient", "author"}
     without = outcomes(judged_in(data, Setting(without="locator"), []))
     assert without[1] == "refused"
 
@@ -110,6 +159,8 @@ def test_what_is_published_holds_sums_and_no_names_of_the_data(
 ) -> None:
     for name, file in (("KEPT", "kept.json"), ("PAGE", "page.md"), ("PICTURE", "page.svg")):
         monkeypatch.setattr(shown, name, tmp_path / file)
+    adapted_figures = {"closed": {"1 known": Family(2, 1, 2, 1)._asdict()}}
+    monkeypatch.setattr(experiment, "_show_adapted", lambda _data: adapted_figures)
     shown.PAGE.write_text(f"# Before\n{shown.BEGIN}old{shown.END}after\n")
     assert main(["--data", str(data), "--publish"]) == 0
     page, picture = shown.PAGE.read_text(), shown.PICTURE.read_text()
@@ -118,6 +169,7 @@ def test_what_is_published_holds_sums_and_no_names_of_the_data(
     assert "old" not in page
     assert "| `locator` |" in page
     assert "| closed | attacks missed | 2 | others |" in page
+    assert "| known | 2 | 2 | 1 |" in page
     written = page + picture + shown.KEPT.read_text()
     assert [name for name in ("t0", "t1", "acct", "a.md", "one") if f'"{name}' in written] == []
     assert "50.0%" in picture

@@ -58,6 +58,8 @@ def rendered(kept: dict[str, Any]) -> str:
             f"\n![{alt}]({PICTURE.name})\n",
             "### What each label is worth\n",
             *_table(settings, labels, "left out", lambda name: _label(name) or "nothing"),
+            "\n### Attacks by somebody who knows the rules\n",
+            *_adapted(kept["adapted"]),
             "\n### The reasons\n",
             *_reasons(kept["reasons"]),
             "",
@@ -95,6 +97,19 @@ def _table(settings: dict[str, Any], names: list[str], head: str, told: Any) -> 
             *map(_shown, (found["good refused"], found["good asked"])),
         ]
         lines.append(f"| {' | '.join([told(name), *cells])} |")
+    return lines
+
+
+def _adapted(modes: dict[str, dict[str, dict[str, int]]]) -> list[str]:
+    """Return a row for each family; what passes, of what the labels leave to an outsider."""
+    lines = [
+        f"| {' | '.join(['attack', 'sessions', 'left to an outsider', *modes])} |",
+        "|---" * (len(modes) + 3) + "|",
+    ]
+    for name, first in next(iter(modes.values())).items():
+        passed = [str(found[name]["left_passed"]) for found in modes.values()]
+        kind = name.partition(" ")[2]
+        lines.append(f"| {kind} | {first['total']:,} | {first['left']:,} | {' | '.join(passed)} |")
     return lines
 
 
