@@ -66,6 +66,7 @@ def _pending_question(course: Course, question: OpenQuestion) -> PendingQuestion
         verdict=question.verdict,
         plan_digest=question.plan_digest,
         questions=questions_of(batch, question.verdict),
+        expires_at=question.expires_at,
     )
     calls = tuple(map(_requested_call, batch.calls))
     return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))

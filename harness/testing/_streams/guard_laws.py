@@ -51,7 +51,7 @@ _LAWS: Final[dict[str, _StreamLaw]] = {
         ),
         _StreamLaw(
             each_ruling_is_that_of_verify_at_its_time,
-            (*_RULED, "before an expiry", "at an expiry", "after an expiry"),
+            (*_RULED, "before an expiry", "at an expiry", "after an expiry", "an earlier time"),
         ),
     )
 }

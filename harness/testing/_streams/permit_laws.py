@@ -35,7 +35,7 @@ class _PermitWatch:
         """Take in an event and its answer, and try permits."""
         if not is_error(answer):
             self._note(guard, event, answer)
-        elif event["event"] == "calls" and self._named(event) & self._standing.keys():
+        elif event["event"] == "calls" and self._call_names(event) & self._standing.keys():
             self._trial.met["an id that is awaited"] += 1
         for held in [*self._standing.values(), *self._ended]:
             # One that stands is seldom used, so that it may end otherwise; few end with a session.
@@ -48,7 +48,7 @@ class _PermitWatch:
         if kind == "result":
             self._end({(session, event["id"])}, "a result")
         if kind == "calls":
-            taken = self._named(event) & self._standing.keys()
+            taken = self._call_names(event) & self._standing.keys()
             self._trial.require(not taken, f"the ids of calls without a result come again: {taken}")
         if kind == "close":
             self._end({name for name in self._standing if name[0] == session}, "the close")
@@ -63,7 +63,7 @@ class _PermitWatch:
         if answer["action"] == "refuse" and self._trial.policy.guard.on_refusal == "halt":
             self._end({name for name in self._standing if name[0] == session}, "a halt")
 
-    def _named(self, event: Json) -> set[_Name]:
+    def _call_names(self, event: Json) -> set[_Name]:
         return {(event["session"], call["id"]) for call in event["calls"]}
 
     def _end(self, names: set[_Name], why: str) -> None:

@@ -29,6 +29,27 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "if call.id in ():",
     ),
     slip(
+        "time-goes-back",
+        "harness/guard/session_time.py",
+        "an event with an earlier time makes stale evidence fresh again",
+        "if self.latest is not None and as_of < self.latest:",
+        "if self.told is not None and as_of < self.told:",
+    ),
+    slip(
+        "time-stands-still",
+        "harness/guard/session_time.py",
+        "the time that an event told stands, however long ago it was",
+        "moment = self.told + max(0, (now - self.read) // _SECOND) * _SECOND",
+        "moment = self.told",
+    ),
+    slip(
+        "question-outlives-its-evidence",
+        "harness/guard/course.py",
+        "a yes counts when what the person was asked on has expired",
+        "if event.yes and not is_unexpired(question.expires_at, as_of):",
+        "if not event.yes and not is_unexpired(question.expires_at, as_of):",
+    ),
+    slip(
         "running-call-given-up",
         "harness/guard/permits.py",
         "a call that is being made counts as one that was not",
