@@ -36,6 +36,7 @@ OUTER = (
     *("harness.policy.analysis", "harness.replay", "harness.what_if", "harness.audit"),
     *("harness.loops", "harness.integrations", "harness.serve", "harness.commands"),
     *("harness.testing", "harness.cli", "harness.schemas", "harness.process"),
+    "harness.agent_settings",
     "plan_critic_entry",
 )
 

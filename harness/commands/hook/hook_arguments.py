@@ -9,6 +9,7 @@ AGENTS: Final = {
     "claude-code": "Claude Code",
     "codex": "Codex",
     "gemini": "Gemini CLI",
+    "qwen-code": "Qwen Code",
     "cursor": "Cursor",
 }
 """What can be asked for by name, and how people call it."""

@@ -171,6 +171,14 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
         [],
         {"scope": ["run_shell_command", "google_web_search", "web_fetch"]},
     ),
+    "qwen-code": Installation(
+        ".qwen/settings.json",
+        "QWEN_HOME",
+        ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        _gemini,
+        [],
+        {"keep_prompts": True},
+    ),
     "cursor": Installation(
         ".cursor/hooks.json",
         None,

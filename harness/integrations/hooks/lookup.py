@@ -241,6 +241,7 @@ _SOURCES: Final = {
     "claude-code": _claude_code,
     "codex": _codex,
     "gemini": _gemini,
+    "qwen-code": _qwen,
     "cursor": _cursor,
 }
 _EVERYWHERE: Final = "`critic hook install {agent}` guards every folder; {rest}"
@@ -250,6 +251,7 @@ _ADVICE: Final = {
         "claude-code": "settings of a folder are read in that very folder alone",
         "codex": "then start codex, open /hooks, and trust what is there",
         "gemini": "settings of a folder are read in that very folder alone, where it is trusted",
+        "qwen-code": "settings of a folder are read in that very folder alone",
         "cursor": "settings of a folder are read in that folder alone",
     }.items()
 }
