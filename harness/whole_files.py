@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from stat import S_IMODE
-from typing import Final
+from typing import IO, Final
 
 from harness.errors import UsageError, escape_text
 
@@ -24,6 +24,7 @@ _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows alone tells texts from by
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _PAUSE_S: Final = 0.01
 _BLOCK: Final = 1 << 16
+_OF_OWNER: Final = 0o700
 
 
 @contextmanager
@@ -55,7 +56,12 @@ def new_file(path: Path) -> Iterator[Path]:
 
 
 def replace_file(
-    path: Path, data: bytes | Iterable[bytes], *, mode: int = 0o666, synced: bool = True
+    path: Path,
+    data: bytes | Iterable[bytes],
+    *,
+    mode: int = 0o666,
+    private: bool = False,
+    synced: bool = True,
 ) -> None:
     """Write a file. What had the name stays until all is written, and its rights stay.
 
@@ -65,6 +71,7 @@ def replace_file(
         path: the name.
         data: the content, at once or in pieces.
         mode: the rights of a file that was not there, without those of the umask.
+        private: whether only its owner may read it, whoever could read what had the name.
         synced: whether file and name have to be on the disk when this returns.
 
     Raises:
@@ -77,7 +84,11 @@ def replace_file(
     written = file_beside(path, "").with_name(f".critic-{secrets.token_hex(8)}")
     with errors_naming(path, written):
         try:
-            _write(written, path, mode, pieces, synced=synced)
+            with _new_file(written, path, mode, _OF_OWNER if private else 0o7777) as file:
+                file.writelines(pieces)
+                if synced:
+                    file.flush()
+                    os.fsync(file.fileno())
             written.replace(path)
         except BaseException:
             written.unlink(missing_ok=True)
@@ -86,16 +97,12 @@ def replace_file(
         _sync_folder(path.parent)
 
 
-def _write(path: Path, like: Path, mode: int, pieces: Iterable[bytes], *, synced: bool) -> None:
-    """Write a new file, with the rights of another one if that is there."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
-    with os.fdopen(descriptor, "wb") as file:
-        with suppress(FileNotFoundError):  # before there is anything to read in it
-            path.chmod(S_IMODE(like.stat().st_mode))
-        file.writelines(pieces)
-        if synced:
-            file.flush()
-            os.fsync(descriptor)
+def _new_file(path: Path, like: Path, mode: int, most: int) -> IO[bytes]:
+    """Return a new file, with the rights of another one if that is there, of those in `most`."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode & most)
+    with suppress(FileNotFoundError):  # before there is anything to read in it
+        path.chmod(S_IMODE(like.stat().st_mode) & most)
+    return os.fdopen(descriptor, "wb")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -10,6 +10,7 @@ another value in it.
 import json
 from collections import Counter
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any, Final, TypeVar
 
 import jiter
@@ -34,6 +35,7 @@ __all__ = [
     "build",
     "detached_copy",
     "parse",
+    "parse_finite_json",
     "parse_json",
     "verify_bytes",
 ]
@@ -79,6 +81,28 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
     except ValueError as error:
         place = pointer(*_repeated_key(data))
         raise InvalidInput(place, f"not strict JSON: {escape_text(str(error))}") from None
+
+
+def parse_finite_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
+    """Return the JSON value in `data`, for what is shown or written again and is no envelope.
+
+    `parse_json` reads a number beyond all doubles as infinite, which every envelope refuses.
+
+    Raises:
+        InvalidInput: the bytes are not one strict JSON document, or hold such a number.
+    """
+    value = parse_json(data, max_bytes)
+    waiting: list[tuple[Location, Any]] = [((), value)]
+    while waiting:
+        place, current = waiting.pop()
+        if type(current) is float and not isfinite(current):
+            what = "not strict JSON: a number is beyond those of a double"
+            raise InvalidInput(pointer(*place), what)
+        if type(current) is list:
+            waiting += [((*place, at), inner) for at, inner in enumerate(current)]
+        elif type(current) is dict:
+            waiting += [((*place, name), inner) for name, inner in current.items()]
+    return value
 
 
 class _Members(list[tuple[str, Any]]):

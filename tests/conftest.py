@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
@@ -16,9 +17,9 @@ from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.skips import fail_if_missing
 from tests.support.wheel import built_wheel
 
-# `--hypothesis-profile=full` draws all; see decision 0058.
+# `--hypothesis-profile=full` draws all; see decisions 0058 and 0070.
 register_profiles()
-settings.load_profile("quarter")
+settings.load_profile("eighth")
 
 # A shell's background job ignores SIGINT, and one under nohup SIGHUP; so would every process that a
 # test starts and then interrupts. A handler that does nothing is not passed on.
@@ -30,6 +31,12 @@ for _number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
 # Of what is collected, frameworks and tests keep almost all: looking through it time and again for
 # what can be freed takes a quarter of the collection.
 gc.set_threshold(50_000, 10, 10)
+
+# Logs and files of sessions are synced at each step: to memory, which a killed process leaves as it
+# is, too. Some systems lend only little of it.
+_MEMORY = Path("/dev/shm")  # noqa: S108 - where Linux keeps files in memory
+if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > 4 << 30:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 SLOW_TO_MAKE = {"postgres", "wheel"}
 

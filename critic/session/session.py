@@ -137,9 +137,11 @@ class Session:
         """Return the next batch, with the proposal that it makes. The session does not change.
 
         Raises:
-            ValueError: there are no calls, or two with one id.
+            ValueError: there are no calls, two with one id, or one whose id is that of a call whose
+                result is awaited.
         """
-        if not calls or len({call.id for call in calls}) < len(calls):
+        ids = {call.id for call in calls}
+        if not calls or len(ids) < len(calls) or not ids.isdisjoint(self.open_calls.keys()):
             raise ValueError("a batch needs calls, each with an id of its own")
         turn, rules = self.turn + 1, self.rules
         scope = None if self.scope is None else rules.tool_names(self.scope)

@@ -7,8 +7,8 @@ Rule 3: a shadow lets everything run, asks nothing, and answers with the verdict
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from critic import Refused, Run, ScoreVerdict, Verified, Violation
@@ -23,10 +23,12 @@ from critic.session import (
     verify_batch,
 )
 from evals.escaping import escape_name
+from evals.timestamps import is_unexpired
 from harness.canonical import canonical_json, digest
 from harness.errors import HarnessError
 from harness.guard.rulings import Question, Ruling
 from harness.guard.session_events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
+from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
 
 _MOST_QUESTIONS: Final = 100
@@ -65,11 +67,15 @@ class ToRecord(NamedTuple):
 
 
 class OpenQuestion(NamedTuple):
-    """A batch that waits for a person."""
+    """A batch that waits for a person.
+
+    `expires_at` is when the first evidence that its plan pins does, or when the policy says.
+    """
 
     batch: Batch
     verdict: Refused
     plan_digest: str
+    expires_at: datetime | None = None
 
     @property
     def doubted(self) -> list[Call]:
@@ -100,14 +106,14 @@ class Course:
     """A session with its open question, the answers so far, and the settings of its policy.
 
     Attributes:
-        as_of: the time that an event gave. It stands until another one gives one.
+        time: when its last event was, as the events and the clock tell it.
         asked: how many questions there were.
         denied: what a person said no to, in the form of `_denial_key`.
     """
 
     settings: GuardSettings
     session: Session
-    as_of: datetime | None = None
+    time: SessionTime = field(default_factory=SessionTime)
     question: OpenQuestion | None = None
     asked: int = 0
     denied: frozenset[bytes] = frozenset()
@@ -121,6 +127,7 @@ class Course:
     def calls(self, event: CallsEvent, as_of: datetime) -> Answered:
         """Rule on a batch. A question that is open lapses."""
         self._require_running()
+        self._require_new_ids(event)
         calls = [Call(call.id, call.tool, call.args, call.estimated_tokens) for call in event.calls]
         batch = self.session.propose(calls, as_of)
         verdict = verify_batch(batch)
@@ -164,7 +171,9 @@ class Course:
         plan_digest = digest(batch.plan)
         session = self.session.decided(batch, ruled.action, judged, plan_digest)
         asks = ruled.action == "ask"
-        question = OpenQuestion(batch, judged, plan_digest) if asks and not judged.ok else None
+        question = None
+        if asks and isinstance(judged, Refused):
+            question = open_question(self.settings, batch, judged, plan_digest)
         course = replace(
             self,
             session=session,
@@ -180,6 +189,7 @@ class Course:
             plan_digest=plan_digest,
             note=ruled.note,
             questions=questions_of(batch, ruled.verdict) if asks else None,
+            expires_at=None if question is None else question.expires_at,
         )
         begins = judged.ok and ruled.action == "allow"
         return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note, begins=begins),))
@@ -209,6 +219,8 @@ class Course:
             raise OutOfPlace("/event", "no question is open: it was answered, or has lapsed")
         if asked != question.plan_digest:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
+        if event.yes and not is_unexpired(question.expires_at, as_of):
+            raise OutOfPlace("/event", "the question has expired: have the agent ask anew")
         asked_as_of = question.batch.ctx.as_of
         latest = as_of if asked_as_of is None else max(as_of, asked_as_of)
         if event.expires_at is not None and event.expires_at <= latest:
@@ -246,6 +258,14 @@ class Course:
         closed = self.session.closed(event.outputs, as_of)
         return Answered(self, closed.report, tuple(map(_outcome, closed.ended)))
 
+    def _require_new_ids(self, event: CallsEvent) -> None:
+        """Check that no result could be taken for that of another call."""
+        for at, call in enumerate(event.calls):
+            if call.id in self.session.open_calls:
+                shown = escape_name(call.id)
+                why = f"the result of call {shown} is awaited: give this one an id of its own"
+                raise OutOfPlace(f"/calls/{at}/id", why)
+
     def _require_running(self) -> None:
         if self.has_halted:
             raise OutOfPlace("/event", "the session halted at a refusal: only close is left")
@@ -269,6 +289,18 @@ def _denial(steps: Iterable[int]) -> Refused:
             for step in steps
         )
     )
+
+
+def open_question(
+    settings: GuardSettings, batch: Batch, verdict: Refused, plan_digest: str
+) -> OpenQuestion:
+    """Return the question that a batch asks: a yes to it counts while what it was asked on does."""
+    asked_at, seconds = batch.ctx.as_of, settings.question_expires_after_s
+    refs = {ref for step in batch.plan.steps for ref in step.evidence_refs or ()}
+    ends = [batch.trail.expiries[ref] for ref in refs if ref in batch.trail.expiries]
+    if seconds is not None and asked_at is not None:
+        ends.append(asked_at + timedelta(seconds=seconds))
+    return OpenQuestion(batch, verdict, plan_digest, min(ends, default=None))
 
 
 def questions_of(batch: Batch, verdict: Verified | Refused) -> tuple[Question, ...]:

@@ -10,7 +10,7 @@ Rule 4: what the guard decides by, it never hands out. What it is given, it copi
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from threading import Lock
 from typing import Any, Final
 
@@ -37,6 +37,7 @@ from harness.guard.session_events import (
     SessionEvent,
     event_of,
 )
+from harness.guard.session_time import SessionTime, WrongTime
 from harness.guard.status import SessionStatus, session_status
 from harness.log.log_errors import LogError
 from harness.policy import Policy
@@ -64,12 +65,15 @@ class Guard:
         log: GuardLog | None = None,
         clock: Clock | None = None,
         on_decision: OnDecision | None = None,
+        max_skew: timedelta | None = None,
     ) -> None:
         """Guard sessions under a policy.
 
         Args:
             log: where each ruling is recorded before it is answered.
             clock: tells the time where events do not. By default, that of this machine.
+            max_skew: how far the time that an event tells may be from the clock. By default it may
+                be any that does not go back, so that a past session can be played.
             on_decision: is given a copy of each decision after it was recorded, and before it is
                 answered. If it raises, nothing is allowed. It must not call the guard.
 
@@ -79,6 +83,7 @@ class Guard:
         self._settings: Final = detached_copy(policy).guard
         self._rules: Final = rules_of(detached_copy(policy))
         self._clock: Final[Clock] = SystemClock() if clock is None else clock
+        self._max_skew: Final = max_skew
         self._recorder: Final = RulingRecorder(log, self._clock, on_decision)
         self._lock: Final = Lock()
         self._entries: Final[dict[str, OpenSession]] = {}
@@ -123,10 +128,9 @@ class Guard:
 
     def _answer_event(self, entry: OpenSession, event: SessionEvent) -> Answered:
         """Return what an event makes of a session, once that is on record."""
-        known = entry.course.as_of if event.as_of is None else event.as_of
-        as_of = self._clock.now() if known is None else known
-        course = entry.course if known == entry.course.as_of else replace(entry.course, as_of=known)
-        answered = _apply_event(course, event, as_of, entry.marks.last)
+        time = self._time_of(event, entry.course.time)
+        course = replace(entry.course, time=time)
+        answered = _apply_event(course, event, time.at, entry.marks.last)
         self._recorder.record(answered.records, entry.marks)
         return answered
 
@@ -140,7 +144,14 @@ class Guard:
             system=event.system,
             scope=event.scope,
         )
-        self._admit(event.session, Course(self._settings, session, event.as_of), 0, Marks())
+        time = SessionTime() if event.as_of is None else self._time_of(event, SessionTime())
+        self._admit(event.session, Course(self._settings, session, time), 0, Marks())
+
+    def _time_of(self, event: SessionEvent, before: SessionTime) -> SessionTime:
+        try:
+            return before.after(event.as_of, self._clock.now(), self._max_skew)
+        except WrongTime as error:
+            raise OutOfPlace("/as_of", str(error)) from None
 
     def _admit(self, name: str, course: Course, revision: int, marks: Marks) -> None:
         with self._lock:

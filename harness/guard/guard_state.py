@@ -15,8 +15,9 @@ from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
 from evals.json_value import Text
 from evals.timestamps import Time
 from harness.canonical import canonical_bytes, digest
-from harness.guard.course import Course, OpenQuestion
+from harness.guard.course import Course, open_question
 from harness.guard.recording import Marks, state_claim
+from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
 from harness.record import Digest
 from harness.wire import InvalidInput, parse
@@ -29,9 +30,17 @@ class BegunState(Envelope):
     hash: Digest
 
 
+class ToldTime(Envelope):
+    """The last time that an event told, and what the clock said then."""
+
+    as_of: Time
+    clock: Time
+
+
 class GuardState(Envelope):
     """All that a guard knows of one session.
 
+    `as_of` is the time of its last event.
     `revision` counts how often the session was handed over, so that nobody goes on twice from one
     state. Where there is a log, `mark` is the number of its last record, `claims` are on the states
     that it went on from without a record since, and `begun` are the beginnings that have no end.
@@ -39,6 +48,7 @@ class GuardState(Envelope):
 
     session: SessionState
     as_of: Annotated[Time | None, OPTIONAL] = None
+    told: Annotated[ToldTime | None, OPTIONAL] = None
     question: Annotated[BatchState | None, OPTIONAL] = None
     asked: Count
     denied: Annotated[tuple[Text, ...], ARRAY]
@@ -55,7 +65,8 @@ def dump_course(course: Course, revision: int, marks: Marks) -> bytes:
     asked = question and running_state(RunningBatch.of(question.batch, question.verdict))
     state = GuardState(
         session=state_of(course.session),
-        as_of=course.as_of,
+        as_of=course.time.latest,
+        told=_told_time(course.time),
         question=asked,
         asked=course.asked,
         denied=tuple(sorted(key.decode() for key in course.denied)),
@@ -66,6 +77,21 @@ def dump_course(course: Course, revision: int, marks: Marks) -> bytes:
         begun=tuple(BegunState(turn=turn, hash=hash) for turn, hash in marks.begun.items()),
     )
     return canonical_bytes(state)
+
+
+def _told_time(time: SessionTime) -> ToldTime | None:
+    if time.told is None or time.read is None:
+        return None
+    return ToldTime(as_of=time.told, clock=time.read)
+
+
+def _session_time(state: GuardState) -> SessionTime:
+    told = state.told
+    if told is None:
+        return SessionTime(state.as_of)
+    if state.as_of is None or state.as_of < told.as_of:
+        raise InvalidInput("/told/as_of", "cannot go on from it: it is after the last event")
+    return SessionTime(state.as_of, told.as_of, told.clock)
 
 
 def parse_state(data: bytes) -> GuardState:
@@ -99,11 +125,11 @@ def course_of(rules: SessionRules, settings: GuardSettings, state: GuardState) -
             batch, verdict = asked_of(session, state.question, "/question")
         except ValueError as error:
             raise _refuse_state(error, "") from None
-        question = OpenQuestion(batch, verdict, digest(batch.plan))
+        question = open_question(settings, batch, verdict, digest(batch.plan))
     return Course(
         settings=settings,
         session=session,
-        as_of=state.as_of,
+        time=_session_time(state),
         question=question,
         asked=state.asked,
         denied=frozenset(key.encode() for key in state.denied),

@@ -7,7 +7,7 @@ from harness.guard.course import Answered, Course
 from harness.guard.permits import CallPermit, permit_of
 from harness.guard.recording import Marks
 from harness.guard.rulings import Ruling
-from harness.guard.session_events import CallsEvent, ResultEvent, SessionEvent
+from harness.guard.session_events import ResultEvent, SessionEvent
 
 
 class OpenSession:
@@ -25,17 +25,14 @@ class OpenSession:
     def commit(self, event: SessionEvent, answered: Answered) -> None:
         """Go on after an event: the permits of the calls that were allowed are made.
 
-        A call that is asked for again, or has ended, cannot be made by an earlier permit. Where the
-        session halts, no call can be made any more.
+        A call that has ended cannot be made by an earlier permit. Where the session halts, no call
+        can be made any more.
         """
         self.course = answered.course
         if answered.course.has_halted:
             self._withdraw_all()
         if isinstance(event, ResultEvent):
             self._withdraw(event.id)
-        if isinstance(event, CallsEvent):
-            for call in event.calls:
-                self._withdraw(call.id)
         if isinstance(answered.answer, Ruling) and answered.answer.action == "allow":
             for batch in (record.batch for record in answered.records):
                 self.permits |= {call.id: permit_of(call) for call in batch.calls}

@@ -22,7 +22,7 @@ class CallPermit(SingleUse):
         call: the id of the call.
     """
 
-    __slots__ = ("_args", "_tool", "call")
+    __slots__ = ("_args", "_missed", "_tool", "call")
 
     good_for = "one call"
 
@@ -32,6 +32,7 @@ class CallPermit(SingleUse):
         self.call: Final = call.id
         self._tool: Final = call.tool
         self._args: Final = canonical_json(dict(call.args))
+        self._missed = False
         super().__init__()
 
     def redeem(self, tool: str, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -45,9 +46,14 @@ class CallPermit(SingleUse):
         """
         self._use_up("a call is made once per ruling")
         if tool != self._tool or _bytes_or_none(args) != self._args:
+            self._missed = True
             raise PermitError("this is not the call that was allowed: ask for a ruling on it")
         made: dict[str, Any] = parse_json(self._args, len(self._args))
         return made
+
+    def give_up(self) -> bool:
+        """Withdraw the permit, and return whether the call was not made by it. Thread-safe."""
+        return self._used.acquire(blocking=False) or self._missed
 
 
 def permit_of(call: Call) -> CallPermit:

@@ -7,6 +7,7 @@ from critic.session import Action
 from evals.context import CallId, SessionId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
 from evals.json_value import Text
+from evals.timestamps import Time
 
 
 class Question(Envelope):
@@ -22,8 +23,9 @@ class Ruling(Envelope):
     """The ruling on a batch: in an `if` it is true only where the batch may run.
 
     `verdict` is what `verify` says of the batch. The action may be stricter: nobody is there to be
-    asked, a person said no. `critic_error` says that the guard itself failed: a verdict is missing,
-    nothing may run, and the session is as it was.
+    asked, a person said no. Until `expires_at`, a yes to its questions counts. `critic_error` says
+    that the guard itself failed: a verdict is missing, nothing may run, and the session is as it
+    was.
     """
 
     session: SessionId
@@ -32,6 +34,7 @@ class Ruling(Envelope):
     verdict: Annotated[VerifyVerdict | None, OPTIONAL] = None
     plan_digest: Annotated[Identifier | None, OPTIONAL] = None
     questions: Annotated[tuple[Question, ...] | None, OPTIONAL, ARRAY] = None
+    expires_at: Annotated[Time | None, OPTIONAL] = None
     note: Annotated[Text | None, OPTIONAL] = None
     critic_error: Annotated[Text | None, OPTIONAL] = None
 

@@ -40,18 +40,21 @@ class SessionStatus(NamedTuple):
         turn: how many turns there were.
         has_halted: it halted at a refusal, and only `close` is left.
         question: what a person is asked, if a question is open.
+        awaited: the ids of the calls that were allowed and have no result.
     """
 
     turn: int
     has_halted: bool
     question: PendingQuestion | None
+    awaited: frozenset[str] = frozenset()
 
 
 def session_status(course: Course) -> SessionStatus:
     """Return where a session stands. It shares nothing that the guard decides by."""
     question = course.question
     pending = None if question is None else _pending_question(course, question)
-    return SessionStatus(course.session.turn, course.has_halted, pending)
+    awaited = frozenset(course.session.open_calls)
+    return SessionStatus(course.session.turn, course.has_halted, pending, awaited)
 
 
 def _pending_question(course: Course, question: OpenQuestion) -> PendingQuestion:
@@ -63,6 +66,7 @@ def _pending_question(course: Course, question: OpenQuestion) -> PendingQuestion
         verdict=question.verdict,
         plan_digest=question.plan_digest,
         questions=questions_of(batch, question.verdict),
+        expires_at=question.expires_at,
     )
     calls = tuple(map(_requested_call, batch.calls))
     return PendingQuestion(ruling, calls, frozenset(call.id for call in question.doubted))

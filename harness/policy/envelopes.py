@@ -53,13 +53,15 @@ class GuardSettings(Envelope):
 
     `on_refusal`: the model is answered and may go on, or the run halts. `on_ask`: a person is
     asked, or nobody is there and the answer is no. `shadow` allows everything and records what
-    would have been refused. `budget` is for a whole session.
+    would have been refused. `budget` is for a whole session. A yes to a question counts for
+    `question_expires_after_s` at most, and while the evidence that it was asked on is fresh.
     """
 
     safety_mode: ApprovalMode
     on_refusal: Literal["answer", "halt"] = "answer"
     on_ask: Literal["ask", "refuse"] = "ask"
     max_questions: Count = 3
+    question_expires_after_s: Annotated[Count | None, RESTRICTION] = None
     shadow: bool = False
     budget: Annotated[RunBudget | None, RESTRICTION] = None
 
@@ -72,6 +74,7 @@ class GuardSettings(Envelope):
             on_refusal: Literal["answer", "halt"] = ...,
             on_ask: Literal["ask", "refuse"] = ...,
             max_questions: int = ...,
+            question_expires_after_s: int = ...,
             shadow: bool = ...,
             budget: RunBudget = ...,
         ) -> None: ...

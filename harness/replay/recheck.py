@@ -32,7 +32,7 @@ from harness.replay.outline import DecisionOutline, outline_of
 from harness.replay.problems import Problems
 from harness.replay.record_notes import check_claims, note_record
 from harness.replay.result import ReplayResult
-from harness.replay.session_entries import SessionEntry
+from harness.replay.session_entries import LostEntry, SessionEntry
 from harness.replay.session_facts import AnswerAlone
 from harness.rules import rules_digest
 from harness.wire import InvalidInput, build
@@ -96,7 +96,7 @@ def recheck(
         check_begun(document, record, proposal, page, problems)
     if isinstance(record, DecisionRecord) and proposal is not None:
         _compare(document, record, proposal, problems)
-    entry = _session_entry(record, proposal, problems)
+    entry = _session_entry(record, proposal, problems) if judge else None
     answer = AnswerAlone(_result(document, record, problems), entry, problems if entry else None)
     return Rechecked(answer, _next_link(document, record, before))
 
@@ -124,16 +124,19 @@ def inputs_in(
 def entry_in(document: StoredDocument, page: Page) -> SessionEntry | None:
     """Return what a record says of the session of a guard, as `recheck` does, without judging."""
     record = _decode_record(document, Problems())
-    proposal, _ = _read_proposal(document, page, Problems(), judge=True)
-    return _session_entry(record, proposal, Problems())
+    problems = Problems()
+    proposal, _ = _read_proposal(document, page, problems, judge=True)
+    return _session_entry(record, proposal, problems)
 
 
 def _session_entry(
     record: _Read | None, proposal: Proposal | None, problems: Problems
 ) -> SessionEntry | None:
-    if proposal is None or proposal.ctx.session is None:
-        return None
     if record is None or isinstance(record, DecisionOutline):
+        return None
+    if proposal is None:
+        return _lost_entry(record, problems)
+    if proposal.ctx.session is None:
         return None
     from harness.replay.session_reading import entry_of  # noqa: PLC0415 - loads all of sessions
 
@@ -143,6 +146,17 @@ def _session_entry(
         # If this code fails, the log is not to blame.
         problems.drift.append(f"the session cannot be derived here: {type(error).__name__}")
         return None
+
+
+def _lost_entry(record: LogRecord, problems: Problems) -> SessionEntry | None:
+    """Return the entry of a record whose inputs cannot be read, if it may be of a session."""
+    if isinstance(record, BegunRecord):
+        trace = record.trace_id
+    elif isinstance(record, DecisionRecord):
+        trace = record.report.trace_id
+    else:
+        return None
+    return SessionEntry(trace, 0, (), LostEntry(bool(problems.redacted)))
 
 
 def _stored_problems(document: StoredDocument, before: Link, expected: Head | None) -> Problems:

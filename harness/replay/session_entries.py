@@ -56,7 +56,13 @@ class EndEntry(NamedTuple):
     made: tuple[OwnValue, ...]
 
 
-Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry
+class LostEntry(NamedTuple):
+    """A record whose inputs cannot be read: redacted, or missing. It may be of any turn."""
+
+    is_redacted: bool
+
+
+Said: TypeAlias = RulingEntry | BeginningEntry | EndEntry | LostEntry
 
 
 class SessionEntry(NamedTuple):

@@ -2,7 +2,8 @@
 
 Rule 1: only what earlier records show is compared. A batch whose calls have not all ended on record
         may have made more known than they show.
-Rule 2: a turn that is not on record leaves the facts after it unproved: they are incomplete.
+Rule 2: a turn that is not on record leaves the facts after it unproved: they are incomplete. Where
+        a record was redacted they are redacted, unless they say less than the others show.
 Rule 3: sessions of one id, one after the other or at once, are told apart by their facts.
 Rule 4: entries come in the order of their records, wherever those were replayed.
 """
@@ -20,6 +21,7 @@ from harness.replay.session_entries import (
     BatchCall,
     BeginningEntry,
     EndEntry,
+    LostEntry,
     RulingEntry,
     SessionEntry,
 )
@@ -75,6 +77,7 @@ class SessionHistory:
         self._earlier: Callable[[], Iterable[SessionEntry]] | None = earlier
         self._lives: dict[str, list[dict[int, _Batch]]] = {}
         self._begun: dict[str, _Batch] = {}
+        self._lost: dict[str, bool] = {}  # traces with records that cannot be read: any redacted?
 
     def check(self, entry: SessionEntry, problems: Problems) -> None:
         """Compare the entry of a record with those before it, and keep what it adds.
@@ -93,6 +96,9 @@ class SessionHistory:
                 self._check_ruling(entry, entry.said, problems)
             elif isinstance(entry.said, BeginningEntry):
                 self._runs(entry, entry.said)
+            elif isinstance(entry.said, LostEntry):
+                known = self._lost.get(entry.trace, False)
+                self._lost[entry.trace] = known or entry.said.is_redacted
             else:
                 self._note_end(entry, entry.said)
         except Exception as error:
@@ -105,20 +111,32 @@ class SessionHistory:
             lives.append({})
         candidates = [life for life in lives if turn - 1 in life or turn == 1]
         if not candidates:
-            problems.incomplete.append(
-                f"turn {turn - 1} of its session is missing: its facts cannot be derived"
+            self._note_unproved(
+                entry, f"turn {turn - 1} of its session is missing: its facts", problems
             )
             return
         batch = _batch_of(entry, ruled)
         found = [(life, [*_differences(life, batch, ruled)]) for life in candidates[::-1]]
         life, different = min(found, key=lambda one: len(one[1]))
-        if different:
-            named = ", ".join(different)
+        if certain := [
+            one.name for one in different if one.is_less or entry.trace not in self._lost
+        ]:
+            named = ", ".join(certain)
             problems.contradiction(f"session facts do not follow from earlier records: {named}")
+        elif different:
+            self._note_unproved(entry, ", ".join(one.name for one in different), problems)
         if turn - 1 in life:  # only the last batch needs it
             life[turn - 1].evidence = ()
         life[turn] = batch
         del lives[:-_MOST_LIVES]
+
+    def _note_unproved(self, entry: SessionEntry, what: str, problems: Problems) -> None:
+        """Note facts that records which cannot be read may have led to."""
+        if self._lost.get(entry.trace):
+            why = "an earlier record of its session is redacted: its facts cannot be derived"
+            problems.redacted.append(why)
+        else:
+            problems.incomplete.append(f"{what} cannot be derived")
 
     def _runs(self, entry: SessionEntry, began: BeginningEntry) -> None:
         batch = self._batch(entry)
@@ -169,8 +187,17 @@ def _batch_of(entry: SessionEntry, ruled: RulingEntry) -> _Batch:
     )
 
 
-def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> Iterator[str]:
-    """Yield the names of the facts that earlier records contradict.
+class _Difference(NamedTuple):
+    """A fact that earlier records contradict; `is_less`: whatever else there was, it says less."""
+
+    name: str
+    is_less: bool
+
+
+def _differences(
+    life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry
+) -> Iterator[_Difference]:
+    """Yield the facts that earlier records contradict.
 
     An answer is judged on what was known at its question.
     """
@@ -180,36 +207,54 @@ def _differences(life: dict[int, _Batch], batch: _Batch, ruled: RulingEntry) -> 
         return
     before = life[facts.turn - 1].evidence if facts.turn > 1 else ()
     if batch.evidence[: len(before)] != before:
-        yield "evidence"
+        yield _Difference("evidence", is_less=True)
     ran = [one for turn, one in life.items() if turn < facts.turn and one.runs]
+    yield from _spent_differences(ran, spent)
     trusted = [one for one in ran if one.verified]
-    if spent is None or spent.steps != sum(len(batch.calls) for batch in ran):
-        yield "spent.steps"
-    elif not _is_between(
-        _spent_calls(ran, certain=True), _digests(spent), _spent_calls(ran, certain=False)
-    ):
-        yield "spent.calls"
-    if facts.sent != (tuple(sent for one in ran for sent in one.sent) or None):
-        yield "sent"
+    sent = tuple(sent for one in ran for sent in one.sent) or None
+    if facts.sent != sent:
+        yield _Difference("sent", is_less=not _is_within(sent or (), facts.sent or ()))
     # Of a batch whose calls have not all ended, what they made may be known already.
-    made = {repr(value) for one in trusted for value in one.made}
-    known = {*map(repr, facts.own or ())}
-    if not made <= known or (all(one.ended for one in trusted) and known != made):
-        yield "own"
-    if not _is_between(
-        _completed_tools(trusted, certain=True),
-        facts.ran or (),
-        _completed_tools(trusted, certain=False),
-    ):
-        yield "ran"
-    if facts.approved != (_each_once(value for one in ran for value in one.approved) or None):
-        yield "approved"
-    if facts.waived != (_each_once(value for one in ran for value in one.waived) or None):
-        yield "waived"
+    made = [value for one in trusted for value in one.made]
+    if not _is_within(made, facts.own or ()):
+        yield _Difference("own", is_less=True)
+    elif all(one.ended for one in trusted) and not _is_within(facts.own or (), made):
+        yield _Difference("own", is_less=False)
+    certain_tools, tools = (_completed_tools(trusted, certain=one) for one in (True, False))
+    yield from _outside("ran", certain_tools, facts.ran or (), tools)
+    for name, given in (("approved", facts.approved), ("waived", facts.waived)):
+        values = _each_once(value for one in ran for value in getattr(one, name)) or None
+        if given != values:
+            yield _Difference(name, is_less=not _is_within(values or (), given or ()))
 
 
-def _is_between(least: Iterable[object], given: Iterable[object], most: Iterable[object]) -> bool:
-    return {*map(repr, least)} <= {*map(repr, given)} <= {*map(repr, most)}
+def _spent_differences(ran: list[_Batch], spent: Spent | None) -> Iterator[_Difference]:
+    steps = sum(len(batch.calls) for batch in ran)
+    if spent is None or spent.steps is None or spent.steps < steps:
+        yield _Difference("spent.steps", is_less=True)
+        return
+    certain, possible = (_spent_calls(ran, certain=one) for one in (True, False))
+    calls = [*_outside("spent.calls", certain, _digests(spent), possible)]
+    if spent.steps > steps:
+        yield _Difference("spent.steps", is_less=False)
+        yield from (one for one in calls if one.is_less)
+    else:
+        yield from calls
+
+
+def _outside(
+    name: str, least: Iterable[object], given: Iterable[object], most: Iterable[object]
+) -> Iterator[_Difference]:
+    """Yield what is different about values that are less than some, or more than others."""
+    kept = [*given]
+    if not _is_within(least, kept):
+        yield _Difference(name, is_less=True)
+    elif not _is_within(kept, most):
+        yield _Difference(name, is_less=False)
+
+
+def _is_within(some: Iterable[object], others: Iterable[object]) -> bool:
+    return {*map(repr, some)} <= {*map(repr, others)}
 
 
 def _each_once(values: Iterable[object]) -> tuple[object, ...]:

@@ -134,7 +134,12 @@ class SessionEndpoint:
         self._sessions: Guard | None = None
         self._guard: AsyncGuard | None = None
         if settings.policy is not None:
-            guard = Guard(settings.policy, log=settings.log, clock=settings.clock)
+            guard = Guard(
+                settings.policy,
+                log=settings.log,
+                clock=settings.clock,
+                max_skew=settings.max_skew,
+            )
             self._sessions, self._guard = guard, AsyncGuard(guard, threads=_THREADS)
             context.metrics.sessions.set_function(lambda: guard.open_sessions)
         limits = settings.limits

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -35,6 +36,7 @@ class ServiceSettings:
     Attributes:
         policy: what sessions are judged by, and documents that leave it out.
         log: where each decision is recorded before it is answered.
+        max_skew: how far the time that an event tells may be from the clock; None is any.
         tokens: who may ask; None is everybody who can connect.
         loopback_only: requests that name another host are refused: a page that a browser shows
             could have its name point to this machine.
@@ -47,6 +49,7 @@ class ServiceSettings:
     policy: Policy | None = None
     log: SqlDecisionLog | GuardLog | None = None
     clock: Clock = field(default_factory=SystemClock)
+    max_skew: timedelta | None = None
     tokens: BearerTokens | None = None
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     loopback_only: bool = True

@@ -19,7 +19,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
-from harness.testing._seams import approval_laws, call_laws
+from harness.testing._seams import approval_laws, call_laws, two_scenes
 from harness.testing._seams.scene import HELPER, LAST_WORDS, Scene, ScriptedTurn, Trace
 from harness.testing._seams.stage import Play, SeamBroken, Stage
 
@@ -41,6 +41,7 @@ SEAM_FEATURES: Final = (
     "streaming",
     "unreadable arguments",
     "calls with one id",
+    "ids that come again",
     "rewritten arguments",
     "sub-agents",
     "approval",
@@ -57,6 +58,7 @@ class _Law(NamedTuple):
 
 
 _ASKS: Final = ("approval",)
+_AGAIN: Final = ("ids that come again",)
 _LAWS: Final[dict[str, _Law]] = {
     law.check.__name__: law
     for law in (
@@ -92,6 +94,13 @@ _LAWS: Final[dict[str, _Law]] = {
             approval_laws.rewritten_arguments_are_not_approved,
             (*_ASKS, "rewritten arguments"),
         ),
+        _Law(two_scenes.two_sessions_are_answered_as_each_alone),
+        _Law(two_scenes.an_answer_counts_in_its_session, _ASKS),
+        _Law(two_scenes.sub_agents_of_two_sessions_are_apart, ("sub-agents",)),
+        _Law(two_scenes.renamed_calls_are_answered_the_same),
+        _Law(two_scenes.ids_that_come_again_change_nothing, _AGAIN),
+        _Law(two_scenes.an_answer_to_an_id_is_to_one_call, (*_ASKS, *_AGAIN)),
+        _Law(two_scenes.a_yes_to_an_id_runs_no_later_call, _ASKS),
     )
 }
 _STREAMED: Final = " streamed"

@@ -8,6 +8,7 @@ from functools import cache
 
 import pytest
 
+from tests.assurance.layers.planted import files_of_tests, nearest
 from tests.assurance.planted.bug import HOLES, Bug, Misplanted, planted, slip
 from tests.assurance.planted.bugs import BUGS
 from tests.support.paths import ROOT
@@ -33,6 +34,7 @@ def test_bug_has_its_place(bug: Bug) -> None:
     for file, text in changed.items():
         assert file.startswith(PLANTED_IN)
         assert ast.dump(ast.parse(text)) != dumped(file)
+    assert all((ROOT / found).exists() for found in (*nearest(bug), *files_of_tests(bug)))
     assert bug.breaks
     assert "\n" not in bug.breaks
     assert bug.hole in {"", *HOLES}

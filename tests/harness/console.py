@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
-from harness.cli import main
+from harness import cli
 from tests.support.paths import ROOT
 
 
@@ -31,14 +32,18 @@ class Said(NamedTuple):
 Critic = Callable[..., Said]
 
 
+_parser = cache(cli.build_parser)  # a process of its own builds it once, too
+
+
 def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Critic:
     """Run `critic` within this process. `stdin` are the bytes of its standard input."""
+    monkeypatch.setattr(cli, "build_parser", _parser)
 
     def critic(*args: str | Path, stdin: bytes = b"") -> Said:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         capsys.readouterr()
         try:
-            status = main([str(arg) for arg in args])
+            status = cli.main([str(arg) for arg in args])
         except SystemExit as ended:  # how argparse ends on --help and on misuse
             status = int(ended.code or 0)
         return Said(status, *capsys.readouterr())

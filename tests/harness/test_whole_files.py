@@ -329,6 +329,26 @@ def test_a_new_file_has_the_rights_that_were_asked_for(tmp_path: Path, mode: int
     assert S_IMODE((tmp_path / "file").stat().st_mode) == mode & ~0o027
 
 
+@pytest.mark.parametrize("before", [None, 0o600, 0o400, 0o644, 0o666, 0o777])
+def test_a_private_file_is_closed_to_others_also_where_the_one_before_was_not(
+    tmp_path: Path, before: int | None
+) -> None:
+    path = tmp_path / "file"
+    if before is not None:
+        path.write_bytes(b"x")
+        path.chmod(before)
+    seen = set[int]()
+
+    def pieces() -> Iterator[bytes]:
+        (written,) = (one for one in tmp_path.iterdir() if one != path)
+        seen.add(S_IMODE(written.stat().st_mode))
+        yield b"secret"
+
+    replace_file(path, pieces(), private=True)
+    rights = 0o600 if before is None else before & 0o700
+    assert {S_IMODE(path.stat().st_mode), *seen} == {rights}
+
+
 def test_what_is_written_is_never_open_to_more_than_the_file_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

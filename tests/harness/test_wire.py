@@ -15,6 +15,7 @@ from harness.wire import (
     InvalidInput,
     build,
     parse,
+    parse_finite_json,
     parse_json,
     verify_bytes,
 )
@@ -226,6 +227,17 @@ def test_the_limit_is_32_mib_unless_told_otherwise() -> None:
     assert parse_json(padded) == {}
     error = refused(padded + b" ")
     assert error.message == "33554433 bytes is over the limit of 33554432 bytes"
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e400", "1e999999999", "9" * 400 + ".5"])
+@pytest.mark.parametrize(("around", "place"), [("%s", ""), ('{"a/b": [1, %s]}', "/a~1b/1")])
+def test_a_number_beyond_all_floats_is_in_no_value_that_is_shown(
+    number: str, around: str, place: str
+) -> None:
+    with pytest.raises(InvalidInput, match="not strict JSON: a number is beyond") as caught:
+        parse_finite_json((around % number).encode())
+    assert caught.value.path == place
+    assert parse_finite_json((around % "1e308").encode()) == json.loads(around % "1e308")
 
 
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "1e999999999"])

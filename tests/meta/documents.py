@@ -71,10 +71,10 @@ def furnish(page: Path, folder: Path) -> Path:
 def environment(folder: Path) -> dict[str, str]:
     """Return the environment of a user who has this interpreter's scripts on the path.
 
-    What a program keeps for its user, such as sessions of the code loop, goes below `folder`. Laws
-    try few examples: see `tests.meta.beside`.
+    What a program keeps for its user, such as settings of agents and sessions of the code loop,
+    goes below `folder`. Laws try few examples: see `tests.meta.beside`.
     """
-    dropped = ("PYTEST", "COV", "HYPOTHESIS")
+    dropped = ("PYTEST", "COV", "HYPOTHESIS", "CLAUDE_CONFIG_DIR", "CODEX_HOME")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
     scripts = Path(sys.executable).parent
     git = {
@@ -82,7 +82,9 @@ def environment(folder: Path) -> dict[str, str]:
         for who in ("AUTHOR", "COMMITTER")
         for what in ("NAME", "EMAIL")
     }
-    user = {"XDG_DATA_HOME": str(folder / ".user"), "COLUMNS": "100"}
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    user = {"HOME": str(home), "XDG_DATA_HOME": str(folder / ".user"), "COLUMNS": "100"}
     paths = {
         "PATH": os.pathsep.join([str(scripts), kept["PATH"]]),
         "PYTHONPATH": os.pathsep.join(filter(None, [str(_BESIDE), kept.get("PYTHONPATH")])),

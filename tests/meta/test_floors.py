@@ -46,7 +46,7 @@ PURE = words("""
     harness.loops.code.critic_decision harness.loops.code.prompt harness.loops.code.review
     harness.guard.course harness.guard.session_events harness.guard.permits
     harness.single_use harness.guard.guard_rules harness.guard.rulings
-    harness.guard.guard_state harness.guard.status
+    harness.guard.guard_state harness.guard.status harness.guard.session_time
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
     harness.policy.analysis.policy_lint harness.policy.schema_lint harness.policy.schema_faults

@@ -14,7 +14,7 @@ from harness.cli import build_parser
 from tests.assurance.table import PAGE, kept_figures, rendered, shown, summary
 from tests.assurance.table import README as README_PATH
 from tests.support.drawn import draws
-from tests.support.effort import IN_FULL, NOT_YET_IN_FULL
+from tests.support.effort import IN_FULL, LEFT_TO_CI
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -87,10 +87,20 @@ def test_ci_runs_exactly_the_test_command() -> None:
     assert command in script.splitlines()
 
 
-def test_ci_runs_in_full_what_the_test_command_does_not() -> None:
-    for page, options in ((".ci/run", NOT_YET_IN_FULL), (".github/CONTRIBUTING.md", IN_FULL)):
+def test_ci_tries_what_the_test_command_does_not_and_each_week_all() -> None:
+    pages = (
+        (".ci/run", LEFT_TO_CI),
+        (".ci/weekly", IN_FULL),
+        (".github/CONTRIBUTING.md", IN_FULL),
+    )
+    for page, options in pages:
         command = shlex.join([".venv/bin/python", "-m", "pytest", *options])
         assert command in (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_each_week_every_layer_of_the_assurance_is_run_in_full() -> None:
+    script = (ROOT / ".ci" / "weekly").read_text(encoding="utf-8").splitlines()
+    assert ".venv/bin/python -m tests.assurance --dry" in script
 
 
 def test_what_may_draw_is_known_however_it_comes_to_draw() -> None:

@@ -1,8 +1,8 @@
-"""How much a run of the tests tries: by default a quarter of the examples, and no slow test.
+"""How much a run of the tests tries: by default an eighth of the examples, and no slow test.
 
 A test that may draw examples can be selected as `drawn`: the default run tries less of it.
 
-See decision 0058.
+See decisions 0058, 0070 and 0069.
 """
 
 from collections.abc import Iterable
@@ -16,10 +16,11 @@ EVERY_TEST: Final = ("-m", "")
 _ALL_EXAMPLES: Final = "--hypothesis-profile=full"
 IN_FULL: Final = (*EVERY_TEST, _ALL_EXAMPLES)
 """Options of pytest that also draw all examples."""
-NOT_YET_IN_FULL: Final = ("-m", "slow or drawn", _ALL_EXAMPLES)
+LEFT_TO_CI: Final = ("-m", "slow or drawn", "--hypothesis-profile=quarter")
 """Options of pytest for what the default run leaves out, or tries less of."""
 
-_PROFILES: Final = {"quarter": 25, "full": 100}
+_PROFILES: Final = {"eighth": 12, "quarter": 25, "full": 100}
+_FEW: Final = 10
 
 
 def register_profiles() -> None:
@@ -29,8 +30,8 @@ def register_profiles() -> None:
 
 
 def examples(most: int) -> int:
-    """Return the share of `most` that the profile in use draws, at least 1."""
-    return max(1, most * settings().max_examples // 100)
+    """Return the share of `most` that the profile in use draws, but of a few a quarter."""
+    return max(1, min(most // 4, _FEW), most * settings().max_examples // 100)
 
 
 def sampled(values: Iterable[Any], *, one_in: int) -> list[Any]:

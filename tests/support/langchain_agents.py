@@ -3,7 +3,8 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, Final
 
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.callbacks import BaseCallbackHandler
@@ -101,6 +102,25 @@ class Rewrites(AgentMiddleware[Any]):
         return request.override(tool_call={**call, "args": dict(args)})
 
 
+class ModelOnStage(ScriptedModel):
+    """The model of an agent that plays several scenes: it answers as that of the one on stage."""
+
+    messages: list[AIMessage] = []  # noqa: RUF012 - a field of pydantic
+    is_outer: bool = False
+
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> "ScriptedModel":
+        self._of_scene().bind_tools(tools)
+        return self
+
+    def _answer(self, messages: list[BaseMessage]) -> AIMessage:
+        return self._of_scene()._answer(messages)
+
+    def _of_scene(self) -> ScriptedModel:
+        player = _PLAYER.get()
+        player.scene.pause()
+        return player.outer if self.is_outer else player.model
+
+
 class Player:
     """Plays one scene of the contract, in this thread or in an event loop."""
 
@@ -108,34 +128,41 @@ class Player:
         self.scene, self.is_async = scene, is_async
         turns = [asks_for(*turn.calls, text=turn.text) for turn in scene.turns]
         self.model = ScriptedModel(messages=[*turns, bye()])
+        self.outer = ScriptedModel(
+            messages=[asks_for(AskedCall("c1", HELPER, {"task": "do"})), bye()]
+        )
         self.saver = InMemorySaver()
+        self.thread: Any = {"configurable": {"thread_id": scene.session}}
 
     def play(self) -> Trace:
+        _PLAYER.set(self)
         try:
-            agent: Any = self.agent(self.scene.guard)
+            agent: Any = self.scene.share(lambda: self.agent(self.scene.guard))
             given: Any = {"messages": self.scene.request}
             while (asks := self.asked(agent, given)) is not None:
                 answer = self.answer(asks)
                 if answer is None:
                     return self.trace(None)
-                agent, given = self.agent(self.guard_of_answer()), Command(resume=answer)
+                given = Command(resume=answer)
+                if self.scene.shared is None:
+                    agent = self.agent(self.guard_of_answer())
         except Exception as error:
             return Trace(self.told, ended=error)
-        return self.trace(agent.get_state(THREAD).values["messages"][-1])
+        return self.trace(agent.get_state(self.thread).values["messages"][-1])
 
     def agent(self, guard: Guard) -> Any:
         tools, middleware = list(self.scene.tools.values()), [Rewrites(self.scene.rewrites)]
         if not self.scene.has_sub_agent:
             return guarded_agent(
-                self.model, tools, guard=guard, middleware=middleware, checkpointer=self.saver
+                ModelOnStage(), tools, guard=guard, middleware=middleware, checkpointer=self.saver
             )
-        inner = guarded_agent(self.model, tools, guard=guard, middleware=middleware)
+        inner = guarded_agent(ModelOnStage(), tools, guard=guard, middleware=middleware)
 
         def ask_helper(task: str) -> str:
             """Ask a sub-agent."""
             return str(inner.invoke({"messages": task})["messages"][-1].text)
 
-        outer = ScriptedModel(messages=[asks_for(AskedCall("c1", HELPER, {"task": "do"})), bye()])
+        outer = ModelOnStage(is_outer=True)
         return guarded_agent(outer, [ask_helper], guard=guard, checkpointer=self.saver)
 
     def asked(self, agent: Any, given: Any) -> Any:
@@ -143,17 +170,17 @@ class Player:
         if self.is_async:
             asyncio.run(self.run_async(agent, given))
         elif self.scene.streams:
-            deque(agent.stream(given, THREAD, stream_mode=["updates", "messages"]), maxlen=0)
+            deque(agent.stream(given, self.thread, stream_mode=["updates", "messages"]), maxlen=0)
         else:
-            agent.invoke(given, THREAD)
-        interrupts = agent.get_state(THREAD).interrupts
+            agent.invoke(given, self.thread)
+        interrupts = agent.get_state(self.thread).interrupts
         return interrupts[0].value if interrupts else None
 
     async def run_async(self, agent: Any, given: Any) -> None:
         if not self.scene.streams:
-            await agent.ainvoke(given, THREAD)
+            await agent.ainvoke(given, self.thread)
             return
-        async for _ in agent.astream(given, THREAD, stream_mode=["updates", "messages"]):
+        async for _ in agent.astream(given, self.thread, stream_mode=["updates", "messages"]):
             pass
 
     def answer(self, asks: Any) -> Any:
@@ -181,6 +208,9 @@ class Player:
     def trace(self, last: Any) -> Trace:
         said = str(last.text) if isinstance(last, AIMessage) else None
         return Trace(self.told, said, shown=frozenset(self.model.shown))
+
+
+_PLAYER: Final[ContextVar[Player]] = ContextVar("player")
 
 
 def play(scene: Scene) -> Trace:

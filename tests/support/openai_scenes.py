@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from agents import Agent, RunConfig, RunHooks, Runner, RunState, Tool, function_tool
+from agents import Agent, Model, RunConfig, RunHooks, Runner, RunState, Tool, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
 from harness.integrations.openai import guarded, guarding
@@ -57,6 +58,24 @@ def told(model: ScriptedModel) -> dict[str, str]:
     }
 
 
+class ModelOnStage(Model):
+    """The model of an agent that plays several scenes: it answers as that of the one on stage."""
+
+    def __init__(self, *, is_outer: bool = False) -> None:
+        self.is_outer = is_outer
+
+    async def get_response(self, *given: Any, **named: Any) -> Any:
+        return await self.of_scene().get_response(*given, **named)
+
+    def stream_response(self, *given: Any, **named: Any) -> Any:
+        return self.of_scene().stream_response(*given, **named)
+
+    def of_scene(self) -> ScriptedModel:
+        player = _PLAYER.get()
+        player.scene.pause()
+        return player.outer if self.is_outer else player.model
+
+
 @dataclass
 class Player:
     """Plays one scene. The models go on where they were if the agents are made anew."""
@@ -67,14 +86,16 @@ class Player:
 
     def agent(self) -> Any:
         tools: list[Tool] = [function_tool(one) for one in self.scene.tools.values()]
-        agent = guarded(Agent("worker", tools=tools, model=self.model))
+        agent = guarded(Agent("worker", tools=tools, model=ModelOnStage()))
         if not self.scene.has_sub_agent:
             return agent
         helper = agent.as_tool(HELPER, "Have it done", parameters=Task)
-        return guarded(Agent("boss", tools=[helper], model=self.outer))
+        return guarded(Agent("boss", tools=[helper], model=ModelOnStage(is_outer=True)))
 
     async def run(self) -> Trace:
-        session, agent = GuardedSession(self.scene.guard, self.scene.session), self.agent()
+        _PLAYER.set(self)
+        session = GuardedSession(self.scene.guard, self.scene.session)
+        agent = self.scene.share(self.agent)
         try:
             session.began(self.scene.request)
             result = await self.ran(agent, session, self.scene.request)
@@ -121,6 +142,9 @@ class Player:
     def shown(self) -> frozenset[str]:
         first = self.model.first_call
         return frozenset(tool.name for tool in first.tools) if first else frozenset()
+
+
+_PLAYER: Final[ContextVar[Player]] = ContextVar("player")
 
 
 def play(scene: Scene) -> Trace:

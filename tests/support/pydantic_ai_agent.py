@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
@@ -136,6 +137,20 @@ async def handled(agent: Agent[Any, Any], prompt: str | None, **how: Any) -> Age
     return await agent.run(prompt, event_stream_handler=drain, **how)
 
 
+class ScriptOnStage(Script):
+    """The model of an agent that plays several scenes: it answers as that of the one on stage."""
+
+    def __init__(self, *, is_inner: bool) -> None:
+        super().__init__(())
+        self.is_inner = is_inner
+
+    @override
+    def turn(self, messages: list[ModelMessage], info: AgentInfo) -> ScriptedTurn:
+        player = _PLAYER.get()
+        player.scene.pause()
+        return (player.inner if self.is_inner else player.script).turn(messages, info)
+
+
 class ScenePlayer:
     """Plays one scene."""
 
@@ -143,6 +158,7 @@ class ScenePlayer:
         self.scene, self.running = scene, running
         self.told: dict[str, str] = {}
         self.script = Script((OUTER,) if scene.has_sub_agent else scene.turns)
+        self.inner = Script(scene.turns)
 
     def agent(self, guard: Guard) -> Agent[Any, Any]:
         tools = [self.ask_helper] if self.scene.has_sub_agent else [*self.scene.tools.values()]
@@ -151,16 +167,18 @@ class ScenePlayer:
     def _agent(self, guard: Guard, script: Script, tools: Sequence[Any]) -> Agent[Any, Any]:
         capabilities = [GuardCapability(guard, approver="ada"), Rewriter(self.scene.rewrites)]
         output: Any = [str, DeferredToolRequests]
-        return Agent(script.model, tools=tools, capabilities=capabilities, output_type=output)
+        model = ScriptOnStage(is_inner=script is not self.script).model
+        return Agent(model, tools=tools, capabilities=capabilities, output_type=output)
 
     async def ask_helper(self, task: str) -> str:
         tools = [*self.scene.tools.values()]
-        inner = self._agent(self.scene.guard, Script(self.scene.turns), tools)
+        inner = self._agent(self.scene.guard, self.inner, tools)
         result = await self.running(inner, task)
-        self.told |= told_of(result.all_messages())
+        _PLAYER.get().told |= told_of(result.all_messages())
         return "helped"
 
     async def play(self) -> Trace:
+        _PLAYER.set(self)
         try:
             said = await self.said()
         except Exception as error:
@@ -168,7 +186,8 @@ class ScenePlayer:
         return Trace(self.told, said, shown=self.script.shown or frozenset())
 
     async def said(self) -> str | None:
-        agent, scene = self.agent(self.scene.guard), self.scene
+        scene = self.scene
+        agent = scene.share(lambda: self.agent(scene.guard))
         result = await self.running(agent, scene.request, conversation_id=scene.session)
         for _ in range(MOST_QUESTIONS):
             self.told |= told_of(result.all_messages())
@@ -200,6 +219,9 @@ class ScenePlayer:
                 for name, digest in digests.items()
             },
         )
+
+
+_PLAYER: Final[ContextVar[ScenePlayer]] = ContextVar("player")
 
 
 def _approval(reply: CallReply) -> ToolApproved | ToolDenied:

@@ -13,12 +13,25 @@ from harness.testing.seams import HELPER, LAST_WORDS, Scene, ScriptedTurn, Trace
 OUTER = ScriptedTurn((AskedCall("c1", HELPER, {"task": "do it"}),))
 
 
+class Office:
+    """The object that holds the sessions of all runs."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, GuardedSession] = {}
+
+    def session(self, scene: Scene) -> GuardedSession:
+        return self.sessions.setdefault(scene.session, GuardedSession(scene.guard, scene.session))
+
+
 class TinyAgent:
     """An agent that asks for the calls of a scene, turn by turn."""
 
+    office = Office
+
     def __init__(self, scene: Scene, *, is_sub_agent: bool = False) -> None:
         self.scene = scene
-        self.session = GuardedSession(scene.guard, scene.session)
+        self.held = scene.share(self.office)
+        self.session = self.held.session(scene)
         self.told: dict[str, str] = {}
         self.is_outer = scene.has_sub_agent and not is_sub_agent
 
@@ -47,6 +60,7 @@ class TinyAgent:
 
     def turn(self, calls: tuple[AskedCall, ...]) -> bool:
         """Make the calls of a turn, and return False where it waits for a person."""
+        self.scene.pause()
         ruling = self.halting(self.session.rule(calls))
         if ruling.action == "ask":
             answered = self.asked(ruling, calls)

@@ -27,7 +27,7 @@ from harness.record import INPUT_NAMES, Head, RawRecord, sha256
 from harness.record.integrity import StoredDocument
 from harness.record.parts import pieces_of, reference, references
 from harness.replay.engine import Replayer, replay
-from harness.wire import parse_json
+from harness.wire import parse_finite_json, parse_json
 
 _BATCH: Final = 200  # rows in one transaction
 _WANTED: Final = re.compile(r"([1-9][0-9]{0,17}):((?:/[^/]*)+)")
@@ -181,7 +181,7 @@ def _read_documents(log: SqlDecisionLog, start: int | None, most: int) -> list[S
 def _parse_body(body: bytes | None, value: ValueInRecord) -> Any:
     if body is None:
         raise UsageError(f"{value}: a part of it was redacted before")
-    return parse_json(body, len(body))
+    return parse_finite_json(body, len(body))
 
 
 def _value_at(document: Any, path: Sequence[str], value: ValueInRecord) -> Any:

@@ -49,7 +49,7 @@ class Cosigner:
                 if departure := _departure(last, given.checkpoint, proof):
                     return departure
             signed = cosign(given, self._key, self._name, moment)
-            replace_file(self._seen, signed.note.note_text().encode(), mode=0o600)
+            replace_file(self._seen, signed.note.note_text().encode(), private=True)
         return signed
 
     def _last_checkpoint(self) -> Checkpoint | None:

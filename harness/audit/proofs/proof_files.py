@@ -27,7 +27,7 @@ from harness.audit.proofs.notes import (
 )
 from harness.record import RawRecord
 from harness.record.integrity import StoredDocument, is_digest, read_text_of
-from harness.wire import parse_json
+from harness.wire import parse_finite_json
 
 INCLUSION: Final = "c2sp.org/tlog-proof@v1"
 """The first line of a proof that a record is in a log."""
@@ -67,7 +67,7 @@ class ProofFile(NamedTuple):
     def show_record(self) -> object:
         """Return the record as JSON; of a redacted one its hash."""
         data = self.record
-        return parse_json(data, len(data)) if data[:1] == b"{" else data.decode()
+        return parse_finite_json(data, len(data)) if data[:1] == b"{" else data.decode()
 
     def checkpoint(self, where: str) -> Checkpoint:
         """Return the checkpoint that it leads to. Nothing says that anybody signed it.

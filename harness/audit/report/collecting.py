@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from typing import Any, Final
 
+from evals.json_value import SAFE_INTEGER
 from harness.audit.report.details import Questions, opened_record
 from harness.audit.report.parsed_inputs import InputsOfRecords
 from harness.audit.report.record_rows import (
@@ -149,7 +150,7 @@ def collect(log: SqlDecisionLog, last: int, most_bytes: int) -> Collected:
     inputs = InputsOfRecords(log)
     rows = _shown_rows(log, found)
     while page := list(islice(rows, _PAGE)):
-        read = [(raw, _read(raw)) for raw in page]
+        read = [(raw, _read_row(raw)) for raw in page]
         inputs.fetch(one.inputs for _, one in read if isinstance(one, DecisionRecord | BegunRecord))
         for raw, record in read:
             while gaps and gaps[0].first < raw.seq:
@@ -179,8 +180,10 @@ def _checked_of(result: ReplayResult) -> Checked:
     return Checked(result.status, result.reasons)
 
 
-def _read(raw: RawRecord) -> LogRecord | str:
+def _read_row(raw: RawRecord) -> LogRecord | str:
     """Return the record, or why it cannot be read."""
+    if not 1 <= raw.seq <= SAFE_INTEGER:
+        return f"it is kept under {raw.seq}, which is the number of no record"
     try:
         return read_record(raw.body)
     except InvalidInput as error:

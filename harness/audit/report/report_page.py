@@ -12,6 +12,7 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
@@ -164,15 +165,25 @@ def render_page(found: Collected, name: str) -> Iterator[str]:
         raise UsageError(
             "the page needs one more library: pip install 'plan-critic[report]'"
         ) from None
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
     # Ours, or JSON without any character of markup: the only texts that are not escaped.
     own = {"css": _style(), "js": _file("page.js")} | _data(found)
     safe = {part: Markup(text) for part, text in own.items()}  # noqa: S704
     blocks = ((id_, Markup(text)) for id_, text in found.details.blocks())  # noqa: S704
-    template = environment.from_string(_file("page.html"))
-    return template.generate(**_facts(found, name), **safe, blocks=blocks, policy=_content_policy())
+    template = _template_of(jinja2)
+    facts = _facts(found, name)
+    pieces: Iterator[str] = template.generate(
+        **facts, **safe, blocks=blocks, policy=_content_policy()
+    )
+    return pieces
+
+
+@cache
+def _template_of(jinja2: Any) -> Any:
+    """Return the template of the page. To compile it takes longer than to render a short log."""
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_file("page.html"))
 
 
 def _file(name: str) -> str:

@@ -9,6 +9,7 @@ AGENTS: Final = {
     "claude-code": "Claude Code",
     "codex": "Codex",
     "gemini": "Gemini CLI",
+    "qwen-code": "Qwen Code",
     "cursor": "Cursor",
 }
 """What can be asked for by name, and how people call it."""
@@ -17,10 +18,11 @@ _EXITS: Final = (
     "Exit status: 0 answered on standard output; 2 refused, with the reason on standard error."
 )
 _INSTALL_EXITS: Final = "Exit status: 0 installed; 2 nothing was written."
+_CHECK_EXITS: Final = "Exit status: 0 guarded; 1 not guarded; 2 some input is invalid."
 
 
 def add_hook(commands: Commands) -> None:
-    """Add `critic hook AGENT` and `critic hook install AGENT`."""
+    """Add `critic hook AGENT`, and `install` and `check` for an agent."""
     hook = add_command(commands, "hook", _EXITS)
     actions = hook.add_subparsers(dest="action", metavar="AGENT", required=True)
     for name, title in AGENTS.items():
@@ -28,22 +30,36 @@ def add_hook(commands: Commands) -> None:
     install = add(actions, "install", "write the settings of an agent", _INSTALL_EXITS)
     install.add_argument("agent", metavar="AGENT", choices=AGENTS, help=", ".join(AGENTS))
     install.add_argument(
-        "--project", metavar="DIR", default=".", help="the project (default: this folder)"
+        "--project",
+        metavar="DIR",
+        help="install in the settings of a folder instead of those of the user. Some agents read "
+        "them only where they are started in that very folder, or once it is trusted",
     )
     install.add_argument(
         "--policy",
         metavar="FILE",
         help="what calls are judged by; written with the tools of the agent if it does not exist "
-        "(default: .critic/AGENT.toml in the project)",
+        "(default: .critic/AGENT.toml in the home folder, or in that of --project)",
     )
-    _add_places(install)
+    check = add(
+        actions, "check", "say whether an agent would run the hook, and why not", _CHECK_EXITS
+    )
+    check.add_argument("agent", metavar="AGENT", choices=AGENTS, help=", ".join(AGENTS))
+    check.add_argument(
+        "folder", metavar="FOLDER", nargs="?", default=".", help="where it starts (default: here)"
+    )
+    _add_places(install, log=" (default: audit.db in that folder)")
 
 
 def _add_agent(actions: Commands, name: str, title: str) -> None:
     agent = add(actions, name, f"answer one hook event of {title} on standard input", _EXITS)
     agent.add_argument(
-        "--policy", required=True, metavar="FILE", help="what the calls are judged by"
+        "--options",
+        metavar="FILE",
+        help="the file with the options, as `critic hook install` writes it (default: "
+        "~/.critic/hook.toml). It stands for all that follow but --event",
     )
+    agent.add_argument("--policy", metavar="FILE", help="what the calls are judged by")
     _add_places(agent)
     agent.add_argument(
         "--scope",
@@ -70,14 +86,16 @@ def _add_agent(actions: Commands, name: str, title: str) -> None:
     )
 
 
-def _add_places(parser: argparse.ArgumentParser) -> None:
+def _add_places(parser: argparse.ArgumentParser, log: str = "") -> None:
     parser.add_argument(
         "--state",
         metavar="DIR",
         help="where sessions are kept, for this user alone (default: .critic/sessions beside the "
         "policy)",
     )
-    parser.add_argument("--log", help="decision log to append each ruling to, made if missing")
+    parser.add_argument(
+        "--log", help=f"decision log to append each ruling to, made if missing{log}"
+    )
     parser.add_argument(
         "--socket",
         metavar="PATH",

@@ -1,13 +1,17 @@
-"""`critic hook`: answer one event of a command-line agent; whatever fails is a refusal."""
+"""`critic hook`: answer one event of a command-line agent; whatever fails is a refusal.
+
+Rule 1: options are those of the command line, where it names a policy, or else those of a file.
+"""
 
 import argparse
 import gc
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from harness.commands.exit_status import EXIT_OK
+from harness.commands.exit_status import EXIT_OK, EXIT_REFUSED
 from harness.errors import UsageError, escape_text
 from harness.integrations.hooks.dialect import HookAnswer
 from harness.integrations.hooks.dialects import DIALECTS
@@ -17,7 +21,18 @@ def run(args: argparse.Namespace) -> int:
     """Answer the event, or write the settings of an agent."""
     if args.action == "install":
         return _install(args)
-    if (status := _ask_service(args)) is not None:
+    if args.action == "check":
+        return _check(args)
+    try:
+        client: Any = import_module("plan_critic_entry.hook_client")
+    except ImportError:  # a checkout without its entry
+        return _answer(args, None)
+    with client.time_limit():
+        return _answer(args, client)
+
+
+def _answer(args: argparse.Namespace, client: Any) -> int:
+    if (status := _ask_service(args, client)) is not None:
         return status
     was_enabled = gc.isenabled()
     gc.disable()  # a tenth of the time of a short process, which is over before it pays
@@ -32,15 +47,12 @@ def run(args: argparse.Namespace) -> int:
     return answer.status
 
 
-def _ask_service(args: argparse.Namespace) -> int | None:
+def _ask_service(args: argparse.Namespace, client: Any) -> int | None:
     """Have a service answer, and return the exit status. The script `critic` has tried already."""
-    if args.socket is None:
+    if client is None or (args.socket is None and args.policy is not None):
         return None
-    try:
-        client: Any = import_module("plan_critic_entry.hook_client")
-    except ImportError:  # a checkout without its entry
-        return None
-    once = {name: getattr(args, name) for name in ("policy", "socket", "state", "log", "event")}
+    once = {name: getattr(args, name) for name in ("options", "policy", "socket", "event")}
+    once |= {name: getattr(args, name) for name in ("state", "log")}
     listed = [("scope", value) for value in args.scope] + [("leave", one) for one in args.leave]
     named = [(name, value) for name, value in once.items() if value is not None] + listed
     flags = ["--keep-prompts"] if args.keep_prompts else []
@@ -56,7 +68,10 @@ def _answer_event(args: argparse.Namespace) -> HookAnswer:
         hook: Any = import_module("harness.integrations.hooks.hook_answer")
         event = hook.read_event(dialect, _read_event(), args.event)
         name = event.name
-        answer: HookAnswer = hook.answer_event(dialect, event, args.leave, lambda: _settings(args))
+        options = _options(args)
+        answer: HookAnswer = hook.answer_event(
+            dialect, event, options.leave, lambda: _settings(options)
+        )
         return answer
     except (Exception, KeyboardInterrupt) as error:
         return dialect.fail_closed(
@@ -64,24 +79,44 @@ def _answer_event(args: argparse.Namespace) -> HookAnswer:
         )
 
 
-def _settings(args: argparse.Namespace) -> Any:
-    load_policy = import_module("harness.commands.policy.policy_command").load_policy
+def _options(args: argparse.Namespace) -> Any:
+    """Return the options of the hook.
+
+    Raises:
+        UsageError: there are none, or they are not valid.
+    """
+    file: Any = import_module("harness.integrations.hooks.options_file")
+    if args.policy is None:
+        others = (args.state, args.log, args.socket, args.scope, args.leave, args.keep_prompts)
+        if any(others):
+            raise UsageError("name a policy too, or leave all options to the file of options")
+        path = Path(args.options) if args.options else file.user_options_file()
+        return file.read_options(path, args.action)
+    if args.options is not None:
+        raise UsageError("a policy and a file of options are named: name one of both")
     if args.policy == "-":
         raise UsageError("standard input is the event: name a file for the policy")
-    hook: Any = import_module("harness.integrations.hooks.hook_answer")
-    return hook.HookSettings(
-        policy=load_policy(args.policy).policy,
-        state=_state(Path(args.policy), args.state),
-        scope=args.scope,
+    return file.HookOptions(
+        policy=Path(args.policy),
+        state=None if args.state is None else Path(args.state),
         log=args.log,
+        scope=args.scope,
+        leave=args.leave,
         keeps_prompts=args.keep_prompts,
     )
 
 
-def _state(policy: Path, given: str | None) -> Path:
-    named = None if given is None else Path(given)
-    found: Path = import_module("harness.integrations.hooks.state_file").state_folder(policy, named)
-    return found
+def _settings(options: Any) -> Any:
+    load_policy = import_module("harness.commands.policy.policy_command").load_policy
+    hook: Any = import_module("harness.integrations.hooks.hook_answer")
+    state: Any = import_module("harness.integrations.hooks.state_file")
+    return hook.HookSettings(
+        policy=load_policy(str(options.policy)).policy,
+        state=state.state_folder(options.policy, options.state),
+        scope=options.scope,
+        log=options.log,
+        keeps_prompts=options.keeps_prompts,
+    )
 
 
 def _read_event() -> bytes:
@@ -104,17 +139,29 @@ def _explain_error(error: BaseException) -> str:
 
 def _install(args: argparse.Namespace) -> int:
     install: Any = import_module("harness.integrations.hooks.install")
-    project = Path(args.project).resolve()
-    if not project.is_dir():
+    project = None if args.project is None else Path(args.project).resolve()
+    if project is not None and not project.is_dir():
         raise UsageError(f"{escape_text(str(project))}: not a folder: name the project")
-    policy = project / ".critic" / f"{args.agent}.toml"
-    policy = Path(args.policy).resolve() if args.policy else policy
-    places = {"--policy": str(policy), "--state": str(_state(policy, args.state).resolve())}
-    if args.socket:
-        places["--socket"] = str(Path(args.socket).resolve())
-    if args.log:
-        is_url: Any = import_module("harness.log.log_places").is_url
-        places["--log"] = args.log if is_url(args.log) else str(Path(args.log).resolve())
-    for line in install.install_hook(args.agent, project, policy, places):
+    given = {name: _named_place(name, getattr(args, name)) for name in ("policy", "state", "log")}
+    given["socket"] = _named_place("socket", args.socket)
+    known = {name: value for name, value in given.items() if value is not None}
+    for line in install.install_hook(args.agent, project, known):
         sys.stdout.write(f"{line}\n")
     return EXIT_OK
+
+
+def _check(args: argparse.Namespace) -> int:
+    folder = Path(args.folder).absolute()
+    if not folder.is_dir():
+        raise UsageError(f"{escape_text(str(folder))}: not a folder: name where the agent starts")
+    lookup: Any = import_module("harness.integrations.hooks.lookup")
+    found = lookup.look_up(args.agent, folder, os.environ)
+    sys.stdout.write("".join(f"{line}\n" for line in found.lines))
+    return EXIT_OK if found.is_guarded else EXIT_REFUSED
+
+
+def _named_place(name: str, place: str | None) -> str | None:
+    """Return a place as it is found from anywhere."""
+    if not place or (name == "log" and import_module("harness.log.log_places").is_url(place)):
+        return place or None
+    return str(Path(place).resolve())

@@ -16,7 +16,7 @@ from harness.errors import UsageError
 from harness.log.sql import SqlDecisionLog
 from harness.record.drafts import begun_claim
 from harness.record.parts import Whole
-from harness.wire import InvalidInput, parse_json
+from harness.wire import InvalidInput, parse_finite_json
 
 _STEP_COLUMNS: Final = (
     "seq",
@@ -91,6 +91,6 @@ def body_shown(whole: Whole) -> Any:
     if (body := whole.data) is None:
         return f"cannot be put together: {whole.broken}"
     try:
-        return parse_json(body)
+        return parse_finite_json(body)
     except InvalidInput as error:
         return f"{len(body)} bytes that cannot be read: {error}"

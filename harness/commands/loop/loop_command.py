@@ -11,9 +11,10 @@ from shlex import join
 from typing import Any, Final
 
 from evals.escaping import escape_line
+from harness.agent_settings import AGENT_SETTINGS
 from harness.commands.loop.loop_lines import JsonEvents, Progress
 from harness.errors import UsageError
-from harness.loops.code.agent_commands import AGENT_SETTINGS, agent_settings, require_program
+from harness.loops.code.agent_commands import agent_settings, require_program
 from harness.loops.code.check_gate import check_patterns
 from harness.loops.code.code_events import ProgressListener
 from harness.loops.code.code_loop import CodeLoop

@@ -106,7 +106,8 @@ def _begin(
     if state.seq == START.seq:
         return START
     link = link_at(log, replayer, state.seq)
-    check_state(Path(args.resume), state, link)
+    first = START.seq if since is None else since.seq
+    check_state(Path(args.resume), state, link, log.numbers(), first)
     counts.update(state.counts)
     return link
 

@@ -1,13 +1,15 @@
 """How far a replay has come: a small file that an interrupted replay goes on from."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import takewhile
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope
 from harness.errors import UsageError, escape_text
 from harness.record.integrity import Link
+from harness.replay.result import ReplayStatus
 from harness.whole_files import replace_file
 from harness.wire import InvalidInput, parse
 
@@ -25,7 +27,7 @@ class ReplayState(Envelope):
 
     seq: Count
     hashes: Digests
-    counts: dict[str, Count]
+    counts: dict[ReplayStatus, Count]
     head: Annotated[str | None, OPTIONAL] = None
     since: Annotated[str | None, OPTIONAL] = None
 
@@ -35,7 +37,7 @@ class ReplayState(Envelope):
     ) -> "ReplayState":
         """Return the state of a replay that has come to a link."""
         hashes = tuple(sorted(link.hashes))
-        kept = dict(Counter(counts))
+        kept: Any = dict(Counter(counts))
         return cls(seq=link.seq, hashes=hashes, counts=kept, head=head, since=since)
 
     def follows(self, link: Link) -> bool:
@@ -66,8 +68,11 @@ def kept_state(path: Path, head: str | None, since: str | None) -> ReplayState |
 
 
 def keep_state(path: Path, state: ReplayState) -> None:
-    """Keep the state: the file holds the one before or this one, never a part."""
-    replace_file(path, state.model_dump_json().encode(), synced=False)
+    """Keep the state: the file holds the one before or this one, never a part.
+
+    Whoever writes to it can change what was counted, so that it is for its owner alone.
+    """
+    replace_file(path, state.model_dump_json().encode(), private=True, synced=False)
 
 
 def _read_bytes(path: Path) -> bytes:
@@ -77,14 +82,36 @@ def _read_bytes(path: Path) -> bytes:
         return file.read(_LARGEST)
 
 
-def check_state(path: Path, state: ReplayState, link: Link) -> None:
-    """Check that a log is the one that a state was kept of.
+def check_state(
+    path: Path, state: ReplayState, link: Link, numbers: Iterable[int], first: int
+) -> None:
+    """Check that a log is the one that a state was kept of, and that it counts all answers.
+
+    Args:
+        path: the file of the state.
+        state: what it holds.
+        link: what the log holds there.
+        numbers: those of the records of the log.
+        first: the number after which the replay began.
 
     Raises:
-        UsageError: its records are others, or are gone.
+        UsageError: its records are others, or are gone, or were not counted.
     """
     if not state.follows(link):
         raise _unusable(path, f"the log does not hold record {state.seq} as it was replayed")
+    counted, given = sum(state.counts.values()), _count_answers(numbers, first, state.seq)
+    if counted != given:
+        raise _unusable(path, f"it counts {counted} answers, where a replay gives {given}")
+
+
+def _count_answers(numbers: Iterable[int], first: int, last: int) -> int:
+    """Return how many answers a replay gives: one for each record, and one for each gap."""
+    answers, before = 0, first
+    for number in takewhile(lambda one: one <= last, numbers):
+        if first == 0 or number > first:  # from the start on, also what has no number of a record
+            answers += 1 + (number > before + 1)
+            before = max(before, number)
+    return answers
 
 
 def _unusable(path: Path, why: str) -> UsageError:

@@ -72,6 +72,13 @@ def _add_limits(serve: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds after which a session without an event ends (default: %(default)s, a day)",
     )
+    serve.add_argument(
+        "--max-skew",
+        type=positive_number,
+        default=300,
+        metavar="S",
+        help="seconds that the as_of of an event may be from the clock (default: %(default)s)",
+    )
 
 
 def _port(text: str) -> int:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from contextlib import ExitStack
+from datetime import timedelta
 
 from harness.commands.exit_status import EXIT_INTERRUPTED, EXIT_OK
 from harness.commands.policy.policy_command import load_policy
@@ -35,6 +36,7 @@ def run(args: argparse.Namespace) -> int:
         settings = ServiceSettings(
             policy=policy,
             log=stack.enter_context(SqlDecisionLog.open(args.log)) if args.log else None,
+            max_skew=timedelta(seconds=args.max_skew),
             tokens=tokens,
             limits=limits,
             loopback_only=args.socket is None,

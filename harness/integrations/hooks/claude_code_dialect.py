@@ -1,4 +1,4 @@
-"""The dialects of Claude Code and of Codex, which speaks nearly the same."""
+"""The dialects of Claude Code, and of Qwen Code and Codex, which speak nearly the same."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ from harness.integrations.hooks.dialect import (
 )
 
 _BEFORE = "PreToolUse"
-_UNATTENDED = ("bypassPermissions", "dontAsk")
+_UNATTENDED = ("bypassPermissions", "dontAsk", "yolo")
 """The modes in which it may let a call run that it was told to ask about, or asks nobody."""
 
 
@@ -24,6 +24,7 @@ class ClaudeCode(Dialect):
     name = "claude-code"
     title = "Claude Code"
     asks = frozenset({_BEFORE})
+    in_folders = frozenset({"Bash", "Monitor"})
     kinds: ClassVar[Mapping[str, Kind]] = {
         "UserPromptSubmit": "prompt",
         _BEFORE: "call",
@@ -71,6 +72,17 @@ class ClaudeCode(Dialect):
         return HookAnswer({**stop, "decision": "block", "reason": reason})
 
 
+class QwenCode(ClaudeCode):
+    """Qwen Code. It speaks as Claude Code does, and names its tools and modes otherwise.
+
+    It sends a prompt without text after each round of calls.
+    """
+
+    name = "qwen-code"
+    title = "Qwen Code"
+    in_folders = frozenset({"run_shell_command"})
+
+
 class Codex(ClaudeCode):
     """Codex. It takes silence for an allow, and lets a call run whose answer it cannot read.
 
@@ -80,6 +92,7 @@ class Codex(ClaudeCode):
     name = "codex"
     title = "Codex"
     asks = frozenset()
+    in_folders = frozenset({"Bash", "apply_patch"})
 
     def ask(self, reason: str) -> HookAnswer:
         """Block: the answer that asks would not be understood."""

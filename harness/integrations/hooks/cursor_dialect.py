@@ -42,6 +42,8 @@ class Cursor(Dialect):
     title = "Cursor"
     session_key = "conversation_id"
     asks = frozenset({"beforeShellExecution", "beforeMCPExecution"})
+    in_folders = frozenset({"Shell"})
+    own_events = _SHELL | _MCP | {"beforeReadFile"}
     kinds: ClassVar[Mapping[str, Kind]] = {
         "beforeSubmitPrompt": "prompt",
         "preToolUse": "call",

@@ -19,6 +19,9 @@ _BLOCKED: Final = 2
 
 _LONGEST_ID: Final = 256
 
+_FOLDER: Final = "cwd"
+"""The folder of a call, in events and among the arguments that are judged."""
+
 
 class HookFault(HarnessError):
     """A hook event is not what the agent documents.
@@ -39,6 +42,7 @@ class HookEvent(NamedTuple):
         name: the event as the agent calls it.
         can_ask: the agent can be told to ask its user, and has one.
         call: the id of the call; None where the agent gives none.
+        folder: where the call works, of a tool whose arguments are relative to it.
         output: what the call returned; None where it returned nothing.
         error: the text of its failure.
     """
@@ -51,10 +55,16 @@ class HookEvent(NamedTuple):
     call: str | None = None
     tool: str = ""
     args: Any = None
+    folder: str | None = None
     status: str = "completed"
     output: Any = None
     error: str | None = None
     duration_ms: int | None = None
+
+    @property
+    def judged_args(self) -> Any:
+        """The arguments with the folder among them: the same text is another call elsewhere."""
+        return self.args if self.folder is None else {**self.args, _FOLDER: self.folder}
 
 
 class HookAnswer(NamedTuple):
@@ -86,6 +96,8 @@ class Dialect(ABC):
         session_key: the member that holds the id of the session.
         kinds: the events that are known. The agent waits for none of the kind `other`.
         asks: the events at which the agent can be told to ask its user.
+        in_folders: the tools whose arguments are relative to the folder of the event.
+        own_events: the events of single tools, which `leave` leaves those tools to.
     """
 
     name: ClassVar[str]
@@ -93,6 +105,8 @@ class Dialect(ABC):
     session_key: ClassVar[str] = "session_id"
     kinds: ClassVar[Mapping[str, Kind]]
     asks: ClassVar[frozenset[str]] = frozenset()
+    in_folders: ClassVar[frozenset[str]] = frozenset()
+    own_events: ClassVar[frozenset[str]] = frozenset()
 
     def event(self, value: Any) -> HookEvent:
         """Return what an event says.
@@ -114,6 +128,8 @@ class Dialect(ABC):
         known = self._with_call(value, HookEvent(name, kind, session, can_ask=can_ask, call=call))
         if type(known.args) is not dict:
             raise HookFault("/tool_input", "must be an object")
+        if known.tool in self.in_folders:
+            known = known._replace(folder=_folder(value, known.args))
         return self._with_result(value, known) if kind == "result" else known
 
     def event_name(self, value: Any) -> str:
@@ -169,6 +185,12 @@ class Dialect(ABC):
         if self.kinds[event] == "other":
             return self.allow(event, quiet=True)
         return self.deny(event, reason)
+
+
+def _folder(value: Mapping[str, Any], args: Mapping[str, Any]) -> str | None:
+    if _FOLDER in args:
+        raise HookFault(f"/tool_input/{_FOLDER}", "must be absent: the event names the folder")
+    return optional_text(value, _FOLDER) or None
 
 
 def block_call(reason: str) -> HookAnswer:

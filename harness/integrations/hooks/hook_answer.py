@@ -81,12 +81,13 @@ def _judge_call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutco
     if ruling.action == "ask" and not event.can_ask:
         return HookOutcome(memory.minus(name), "ask", _reason(ruling))
     asked = {"asked": ruling.plan_digest} if ruling.action == "ask" else {}
-    known = KnownCall(id=name, key=call_key(event), **asked)
+    folder = {} if event.folder is None else {"folder": event.folder}
+    known = KnownCall(id=name, key=call_key(event), **asked, **folder)
     return HookOutcome(memory.plus(known), ruling.action, _reason(ruling))
 
 
 def _rule_call(guard: Guard, memory: HookMemory, event: HookEvent, name: str) -> Answer:
-    call = {"id": name, "tool": event.tool, "args": event.args}
+    call = {"id": name, "tool": event.tool, "args": event.judged_args}
     return _tell_guard(guard, memory, "calls", calls=[call])
 
 
@@ -114,7 +115,7 @@ def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known:
     """Tell the guard that the user agreed. A question that has lapsed meanwhile is asked again."""
     if _answer_question(guard, memory, known.asked):
         return True
-    again = _rule_call(guard, memory, event, known.id)
+    again = _rule_call(guard, memory, event._replace(folder=known.folder), known.id)
     if not isinstance(again, Ruling):
         return False
     return bool(again) or _answer_question(guard, memory, again.plan_digest)
@@ -147,7 +148,7 @@ def _reason(answer: Answer) -> str:
 
 
 class HookSettings(NamedTuple):
-    """The settings of a hook, from its command line.
+    """The settings of a hook.
 
     Attributes:
         scope: the tools that every request is for.
@@ -191,7 +192,7 @@ def answer_event(
     """
     if event.kind == "other":
         return dialect.allow(event.name, quiet=True)
-    if _is_left(event, leave):
+    if event.name not in dialect.own_events and _is_left(event, leave):
         return dialect.allow(event.name)
     return _judge_event(dialect, event, settings())
 

@@ -1,6 +1,13 @@
-"""Install our hooks in the settings of an agent: all of it or nothing, and again without change."""
+"""Install our hooks in the settings of an agent: all of it or nothing, and again without change.
+
+Rule 1: what an agent runs is always the same: options are in a file of ours. Agents that have a
+        person review a hook review it once.
+Rule 2: it refuses where the hook itself is missing, is killed, or takes too long.
+Rule 3: an entry of ours keeps its place among those of others: some agents know a hook by it.
+"""
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,37 +17,57 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.errors import UsageError, escape_text
+from harness.integrations.hooks.options_file import (
+    OPTIONS_NAME,
+    read_tables,
+    user_options_file,
+    write_tables,
+)
 from harness.policy import InvalidPolicy, read_policy
 from harness.whole_files import replace_file
-from harness.wire import InvalidInput, parse_json
+from harness.wire import InvalidInput, parse_finite_json
+
+_OTHERWISE: Final = "{ echo 'critic: refused, because the hook failed' >&2; exit 2; }"
+"""What the shell of an agent does where the hook fails: the status 2 refuses, in every dialect."""
+
+_AGENT_WAITS_S: Final = 60
+"""How long an agent waits for a hook: longer than a hook takes at most."""
 
 
 class Installation(NamedTuple):
     """How the hooks of an agent are registered.
 
     Attributes:
-        file: its settings, in the project.
-        events: the events, each with more options of the command.
+        file: its settings, in the project or in the home folder.
+        home: the variable that names another folder than that of `file` for the user.
+        events: the events.
         entry: an entry of the list of an event, for a command.
-        scope: the tools that its policy restricts by patterns, and that every request is for.
-        notes: what a person has to know: where it stays open, and what is to be done by hand.
+        notes: what a person has to know.
+        options: the options that its hooks need, as in the file of options.
     """
 
     file: str
-    events: Mapping[str, Sequence[str]]
+    home: str | None
+    events: Sequence[str]
     entry: Callable[[str, str], dict[str, Any]]
     notes: Sequence[str]
-    scope: Sequence[str] = ()
+    options: Mapping[str, Any]
+
+    def settings(self, project: Path | None, environment: Mapping[str, str] = os.environ) -> Path:
+        """Return the settings in a project, or those of the user."""
+        if project is not None:
+            return project / self.file
+        named = environment.get(self.home) if self.home is not None else None
+        return Path(named, Path(self.file).name) if named else Path.home() / self.file
 
 
-def with_hooks(
-    agent: str, settings: Any, command: Callable[[Sequence[str]], str]
-) -> dict[str, Any]:
+def with_hooks(agent: str, settings: Any, command: Callable[[str], str]) -> dict[str, Any]:
     """Return settings with the hooks of an agent, in the place of earlier ones of ours.
 
     Args:
+        agent: its name.
         settings: what is in the file now.
-        command: writes the command of a hook with some more options.
+        command: writes the command of the hook of an event.
 
     Raises:
         UsageError: the settings are not of the documented form.
@@ -55,18 +82,22 @@ def with_hooks(
         if event in installation.events and type(entries) is not list:
             raise UsageError(f"its hooks of {event} are not a list")
     kept = {
-        event: [entry for entry in entries if not _is_ours(entry, agent)]
-        if type(entries) is list
-        else entries
+        event: _replace_ours(entries, agent, []) if type(entries) is list else entries
         for event, entries in hooks.items()
     }
-    for event, options in installation.events.items():
-        scope = [word for tool in installation.scope for word in ("--scope", tool)]
-        entry = installation.entry(event, command([*scope, "--event", event, *options]))
-        kept[event] = [*kept.get(event, []), entry]
+    for event in installation.events:
+        entry = installation.entry(event, command(event))
+        kept[event] = _replace_ours(hooks.get(event, []), agent, [entry])
     left = {event: entries for event, entries in kept.items() if entries or not hooks.get(event)}
     version = {"version": 1} if agent == "cursor" and "version" not in settings else {}
     return {**version, **settings, "hooks": left}
+
+
+def _replace_ours(entries: Sequence[Any], agent: str, ours: Sequence[Any]) -> list[Any]:
+    """Return the entries with these for ours, where the first of ours is, or else at the end."""
+    others = [entry for entry in entries if not _is_ours(entry, agent)]
+    at = next((at for at, one in enumerate(entries) if _is_ours(one, agent)), len(others))
+    return [*others[:at], *ours, *others[at:]]
 
 
 def _is_ours(entry: Any, agent: str) -> bool:
@@ -76,10 +107,11 @@ def _is_ours(entry: Any, agent: str) -> bool:
     handlers = entry.get("hooks", [entry])
     if type(handlers) is not list or not handlers:
         return False
-    return all(type(one) is dict and _calls_us(one.get("command"), agent) for one in handlers)
+    return all(type(one) is dict and calls_us(one.get("command"), agent) for one in handlers)
 
 
-def _calls_us(command: Any, agent: str) -> bool:
+def calls_us(command: Any, agent: str) -> bool:
+    """Return True for a command that is a hook of ours for this agent."""
     try:
         words = shlex.split(command) if type(command) is str else []
     except ValueError:
@@ -93,95 +125,105 @@ def _calls_us(command: Any, agent: str) -> bool:
     )
 
 
-def _nest_handlers(**flags: str) -> Callable[[str, str], dict[str, Any]]:
-    """Return what makes an entry of a list of handlers, with flags of the event before a call."""
+def _nest_handler(event: str, command: str) -> dict[str, Any]:
+    del event
+    return {"hooks": [{"type": "command", "command": command, "timeout": _AGENT_WAITS_S}]}
 
-    def entry(event: str, command: str) -> dict[str, Any]:
-        own = flags if event == "PreToolUse" else {}
-        return {"hooks": [{"type": "command", "command": command, **own}]}
 
-    return entry
+def _claude_code(event: str, command: str) -> dict[str, Any]:
+    own = {"onFailure": "block"} if event == "PreToolUse" else {}
+    (handler,) = _nest_handler(event, command)["hooks"]
+    return {"hooks": [{**handler, **own}]}
 
 
 def _gemini(_event: str, command: str) -> dict[str, Any]:
-    return {"hooks": [{"type": "command", "name": "critic", "command": command}]}
+    wait_ms = _AGENT_WAITS_S * 1000
+    handler = {"type": "command", "name": "critic", "command": command, "timeout": wait_ms}
+    return {"hooks": [handler]}
 
 
 def _cursor(_event: str, command: str) -> dict[str, Any]:
-    return {"command": command, "failClosed": True}
+    return {"command": command, "timeout": _AGENT_WAITS_S, "failClosed": True}
 
-
-_OPEN: Final = (
-    "it has no setting that refuses a call where the hook itself is killed, is missing, or takes "
-    "too long: such a call runs"
-)
 
 INSTALLATIONS: Final[Mapping[str, Installation]] = {
     "claude-code": Installation(
         ".claude/settings.json",
-        {
-            "UserPromptSubmit": [],
-            "PreToolUse": ["--keep-prompts"],
-            "PostToolUse": [],
-            "PostToolUseFailure": [],
-        },
-        _nest_handlers(onFailure="block"),
-        [
-            "a call is refused where the hook itself fails, from Claude Code 2.1.295 on; an older "
-            "one lets it run"
-        ],
+        "CLAUDE_CONFIG_DIR",
+        ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        _claude_code,
+        [],
+        {"keep_prompts": True},
     ),
     "codex": Installation(
         ".codex/hooks.json",
-        {"UserPromptSubmit": [], "PreToolUse": [], "PostToolUse": []},
-        _nest_handlers(),
-        [_OPEN, "it runs hooks of a project only once you trust them: see /hooks"],
-        ["Bash"],
+        "CODEX_HOME",
+        ("UserPromptSubmit", "PreToolUse", "PostToolUse"),
+        _nest_handler,
+        ["it runs hooks only once you have reviewed them: start codex, and see /hooks"],
+        {"scope": ["Bash"]},
     ),
     "gemini": Installation(
         ".gemini/settings.json",
-        {"BeforeAgent": [], "BeforeTool": [], "AfterTool": []},
+        None,
+        ("BeforeAgent", "BeforeTool", "AfterTool"),
         _gemini,
-        [_OPEN],
-        ["run_shell_command", "google_web_search", "web_fetch"],
+        [],
+        {"scope": ["run_shell_command", "google_web_search", "web_fetch"]},
+    ),
+    "qwen-code": Installation(
+        ".qwen/settings.json",
+        "QWEN_HOME",
+        ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        _gemini,
+        [],
+        {"keep_prompts": True},
     ),
     "cursor": Installation(
         ".cursor/hooks.json",
-        {
-            "beforeSubmitPrompt": [],
-            "beforeShellExecution": [],
-            "preToolUse": ["--leave", "Shell"],
-            "afterShellExecution": [],
-            "postToolUse": ["--leave", "Shell"],
-            "postToolUseFailure": ["--leave", "Shell"],
-        },
+        None,
+        (
+            *("beforeSubmitPrompt", "beforeShellExecution", "preToolUse"),
+            *("afterShellExecution", "postToolUse", "postToolUseFailure"),
+        ),
         _cursor,
-        ["a call is refused where the hook itself fails (failClosed)"],
+        [],
+        {"leave": ["Shell"]},
     ),
 }
 """How each agent is installed, by the name of its dialect."""
 
 
-def install_hook(
-    agent: str, project: Path, policy: Path, places: Mapping[str, str]
-) -> Iterator[str]:
-    """Write the settings, and the policy if there is none. Yield what there is to say.
+def install_hook(agent: str, project: Path | None, given: Mapping[str, str]) -> Iterator[str]:
+    """Write settings and options, and the policy if there is none. Yield what there is to say.
 
     Args:
-        places: the options of the command, by name.
+        agent: its name.
+        project: the folder whose settings are written; None for those of the user.
+        given: the places that were named, as in the file of options.
 
     Raises:
-        UsageError: the settings or the policy cannot be read. Nothing is written.
+        UsageError: a file cannot be read. Nothing is written.
         OSError: a file cannot be written.
     """
     installation = INSTALLATIONS[agent]
-    path = project / installation.file
+    path = installation.settings(project)
     settings = _settings(path)
+    options = _options_file(project)
+    tables = read_tables(options)
     try:
-        wanted = with_hooks(agent, settings, partial(_command, agent, places))
+        wanted = with_hooks(agent, settings, partial(_command, agent, project))
     except UsageError as error:
         raise UsageError(f"{_show_path(path)}: {error}: correct it first") from None
+    first = {"policy": f"{agent}.toml", "state": "sessions", "log": "audit.db"}
+    table = {**tables.get(agent, {**first, **installation.options}), **given}
+    policy = options.parent / table.get("policy", first["policy"])
     yield _write_policy(agent, policy)
+    if tables.get(agent) == table:
+        yield f"{_show_path(options)}: the options are there already"
+    else:
+        write_tables(options, {**tables, agent: table})
+        yield f"{_show_path(options)}: written: the options"
     if wanted == settings:
         yield f"{_show_path(path)}: the hooks are there already"
     else:
@@ -190,6 +232,10 @@ def install_hook(
     if settings.get("disableAllHooks"):
         yield "note: disableAllHooks is set there: no hook runs until you take it out"
     yield from (f"note: {note}" for note in installation.notes)
+
+
+def _options_file(project: Path | None) -> Path:
+    return user_options_file() if project is None else project / ".critic" / OPTIONS_NAME
 
 
 def shipped_policy(agent: str) -> bytes:
@@ -203,22 +249,26 @@ def _settings(path: Path) -> dict[str, object]:
     except FileNotFoundError:
         return {}
     try:
-        settings: dict[str, object] = parse_json(data) if data.strip() else {}
+        settings: dict[str, object] = parse_finite_json(data) if data.strip() else {}
     except InvalidInput as error:
         raise UsageError(f"{_show_path(path)}: {error.message}: correct it first") from None
     return settings
 
 
-def _command(agent: str, places: Mapping[str, str], options: Sequence[str]) -> str:
-    given = [word for place in places.items() for word in place]
-    return shlex.join([*_program(), "hook", agent, *given, *options])
+def _command(agent: str, project: Path | None, event: str) -> str:
+    named = [] if project is None else ["--options", str(_options_file(project))]
+    words = [*_program(), "hook", agent, *named, "--event", event]
+    return f"{shlex.join(words)} || {_OTHERWISE}"
 
 
 def _program() -> list[str]:
-    """Return how this very program is called, wherever the agent is then."""
-    script = Path(sys.argv[0])
+    """Return how this very program is called, wherever the agent is then.
+
+    A link is kept: those of package managers stay when they put the program elsewhere.
+    """
+    script = Path(sys.argv[0]).absolute()
     if script.name == "critic" and script.is_file():
-        return [str(script.resolve())]
+        return [str(script)]
     return [sys.executable, "-P", "-m", "harness.cli"]  # -P: not from the folder of the agent
 
 

@@ -17,12 +17,13 @@ class KnownCall(Envelope):
     """A call that may run: it was allowed, or its agent was told to ask.
 
     `key` is the canonical JSON of the tool and its arguments, hashed. `asked` is the digest of the
-    plan that the question was about.
+    plan that the question was about. `folder` is where the call was to work.
     """
 
     id: CallId
     key: Sha256
     asked: Annotated[Sha256 | None, OPTIONAL] = None
+    folder: Annotated[str | None, OPTIONAL] = None
 
 
 class HookMemory(Envelope):

@@ -67,7 +67,7 @@ class StateFile:
         Raises:
             OSError: it cannot be written. What was there before still is.
         """
-        replace_file(self.path, data, mode=0o600, synced=False)
+        replace_file(self.path, data, private=True, synced=False)
 
 
 @contextmanager

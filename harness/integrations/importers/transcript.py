@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from evals.escaping import escape_name
-from harness.wire import InvalidInput, parse_json
+from harness.wire import InvalidInput, parse_finite_json
 
 _TEXT_TYPES: Final = frozenset({"text", "input_text", "output_text"})
 
@@ -104,7 +104,7 @@ def arguments(value: Any, path: str) -> dict[str, Any]:
         return {}
     if type(value) is str:
         try:
-            value = parse_json(value.encode(), max(len(value) * 4, 1))
+            value = parse_finite_json(value.encode(), max(len(value) * 4, 1))
         except InvalidInput as error:
             raise InvalidInput(
                 path, f"must be the JSON text of an object: {error.message}"
@@ -128,7 +128,7 @@ def read_output(value: Any) -> Any:
     if type(value) is not str or not value.lstrip().startswith(("{", "[")):
         return value
     try:
-        return parse_json(value.encode(), len(value) * 4)
+        return parse_finite_json(value.encode(), len(value) * 4)
     except InvalidInput:
         return value
 

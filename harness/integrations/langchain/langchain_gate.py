@@ -3,7 +3,8 @@
 Rule 1: a tool runs in the place of a call of a guarded agent, or not at all.
 Rule 2: it is ruled on with the arguments that reach it, whoever has changed them. What starts
         within a call that runs is a call of a sub-agent.
-Rule 3: a call that paused for an answer is the same call when it goes on, once, in this process.
+Rule 3: a call that paused for an answer starts from its beginning when it goes on. That is one more
+        attempt, ruled on and recorded as such, unless a sub-agent in it waits for the guard.
 """
 
 from collections.abc import Iterator, Mapping
@@ -84,10 +85,14 @@ class CallPlace:
         self.running[run] = _Started(session, call)
 
     def _goes_on(self, call: AskedCall) -> bool:
-        if call.id not in self.paused or self.paused.pop(call.id) != _call_bytes(call):
+        """Return whether a call that paused goes on; end it if it starts anew."""
+        if call.id not in self.paused:
             return False
-        status = self.session.guard.status(self.session.session)
-        return status is not None and not status.has_halted
+        is_same = self.paused.pop(call.id) == _call_bytes(call)
+        if is_same and self.session.asks_within(call.id):
+            return True
+        self.session.ended(call.id, "unknown", error="it paused, and starts anew")
+        return False
 
     def report_end(self, run: UUID, output: Any = None, error: BaseException | None = None) -> None:
         """Tell the guard how a tool ended. What paused has not."""

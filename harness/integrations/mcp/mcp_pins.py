@@ -157,7 +157,7 @@ class PinFile:
             for part, tools in parts.items()
         }
         data = json.dumps(wire, indent=2).encode() + b"\n"
-        replace_file(self.path.resolve(), data, mode=0o600)
+        replace_file(self.path.resolve(), data, private=True)
         self._known = _file_version(self.path), pins
 
 

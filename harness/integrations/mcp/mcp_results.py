@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from harness.tool_results import parsed_result
-from harness.wire import InvalidInput, parse_json
+from harness.wire import InvalidInput, parse_finite_json
 
 Json = dict[str, Any]
 
@@ -86,7 +86,7 @@ def _read(text: Any) -> Any:
     if type(text) is not str or text.lstrip()[:1] not in ("{", "["):
         return text
     try:
-        return parse_json(text.strip().encode())
+        return parse_finite_json(text.strip().encode())
     except InvalidInput:
         return text
 

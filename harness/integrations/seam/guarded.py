@@ -187,13 +187,35 @@ class GuardedSession:
         calls = () if asked is None else asked.calls
         return {one.id.removeprefix(prefix): one for one in calls if one.id.startswith(prefix)}
 
+    def asks_within(self, call: str) -> bool:
+        """Return whether a sub-agent that a call runs waits for a person."""
+        asked, outer = self.question, f"{self._prefix}{call}/"
+        return asked is not None and all(one.id.startswith(outer) for one in asked.calls)
+
     def _rule_calls(self, calls: list[dict[str, Any]]) -> SeamRuling:
         asked = self.question
         if asked is not None and [_call_bytes(one.wire()) for one in asked.calls] == [
             *map(_call_bytes, calls)
         ]:
             return seam_ruling(asked.ruling, halts=False)
+        return self._ask_guard(calls)
+
+    def _ask_guard(self, calls: list[dict[str, Any]]) -> SeamRuling:
+        status = self.guard.status(self.session)
+        awaited = frozenset[str]() if status is None else status.awaited
+        for call in calls:
+            if call["id"] in awaited:
+                self._give_up(call["id"])
         return self._handle_event({"event": "calls", "calls": calls})
+
+    def _give_up(self, name: str) -> None:
+        """End an allowance of a call that is asked for anew, unless the call is being made here."""
+        how = {"status": "unknown", "error": "it began in another process, and was asked for anew"}
+        with suppress(PermitError):
+            if not self.guard.permit(self.session, name).give_up():
+                return
+            how = {"status": "failed", "error": "it was not made: it was asked for anew"}
+        self._tell({"event": "result", "id": name, **how})
 
     def _start_call(self, call: AskedCall) -> SeamRuling:
         if (against := self._find_against(call.id)) is not None:
@@ -256,7 +278,7 @@ class GuardedSession:
 
     def _denied_alone(self, calls: list[dict[str, Any]], approver: str) -> None:
         """Put calls to the guard that a person said no to, so that it holds for the session."""
-        ruling, again = self._handle_event({"event": "calls", "calls": calls}), self.question
+        ruling, again = self._ask_guard(calls), self.question
         if ruling.action == "ask" and again is not None:
             self._answer_question(again, approver, yes=False)
         for one in calls if ruling else []:
@@ -265,7 +287,7 @@ class GuardedSession:
 
     def _approve_calls(self, calls: list[dict[str, Any]], approver: str) -> SeamRuling:
         """Rule on calls that a person has approved as they are now."""
-        ruling, asked = self._handle_event({"event": "calls", "calls": calls}), self.question
+        ruling, asked = self._ask_guard(calls), self.question
         if ruling.action == "ask" and asked is not None:
             return self._answer_question(asked, approver, yes=True)
         return ruling

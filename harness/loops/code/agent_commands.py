@@ -34,6 +34,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from evals.escaping import escape_line
+from harness.agent_settings import AGENT_SETTINGS
 from harness.errors import escape_text
 from harness.loops.code.code_errors import CodeLoopError
 from harness.loops.code.git import clean_env, git
@@ -43,13 +44,6 @@ AgentRole = Literal["actor", "critic"]
 
 _MODEL_MARK: Final = "{model}"
 """Where a command line of an agent takes the name of a model."""
-
-AGENT_SETTINGS: Final = (
-    *("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", ".mcp.json"),
-    *("opencode.json", "opencode.jsonc"),
-    *(".agents/", ".claude/", ".codex/", ".cursor/", ".gemini/", ".opencode/"),
-)
-"""Names of files and folders that agents load instructions, settings or code from."""
 
 # Never a word of a shell: `env` starts the program with these variables.
 _OPENCODE_CRITIC: Final = (

@@ -123,7 +123,7 @@ def keep_base(folder: Path, session: str, sessions: Path, record: str, base: Bas
         OSError: it cannot be written.
     """
     data = base.to_json(session, sessions, record)
-    replace_file(folder / _DESCRIPTION, data, mode=0o600)
+    replace_file(folder / _DESCRIPTION, data, private=True)
     return hashlib.sha256(data).hexdigest()
 
 

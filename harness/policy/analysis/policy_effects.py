@@ -4,6 +4,7 @@ The answers are bounds. "May not" is a proof, by the rule of the check that read
 is left for a witness plan to show.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -301,8 +302,16 @@ def effects_on_sessions(old: Policy, new: Policy) -> list[Effect]:
         found.append(Effect(f"guard.{name}", after < before, after > before, in_sessions=True))
     asked = new.guard.max_questions - old.guard.max_questions
     found.append(Effect("guard.max_questions", asked > 0, asked < 0, in_sessions=True))
-    found += _of_session_budgets(old, new)
+    found += [_of_expiry(old, new), *_of_session_budgets(old, new)]
     return [effect for effect in found if effect.looser or effect.tighter]
+
+
+def _of_expiry(old: Policy, new: Policy) -> Effect:
+    """Return the effect of how long a yes to a question counts; without a limit the longest."""
+    ends = [policy.guard.question_expires_after_s for policy in (old, new)]
+    before, after = (math.inf if seconds is None else seconds for seconds in ends)
+    name = "guard.question_expires_after_s"
+    return Effect(name, after > before, after < before, in_sessions=True)
 
 
 def _of_session_budgets(old: Policy, new: Policy) -> Iterator[Effect]:

@@ -118,15 +118,18 @@ class StreamDrafter:
         """Return an event of this session, of which the time may move."""
         given = {name: value for name, value in members.items() if value is not ABSENT}
         event = {"event": kind, "session": self._session, **given}
-        if self._moves and (kind == "open" or chance(self._draw)):
+        moves = {"open": (True,), "answer": (True, False, False, False)}.get(kind, (True, False))
+        if self._moves and pick(self._draw, moves):
             self._now = pick(self._draw, self._moments())
-            event["as_of"] = format_time(self._now)
+            back = _TICK if kind in ("said", "result") and chance(self._draw) else timedelta(0)
+            event["as_of"] = format_time(self._now - back)
         return event
 
     def _moments(self) -> list[datetime]:
         """Return the moments that may come: now, and before, at and after each expiry."""
         near = [one + by for one in self._expiries[-2:] for by in (timedelta(0), -_TICK, _TICK)]
-        return [self._now, *dict.fromkeys(near), self._now + timedelta(seconds=7)]
+        later = [one for one in dict.fromkeys(near) if one >= self._now]
+        return [self._now, *later, self._now + timedelta(seconds=7)]
 
     def _opening_event(self) -> Json:
         draw = self._draw

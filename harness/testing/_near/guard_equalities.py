@@ -134,15 +134,14 @@ def _of_calls(make: MakeGuard) -> tuple[Equality, ...]:
         Equality(
             f"arguments {ruled}", _ARGS, lambda near: _Session(make).redeems(args=near), "json"
         ),
-        Equality("a permit withdrawn by its call", _CALL, lambda near: _withdraws(make, near)),
+        Equality("a call whose result is awaited", _CALL, lambda near: _is_awaited(make, near)),
     )
 
 
-def _withdraws(make: MakeGuard, call: Any) -> bool:
-    """Return whether another call with this id takes the permit of the first away."""
-    session = _Session(make)
-    session.calls(id=call, tool="lookup", args={"order_id": "2"})
-    return not session.redeems()
+def _is_awaited(make: MakeGuard, call: Any) -> bool:
+    """Return whether another call may not have this id while the first has no result."""
+    answer = _Session(make).calls(id=call, tool="lookup", args={"order_id": "2"})
+    return "is awaited" in answer.get("error", {}).get("message", "")
 
 
 def _of_answers(make: MakeGuard) -> tuple[Equality, ...]:

@@ -1,8 +1,10 @@
 """One run of an agent that the contract asks an integration for, and what came of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 from harness.guard import Guard
 from harness.integrations.seam.guarded import AskedCall, CallReply
@@ -16,6 +18,8 @@ HELPER: Final = "ask_helper"
 
 _TEXT: Final = {"type": "string"}
 _CENTS: Final = {"type": "integer", "maximum": 10_000}
+
+_T = TypeVar("_T")
 
 
 class ScriptedTurn(NamedTuple):
@@ -87,6 +91,10 @@ class Scene:
     Where the run asks, call `ask`, and answer by the framework's own mechanism, with the digest of
     `digest_of_answer` where it carries one, by an agent with the guard of `guard_of_answer`.
 
+    Two scenes are played at once through one agent: make it by `share`, so that the second gets
+    that of the first, and let its model answer the turns of the scene `on_stage`, as `tools` do.
+    Call `pause` where the framework waits for its model.
+
     Attributes:
         journal: what happened: `recorded`, `ran ...`, `asked ...`.
         streams: run it by the framework's way of streaming.
@@ -99,6 +107,8 @@ class Scene:
         replies: what a person says to calls; None where nobody answers.
         foreign_digest: the digest of another plan, that the answer names.
         failing: `lookup` raises.
+        shared: what scenes that are played at once share; None where this one is played alone.
+        pause: lets the other scene go on.
     """
 
     guard: Guard
@@ -115,6 +125,38 @@ class Scene:
     replies: Callable[[Sequence[str]], Mapping[str, CallReply] | None] | None = None
     foreign_digest: str | None = None
     failing: bool = False
+    shared: dict[str, Any] | None = None
+    pause: Callable[[], None] = lambda: None
+
+    def share(self, make: Callable[[], _T]) -> _T:
+        """Return the agent of a scene: of two that are played at once, the first makes it."""
+        if self.shared is None:
+            return make()
+        if "agent" not in self.shared:
+            self.shared["agent"] = make()
+        agent: _T = self.shared["agent"]
+        return agent
+
+    @property
+    def on_stage(self) -> "Scene":
+        """Return the scene that is played in this context, which may be the other one."""
+        return _ON_STAGE.get() or self
+
+    @contextmanager
+    def enter(self) -> Iterator[None]:
+        """Say that what happens in this context happens in this scene."""
+        token = _ON_STAGE.set(self)
+        try:
+            yield
+        finally:
+            _ON_STAGE.reset(token)
+
+    def note(self, what: str) -> "Scene":
+        """Note what happened in the scene on stage, let the other go on, and return the first."""
+        scene = self.on_stage
+        scene.journal.append(what)
+        scene.pause()
+        return scene
 
     @property
     def tools(self) -> dict[str, Callable[..., Any]]:
@@ -122,26 +164,25 @@ class Scene:
 
         def lookup(order_id: str) -> str:
             """Look up an order."""
-            self.journal.append(f"ran lookup {order_id}")
-            if self.failing:
+            if self.note(f"ran lookup {order_id}").failing:
                 raise RuntimeError("the shop is closed")
             return "paid"
 
         def issue_refund(order_id: str, cents: int) -> str:
             """Refund an order."""
-            self.journal.append(f"ran issue_refund {order_id} {cents}")
+            self.note(f"ran issue_refund {order_id} {cents}")
             return "done"
 
         def drop_table(name: str) -> str:
             """Drop a table. The policy does not know this tool."""
-            self.journal.append(f"ran drop_table {name}")
+            self.note(f"ran drop_table {name}")
             return "gone"
 
         return {tool.__name__: tool for tool in (lookup, issue_refund, drop_table)}
 
     def ask(self, calls: Sequence[str]) -> Mapping[str, CallReply] | None:
         """Ask the person about calls. Return a reply for each, or None if nobody answers."""
-        self.journal.append(f"asked {' '.join(sorted(calls))}")
+        self.note(f"asked {' '.join(sorted(calls))}")
         return None if self.replies is None else self.replies(calls)
 
     def guard_of_answer(self) -> Guard:
@@ -165,6 +206,9 @@ class Scene:
     def ran(self) -> list[str]:
         """The calls that ran, in order, such as `lookup 1`."""
         return [line.removeprefix("ran ") for line in self.journal if line.startswith("ran ")]
+
+
+_ON_STAGE: Final[ContextVar[Scene | None]] = ContextVar("on_stage", default=None)
 
 
 def policy_of_scene(mode: str, *, asks: bool = False, **guard: Any) -> Policy:

@@ -46,12 +46,12 @@ _LAWS: Final[dict[str, _StreamLaw]] = {
             a_permit_stands_until_its_call_ends,
             (
                 *("permit ended by use", "permit ended by a result", "permit ended by a halt"),
-                *("permit ended by the same id again", "permit ended by the close"),
+                *("an id that is awaited", "permit ended by the close"),
             ),
         ),
         _StreamLaw(
             each_ruling_is_that_of_verify_at_its_time,
-            (*_RULED, "before an expiry", "at an expiry", "after an expiry"),
+            (*_RULED, "before an expiry", "at an expiry", "after an expiry", "an earlier time"),
         ),
     )
 }

@@ -35,6 +35,8 @@ class _PermitWatch:
         """Take in an event and its answer, and try permits."""
         if not is_error(answer):
             self._note(guard, event, answer)
+        elif event["event"] == "calls" and self._call_names(event) & self._standing.keys():
+            self._trial.met["an id that is awaited"] += 1
         for held in [*self._standing.values(), *self._ended]:
             # One that stands is seldom used, so that it may end otherwise; few end with a session.
             drawn = self._trial.pick((False, bool(held.ended_by), False, not held.ended_by, False))
@@ -46,7 +48,8 @@ class _PermitWatch:
         if kind == "result":
             self._end({(session, event["id"])}, "a result")
         if kind == "calls":
-            self._end({(session, call["id"]) for call in event["calls"]}, "the same id again")
+            taken = self._call_names(event) & self._standing.keys()
+            self._trial.require(not taken, f"the ids of calls without a result come again: {taken}")
         if kind == "close":
             self._end({name for name in self._standing if name[0] == session}, "the close")
         if answer is None or "action" not in answer:
@@ -59,6 +62,9 @@ class _PermitWatch:
                 self._standing[session, call["id"]] = _Held(permit, call)
         if answer["action"] == "refuse" and self._trial.policy.guard.on_refusal == "halt":
             self._end({name for name in self._standing if name[0] == session}, "a halt")
+
+    def _call_names(self, event: Json) -> set[_Name]:
+        return {(event["session"], call["id"]) for call in event["calls"]}
 
     def _end(self, names: set[_Name], why: str) -> None:
         for name in names & self._standing.keys():
@@ -81,7 +87,7 @@ class _PermitWatch:
 
 
 def a_permit_stands_until_its_call_ends(trial: StreamTrial) -> None:
-    """A permit is good once, for its own call, until a result, the same id again, or the end."""
+    """A permit is good once, for its own call, until a result or the end: its id is not reused."""
     streams = [trial.stream(name) for name in _SESSIONS]
     order = trial.draw(st.lists(st.booleans(), max_size=24))
     played = trial.play(interleave_streams(streams[0], streams[1], order), _PermitWatch(trial))

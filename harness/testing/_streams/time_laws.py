@@ -3,7 +3,7 @@
 The moments are those before, at and after whatever expires: evidence, results and approvals.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,6 +26,7 @@ class _Asked:
     plan_digest: str
     at: datetime
     expiries: list[datetime | None]
+    until: datetime | None
 
 
 @dataclass
@@ -33,6 +34,7 @@ class SessionModel:
     """What the events of a session say, kept without any code of the guard."""
 
     expires_after: dict[str, int]
+    question_after: int | None = None
     named: datetime | None = None
     question: _Asked | None = None
     awaited: dict[str, str] = field(default_factory=dict)
@@ -45,15 +47,19 @@ class SessionModel:
         given = event.get("as_of")
         return parse_time(given) if given else self.named or NOON
 
-    def note(self, event: Json, answer: Json | None) -> None:
-        """Take in an event that was taken in."""
+    def goes_back(self, event: Json) -> bool:
+        """Return whether an event tells an earlier time than one before it."""
+        return self.named is not None and self.now(event) < self.named
+
+    def note(self, event: Json, answer: Json | None, pinned: Sequence[datetime]) -> None:
+        """Take in an event that was taken in, whose plan is pinned to what expires then."""
         now = self.now(event)
         self.named = now if "as_of" in event else self.named
         kind = event["event"]
         if kind == "result":
             self._note_end(event, now)
         if kind in ("calls", "answer"):
-            self._note_ruling(event, answer or {}, now)
+            self._note_ruling(event, answer or {}, now, pinned)
 
     def _note_end(self, event: Json, now: datetime) -> None:
         kept = [event[name] for name in ("output", "error") if event.get(name) is not None]
@@ -62,10 +68,16 @@ class SessionModel:
         until = None if seconds is None else now + timedelta(seconds=seconds)
         self.expiries += [until] * count
 
-    def _note_ruling(self, event: Json, answer: Json, now: datetime) -> None:
+    def _note_ruling(
+        self, event: Json, answer: Json, now: datetime, pinned: Sequence[datetime]
+    ) -> None:
         asked = None
         if "calls" in event:
-            asked = _Asked(event["calls"], answer["plan_digest"], now, [*self.expiries])
+            after = self.question_after
+            ends = [*pinned, *([] if after is None else [now + timedelta(seconds=after)])]
+            until = min(ends, default=None)
+            digest = answer["plan_digest"]
+            asked = _Asked(event["calls"], digest, now, [*self.expiries], until)
         batch = asked or self.question
         if answer["action"] == "allow" and batch is not None:
             self.steps += len(batch.calls)
@@ -80,6 +92,8 @@ class SessionModel:
         asked, until = self.question, event.get("expires_at")
         if asked is None or asked.plan_digest != event["plan_digest"]:
             return True
+        if event["yes"] and asked.until is not None and asked.until <= self.now(event):
+            return True
         return until is not None and parse_time(until) <= max(self.now(event), asked.at)
 
 
@@ -93,9 +107,13 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
         for tool in trial.policy.tool
         if tool.expires_after_s is not None
     }
-    model = SessionModel(seconds)
+    model = SessionModel(seconds, trial.policy.guard.question_expires_after_s)
     is_open = False
     for event, answer in zip(played.events, played.answers, strict=True):
+        if is_open and model.goes_back(event):
+            trial.require(is_error(answer), "time goes back", played)
+            trial.met["an earlier time"] += 1
+            continue
         if event["event"] == "answer" and is_open and "action" not in (answer or {}):
             trial.require(model.refuses_answer(event), "an answer is not taken in", played)
         if is_error(answer):
@@ -103,13 +121,16 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
         if event["event"] == "answer":
             trial.require(not model.refuses_answer(event), "an answer comes too late", played)
         if event["event"] == "open":
-            model, is_open = SessionModel(seconds), True
+            model = SessionModel(seconds, trial.policy.guard.question_expires_after_s)
+            is_open = True
+        pinned: list[datetime] = []
         if answer is not None and "action" in answer:
             trial.require(bool(ruled), "a ruling is not recorded", played)
+            pinned = _pinned_until(ruled[0].proposal)
             for why in _faults(trial, model, event, answer, ruled.pop(0)):
                 trial.require(False, why, played)
         is_open = is_open and event["event"] != "close"
-        model.note(event, answer)
+        model.note(event, answer, pinned)
     trial.require(not ruled, "more is recorded than was ruled", played)
 
 
@@ -137,6 +158,13 @@ def _faults(
         yield f"{proposal.ctx.spent} was spent, not {model.steps} steps"
     yield from _of_approvals(model, event, proposal)
     _count(trial, proposal, at)
+
+
+def _pinned_until(proposal: Proposal) -> list[datetime]:
+    """Return when the evidence expires that a plan is pinned to."""
+    refs = {ref for step in proposal.plan.steps for ref in step.evidence_refs or ()}
+    items = proposal.compiled.manifests.evidence_manifest
+    return [one.expires_at for one in items if one.id in refs and one.expires_at is not None]
 
 
 def _is_result(item: Any) -> bool:

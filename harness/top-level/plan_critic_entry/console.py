@@ -12,11 +12,14 @@ def main() -> int:
     for it is loaded alone: Python runs for each call of an agent.
     """
     if sys.argv[1:2] == ["hook"]:
-        from plan_critic_entry.hook_client import answered_by_service  # noqa: PLC0415 - only for hooks
+        from plan_critic_entry.hook_client import (  # noqa: PLC0415 - only for hooks
+            answered_by_service,
+            time_limit,
+        )
 
-        status = answered_by_service(sys.argv[2:])
-        if status is not None:
-            return status
+        with time_limit():
+            status = answered_by_service(sys.argv[2:])
+            return _command_line() if status is None else status
     return _command_line()
 
 

@@ -4,15 +4,21 @@ Rule 1: only a whole answer of a service of this user is one. Without it, None i
         hook is worked out in this process, with the same policy and the same sessions.
 Rule 2: the policy is sent as the bytes of the file that the hook names, so that no service can
         judge by another one.
-Rule 3: options are read as `critic hook` reads them, or not at all.
+Rule 3: options are read as `critic hook` reads them, or not at all: those of the command line, or
+        those of the file that it names, which for a user's own hooks is one that it need not name.
 """
 
 import io
 import os
+import signal
 import socket
 import stat
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from plan_critic_entry.plain_options import Options, read_plain
 
 HOOKS_PATH = "/v1/hooks"
 MEDIA_TYPE = "application/vnd.plan-critic.hook"
@@ -22,8 +28,13 @@ MOST_BYTES = 32 * 1024 * 1024
 _SECONDS = 10.0
 """How long the service may take. After that the work is done here, once it has let go."""
 
+_MOST_SECONDS = 40
+"""How long a hook may take: less than the agent waits, which would then let the call run."""
+
 _ONCE = ("--policy", "--socket", "--state", "--log", "--event")
 _LISTED = ("--scope", "--leave")
+_FILE = "--options"
+_USER_FILE = "~/.critic/hook.toml"
 _FLAG = "--keep-prompts"
 _OTHERS = 0o077
 """The permissions of the group and of everybody."""
@@ -36,9 +47,29 @@ class _Heard(io.TextIOWrapper):
     """Standard input that was read, and can be read again."""
 
 
-Options = list[tuple[str, str]]
 ServiceAnswer = tuple[int, str, str]
 """The exit status, standard output, and standard error."""
+
+
+@contextmanager
+def time_limit() -> Iterator[None]:
+    """Have the system end this process if it takes too long, whatever it is doing then.
+
+    Its status is that of a failure, and the shell of the agent refuses.
+    """
+    if not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]:
+        yield
+        return
+    try:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # whoever started it may ignore the signal
+    except ValueError:  # not the main thread of a process
+        yield
+        return
+    signal.setitimer(signal.ITIMER_REAL, _MOST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def answered_by_service(words: list[str]) -> int | None:
@@ -80,6 +111,30 @@ def _event() -> bytes:
 
 def options_of(words: list[str]) -> Options | None:
     """Return the options of a hook, or None if they do not name a service or are not plain."""
+    found = _named_options(words)
+    if found is None:
+        return None
+    names = [name for name, _ in found]
+    if "--policy" not in names:
+        if not {*names} <= {_FILE, "--event"} or len({*names}) < len(names):
+            return None
+        found = _filed_options(words[0], dict(found))
+        names = [name for name, _ in found]
+    is_plain = all(names.count(name) <= 1 for name in (*_ONCE, _FILE)) and _FILE not in names
+    return found if is_plain and {"--policy", "--socket"} <= {*names} else None
+
+
+def _filed_options(agent: str, named: dict[str, str]) -> Options:
+    """Return the options in the file: none where it is not there or not plain."""
+    try:
+        filed = read_plain(named.get(_FILE) or os.path.expanduser(_USER_FILE), agent)
+    except (OSError, ValueError):
+        return []
+    event = named.get("--event")
+    return filed if event is None else [*filed, ("--event", event)]
+
+
+def _named_options(words: list[str]) -> Options | None:
     if not words or words[0].startswith("-"):
         return None
     found: Options = []
@@ -88,16 +143,14 @@ def options_of(words: list[str]) -> Options | None:
         name, is_joined, value = word.partition("=")
         if name == _FLAG and not is_joined:
             found.append((name, ""))
-        elif name in (*_ONCE, *_LISTED):
+        elif name in (*_ONCE, *_LISTED, _FILE):
             value = value if is_joined else next(rest, "-")
             if not is_joined and value.startswith("-"):
                 return None
             found.append((name, value))
         else:
             return None
-    names = [name for name, _ in found]
-    is_plain = all(names.count(name) <= 1 for name in _ONCE)
-    return found if is_plain and {"--policy", "--socket"} <= {*names} else None
+    return found
 
 
 def request_of(agent: str, options: Options, policy: bytes, event: bytes) -> bytes:

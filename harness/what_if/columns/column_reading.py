@@ -294,6 +294,8 @@ def _cells(column: Any, kind: ColumnKind, texts: list[str]) -> Iterable[Any]:
         codes, ends = column.values.indices.to_pylist(), column.offsets.to_pylist()
         return [tuple(texts[code] for code in codes[a:b]) for a, b in pairwise(ends)]
     if kind in ("strings", "numbers"):
+        if column.null_count:
+            raise ValueError("a row has nothing where a list belongs")
         return map(tuple, column.to_pylist())
     cells: list[Any] = column.to_pylist()
     return cells

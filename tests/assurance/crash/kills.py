@@ -41,9 +41,9 @@ class _Tally:
 
 
 def kills(folder: Path, *, quick: bool) -> Row:
-    """Kill at least 500 writers (quick: 25), one to four at once, several rounds for each log."""
+    """Kill at least 500 writers (quick: 50), one to four at once, several rounds for each log."""
     chance, tally, number = random.Random(2), _Tally(), 0  # noqa: S311 - when to kill, no secret
-    while tally.kills < (25 if quick else 500):
+    while tally.kills < (50 if quick else 500):
         number += 1
         _one_log(folder / f"log{number}", chance, tally)
     note = (

@@ -2,8 +2,8 @@
 
 A world is a manifest, a spec and a context. The refund, the parcels of the downstream example and
 a world drawn anew for each example keep every law of `verify`, and their runs every law of
-evaluators. A guard keeps its laws on drawn streams of events, answering or halting. A full run
-tries far more examples, and some on the manifest of each case file too.
+evaluators. A guard keeps its laws on drawn streams of events, answering, halting or in shadow. A
+full run tries far more examples, and some on the manifest of each case file too.
 """
 
 import sys
@@ -91,6 +91,7 @@ _SHOP: Final = "of a shop"
 GUARDED: Final[dict[str, Json]] = {
     "that answers": asking_desk(),
     "that halts": asking_desk(on_refusal="halt"),
+    "in shadow": asking_desk(shadow=True),
     _SHOP: asking_refunds(),
 }
 """The policies of the guards."""

@@ -4,13 +4,14 @@ A full run takes all bugs. Each is met by the laws, the model and the corpus; wh
 notices is met by types (mypy on the three packages) and by the tests near the bug, and then by the
 whole suite. How many each noticed first is in `fixtures/planted.json`, and its table, with the
 layers that were asked, in `build/assurance/planted.json`. A quick run takes a fixed sample, and for
-each any layer that notices it, the cheapest first.
+each any layer that notices it, the cheapest first: of the suite, the tests named after the file of
+the bug. What noticed a bug must notice nothing without it.
 """
 
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
@@ -20,7 +21,13 @@ from typing import Any, Final, NamedTuple
 from tqdm import tqdm
 
 from tests.assurance.forked import PROCESSES, forked
-from tests.assurance.mutation.killers import corpus, guarded, laws, load_libraries
+from tests.assurance.mutation.killers import (
+    corpus,
+    failing_here,
+    guarded,
+    laws,
+    load_libraries,
+)
 from tests.assurance.mutation.overlay import overlay
 from tests.assurance.planted.bug import Bug, planted
 from tests.assurance.planted.bugs import BUGS
@@ -33,7 +40,7 @@ Notice = dict[str, str]
 """What each layer noticed of a bug, by layer; empty where it noticed nothing."""
 
 LAYERS: Final = ("types", "laws", "model", "corpus", "suite")
-_CHEAPEST_FIRST: Final = ("corpus", "model", "laws")
+_CHEAPEST_FIRST: Final = ("corpus", "model", "suite", "laws")
 _TYPED: Final = ("critic", "evals", "harness")
 _KEPT: Final = FIXTURES / "planted.json"
 _DETAIL: Final = DETAILS / _KEPT.name
@@ -70,6 +77,11 @@ def _killers(effort: _Effort) -> dict[str, Callable[[], str]]:
     }
 
 
+def _quick_killers(tests: tuple[str, ...]) -> dict[str, Callable[[], str]]:
+    suite = partial(failing_here, *tests) if tests else str
+    return _killers(_QUICK) | {"suite": suite}
+
+
 def _model(chunks: int) -> str:
     """Engine and model over the seeded cases of the layer `model`."""
     layer = _anew("model")
@@ -103,16 +115,36 @@ def _anew(layer: str) -> Any:
 def _first_notice(bug: Bug) -> Notice:
     """Return the cheapest layer that notices the bug, and what it noticed."""
     overlay(_texts(bug))
+    killers = _quick_killers(files_of_tests(bug))
     for layer in _CHEAPEST_FIRST:
-        if noticed := guarded(_killers(_QUICK)[layer]):
+        if noticed := guarded(killers[layer]):
             return {layer: noticed}
     return {}
 
 
-def _control(effort: _Effort) -> Notice:
-    """Return what the layers notice without any bug: it must be nothing."""
+def files_of_tests(bug: Bug) -> tuple[str, ...]:
+    """Return the files of tests that are named after a file of the bug."""
+    found = [
+        path
+        for file in map(Path, bug.files)
+        for path in (ROOT / "tests" / file.parent).glob(f"test_{file.stem}*.py")
+    ]
+    return tuple(str(path.relative_to(ROOT)) for path in sorted(found))
+
+
+def _noticed_without(notices: dict[str, Notice]) -> Notice:
+    """Return what notices a bug, but something without any bug, too: it must be nothing."""
+    tests = tuple(sorted({found["suite"] for found in notices.values() if found.get("suite")}))
+    layers = sorted({layer for found in notices.values() for layer in found})
+    work = partial(_control, _quick_killers(tests))
+    done = _with_progress(forked(work, layers, timeout=_SECONDS), len(layers))
+    return {layer: found for layer, found in done if found}
+
+
+def _control(killers: dict[str, Callable[[], str]], layer: str) -> str:
+    """Return what a layer notices without any bug."""
     overlay({})
-    return {layer: guarded(killer) for layer, killer in _killers(effort).items()}
+    return guarded(killers[layer])
 
 
 def _every_notice(bug: Bug) -> Notice:
@@ -138,10 +170,15 @@ def _with_progress(done: Iterator[Any], total: int) -> Iterator[Any]:
 # In copies of the project.
 
 
-def _nearest(bug: Bug) -> list[str]:
-    """Return the tests of the file that contains the bug."""
+def nearest(bug: Bug) -> list[str]:
+    """Return the folders of tests nearest to the files that contain the bug."""
     folders = [Path("tests") / Path(file).parent for file in bug.files]
-    return [str(folder) for folder in dict.fromkeys(folders)]
+    return [str(folder) for folder in dict.fromkeys(map(_existing, folders))]
+
+
+def _existing(folder: Path) -> Path:
+    """Return the folder or the one above it that exists: pytest fails without running a test."""
+    return folder if (ROOT / folder).is_dir() else _existing(folder.parent)
 
 
 def _of_copies(
@@ -179,7 +216,7 @@ class _Known(NamedTuple):
 
     def types_and_near_suite(self, copy: Copy, bug: Bug) -> Notice:
         types = [error for error in copy.type_errors(*_TYPED) if error not in self.types]
-        failed = copy.failing(*_nearest(bug), first=True, without=sorted(self.tests))
+        failed = copy.failing(*nearest(bug), first=True, without=sorted(self.tests))
         return {"types": " ".join(types[:1]), "suite": " ".join(failed)}
 
     def whole_suite(self, copy: Copy, _bug: Bug) -> Notice:
@@ -191,7 +228,7 @@ def _in_copies(bugs: tuple[Bug, ...], notices: dict[str, Notice]) -> int:
 
     Returns the number of tests that fail without any bug, and so were left out.
     """
-    near = sorted({folder for bug in bugs for folder in _nearest(bug)})
+    near = sorted({folder for bug in bugs for folder in nearest(bug)})
     known = _Known(
         types=_without_bugs(lambda copy: copy.type_errors(*_TYPED)),
         tests=_without_bugs(lambda copy: copy.failing(*near, first=False)),
@@ -220,20 +257,33 @@ def _sample(bugs: tuple[Bug, ...]) -> tuple[Bug, ...]:
 def run(*, quick: bool, bugs: tuple[Bug, ...] = BUGS) -> list[Row]:
     """Require that at least one layer notices every bug."""
     load_libraries()
-    ((_, without),) = forked(_control, [_QUICK if quick else _FULL], timeout=_SECONDS)
-    if isinstance(without, str) or any(without.values()):
-        return [Row("planted bugs", len(bugs), "bugs", 0, False, f"without a bug: {without}")]
-    if quick:
-        sample = _sample(bugs)
-        notices = _in_process(sample, quick=True)
-        if left := _unnoticed(sample, notices):
-            _in_copies(left, notices)
-        return [_row(sample, notices, f"a sample of {len(bugs)}; ")]
+    return [_quick_row(bugs) if quick else _full_row(bugs)]
+
+
+def _quick_row(bugs: tuple[Bug, ...]) -> Row:
+    sample = _sample(bugs)
+    notices = _in_process(sample, quick=True)
+    if without := _noticed_without(notices):
+        return _unsound(sample, without)
+    if left := _unnoticed(sample, notices):
+        _in_copies(left, notices)
+    return _row(sample, notices, f"a sample of {len(bugs)}; ")
+
+
+def _full_row(bugs: tuple[Bug, ...]) -> Row:
+    work = partial(_control, _killers(_FULL))
+    tried = forked(work, list(_killers(_FULL)), timeout=_SECONDS)
+    if without := {layer: found for layer, found in tried if found}:
+        return _unsound(bugs, without)
     notices = _in_process(bugs, quick=False)
     left = _unnoticed(bugs, notices)
     left_out = _in_copies(left, notices) if left else 0
     _keep(bugs, notices)
-    return [_row(bugs, notices, f"{left_out} tests fail without a bug; " if left_out else "")]
+    return _row(bugs, notices, f"{left_out} tests fail without a bug; " if left_out else "")
+
+
+def _unsound(bugs: tuple[Bug, ...], without: Notice) -> Row:
+    return Row("planted bugs", len(bugs), "bugs", 0, False, f"without a bug: {without}")
 
 
 def _add(notices: dict[str, Notice], looks: Iterator[tuple[Bug, Notice]]) -> None:

@@ -14,6 +14,7 @@ from tests.assurance.planted.member_bugs import MEMBER_BUGS
 from tests.assurance.planted.near_bugs import NEAR_BUGS
 from tests.assurance.planted.provenance_bugs import PROVENANCE_BUGS
 from tests.assurance.planted.rules_bugs import RULES_BUGS
+from tests.assurance.planted.seam_bugs import SEAM_BUGS
 from tests.assurance.planted.stream_bugs import STREAM_BUGS
 from tests.assurance.planted.tools_bugs import TOOLS_BUGS
 from tests.assurance.planted.words_bugs import WORDS_BUGS
@@ -31,6 +32,7 @@ BUGS: Final[tuple[Bug, ...]] = (
     *DIRECTION_BUGS,
     *MEMBER_BUGS,
     *NEAR_BUGS,
+    *SEAM_BUGS,
     *STREAM_BUGS,
     *TOOLS_BUGS,
     *WORDS_BUGS,

@@ -41,6 +41,27 @@ NEAR_BUGS: Final[tuple[Bug, ...]] = (
         'return f"approval {approval_id.lower()} {plan_digest}"',
     ),
     slip(
+        "retry-of-a-tool-in-another-case",
+        "harness/integrations/mcp/mcp_guarded.py",
+        "a state is good for a call of a tool whose name differs in case",
+        "return self.name == name and",
+        "return str(self.name).lower() == str(name).lower() and",
+    ),
+    slip(
+        "reply-by-a-prefix",
+        "harness/integrations/seam/guarded.py",
+        "a reply counts for a plan whose digest begins like the one that was shown",
+        "if plan_digest not in (None, asked.plan_digest):",
+        "if not asked.plan_digest.startswith(plan_digest or asked.plan_digest):",
+    ),
+    slip(
+        "tick-by-truth",
+        "harness/integrations/mcp/mcp_asking.py",
+        "what is true to Python is a yes of a person",
+        "return True if approved is True else None",
+        "return True if approved else None",
+    ),
+    slip(
         "false-is-absent",
         "harness/integrations/mcp/mcp_pins.py",
         "a hint of a pinned tool that turns false is the same",

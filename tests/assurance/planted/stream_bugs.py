@@ -15,9 +15,8 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "time-of-another-session",
         _GUARD,
         "the time that one session named stands for all of them",
-        "known = entry.course.as_of if event.as_of is None else event.as_of",
-        "known = next(iter(self._entries.values())).course.as_of if event.as_of is None "
-        "else event.as_of",
+        "time = self._time_of(event, entry.course.time)",
+        "time = self._time_of(event, next(iter(self._entries.values())).course.time)",
     ),
     slip(
         "session-id-cut",
@@ -46,13 +45,6 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "a permit is good after its call has a result",
         "        if isinstance(event, ResultEvent):\n            self._withdraw(event.id)\n",
         "",
-    ),
-    slip(
-        "permit-outlives-same-id",
-        _OPEN,
-        "of a turn whose ids come again, only the first loses its earlier permit",
-        "for call in event.calls:",
-        "for call in event.calls[:1]:",
     ),
     slip(
         "permit-outlives-halt",
@@ -84,10 +76,10 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
     ),
     slip(
         "named-time-forgotten",
-        _GUARD,
-        "the time that an event named does not stand for the next one",
-        "as_of = self._clock.now() if known is None else known",
-        "as_of = self._clock.now() if event.as_of is None else event.as_of",
+        "harness/guard/session_time.py",
+        "the time that an event named is nothing to the next one",
+        "if self.told is not None and self.read is not None:",
+        "if self.told is None and self.read is not None:",
     ),
     slip(
         "fresh-a-second-longer",

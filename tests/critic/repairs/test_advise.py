@@ -97,7 +97,8 @@ def test_the_law_holds_for_near_misses(miss: NearMiss) -> None:
     require_law(miss.proposal)
 
 
-@settings(PATIENT, max_examples=examples(30))
+# All of them in every run: with a quarter, a planted bug is missed now and then.
+@settings(PATIENT, max_examples=30)
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in FOR_A_PERSON])
 @given(st.data())
 def test_a_violation_by_the_plan_alone_is_for_the_planner_to_repair(

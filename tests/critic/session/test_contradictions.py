@@ -112,11 +112,11 @@ def test_evidence_of_other_ids_than_a_session_makes_is_refused() -> None:
 
 def test_a_system_prompt_and_a_call_id_that_returned_are_no_contradiction() -> None:
     session = Session.opened(rules(), "s", "Do it", system="Be brief")
-    for _ in range(2):
-        session = allowed(session, Call("m", "mail", {}), Call("r", "read", {"name": "x"}))
-    session = session.ran("m", result("y"), NOW).session
+    for name in ("r", "s"):
+        session = allowed(session, Call("m", "mail", {}), Call(name, "read", {"name": "x"}))
+        session = session.ran("m", result("y"), NOW).session
     other = session_of(session.rules, state_of(session))
-    assert {**other.open_calls} == {"r": (2, 1)}
+    assert {**other.open_calls} == {"r": (1, 1), "s": (2, 1)}
     assert len(other.running) == 2
     assert other.closed({}).report == session.closed({}).report
 

@@ -236,15 +236,17 @@ def test_a_real_log_that_was_closed_allows_nothing(tmp_path: Path) -> None:
     assert allows_nothing(given_to(guard, EVENTS["calls"], answers))
 
 
-def test_time_of_the_events_needs_no_clock() -> None:
+def test_a_clock_that_fails_allows_nothing_whatever_the_events_tell() -> None:
     clock = FailingClock(raises(OSError()))
     clock.fails = True
     guard = guard_of(desk(), clock=clock)
-    events = [open_(as_of="2026-05-09T12:00:00Z"), call("list_mail"), close()]
-    assert [one.get("action", one.get("status")) for one in answers_to(guard, events).values()] == [
-        "allow",
-        "completed",
-    ]
+    at = {"as_of": "2026-05-09T12:00:00Z"}
+    opened, called, closed = answers_to(
+        guard, [open_(**at), {**call("list_mail"), **at}, close()]
+    ).values()
+    assert "critic_error" in opened["error"]["message"]
+    assert "error" in called
+    assert "error" in closed
 
 
 @pytest.mark.parametrize("policy", ["", "x = ", "[guard]\nsafety_mode = 'all'", None])

@@ -179,7 +179,7 @@ def test_what_only_a_shadow_lets_run_has_no_permit_on_record(tmp_path: Path) -> 
     assert isinstance(entries[2], BegunRecord)
 
 
-FAILING = [call("list_mail"), result("x"), close(), open_("t")]
+FAILING = [call("list_mail", id="d"), result("x"), close(), open_("t")]
 
 
 @pytest.mark.parametrize("event", FAILING, ids=lambda event: str(event["event"]))

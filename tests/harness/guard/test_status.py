@@ -19,7 +19,7 @@ def test_a_session_that_is_not_open_has_no_status() -> None:
     answers_to(guard, [open_()])
     status = guard.status("s")
     assert status is not None
-    assert status == (0, False, None)
+    assert status == (0, False, None, frozenset())
     answers_to(guard, [close()])
     assert guard.status("s") is None
 

@@ -84,7 +84,8 @@ def test_sessions_that_share_a_log(tmp_path: Path) -> None:
 def test_no_value_of_one_session_is_known_to_another() -> None:
     guard = guard_of(desk())
     answers_to(guard, [*ASKS, yes(), result({}), open_("t"), call("list_mail", "t")])
-    (answer,) = answers_to(guard, [call("transfer", "t", iban="iban-4711-22", reason="x")]).values()
+    paid = call("transfer", "t", id="p", iban="iban-4711-22", reason="x")
+    (answer,) = answers_to(guard, [paid]).values()
     assert answer["action"] == "refuse"
 
 

@@ -3,10 +3,14 @@
 Behind its back, statements have `?` for their values in both kinds of database.
 """
 
+import atexit
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -121,8 +125,23 @@ KINDS = ("completed", "refused", "partial", "ended_early")
 
 
 def filled(path: LogPlace, count: int = 8, *, kinds: tuple[str, ...] = KINDS) -> SqlDecisionLog:
-    """Return a new log of `count` decisions of alternating kinds."""
-    log = SqlDecisionLog.open(path)
+    """Return a new log of `count` decisions of alternating kinds: a copy, if it is a file."""
+    if isinstance(path, Path) and not path.exists():
+        shutil.copyfile(_pattern(count, kinds), path)
+        return SqlDecisionLog.open(path)
+    return _append(SqlDecisionLog.open(path), count, kinds)
+
+
+@cache
+def _pattern(count: int, kinds: tuple[str, ...]) -> Path:
+    """Return a closed log to be copied: to judge and sync the same decisions anew takes longer."""
+    folder = Path(tempfile.mkdtemp(prefix="critic-pattern-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _append(SqlDecisionLog.open(folder / "log"), count, kinds).close()
+    return folder / "log"
+
+
+def _append(log: SqlDecisionLog, count: int, kinds: tuple[str, ...]) -> SqlDecisionLog:
     log.append_all(decision(n, kind=kinds[n % len(kinds)]) for n in range(1, count + 1))
     return log
 

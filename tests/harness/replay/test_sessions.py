@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from harness.audit.copies.redaction import redact_log, value_named
+from harness.errors import UsageError
 from harness.log import SqlDecisionLog
 from harness.replay import replay
 from tests.harness.replay.session_logs import EVENTS, REWRITTEN, at, nothing, recorded
@@ -56,6 +58,61 @@ def test_a_turn_that_is_not_on_record_leaves_the_next_one_incomplete(tmp_path: P
         (ruling, *_) = replay(log)
     assert ruling.status == "incomplete"
     assert ruling.reasons == ("turn 1 of its session is missing: its facts cannot be derived",)
+
+
+PLACES = ("ctx", "ctx/approvals", "ctx/session", "compiled", "plan", "spec")
+
+
+def redacted(path: Path, seq: int, place: str) -> list[Any] | None:
+    """Return the answers for a copy without a value, if the record has it."""
+    new = path.with_name(f"{seq}-{place.replace('/', '-')}.db")
+    with SqlDecisionLog.open_for_reading(path) as log:
+        try:
+            redact_log(log, new, [value_named(f"{seq}:/inputs/{place}")])
+        except UsageError:
+            return None
+    with SqlDecisionLog.open_for_reading(new) as log:
+        return list(replay(log))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_turns_after_one_that_was_redacted_are_redacted_or_the_same(
+    place: str, tmp_path: Path
+) -> None:
+    before = replayed(tmp_path, nothing, EVENTS)
+    later, redactions = 0, 0
+    for one in before:
+        answers = redacted(tmp_path / "log.db", one.seq, place)
+        if answers is None:
+            continue
+        redactions += 1
+        assert {"same", "redacted"} >= {other.status for other in answers}, (
+            one.seq,
+            [other.reasons for other in answers],
+        )
+        assert answers[one.seq - 1].status == "redacted"
+        later += sum(other.reasons == (LATER,) for other in answers if other.seq > one.seq)
+    assert redactions >= (2 if place == "ctx/approvals" else len(before))
+    assert later or place == "spec"  # which all of them have
+
+
+LATER = "an earlier record of its session is redacted: its facts cannot be derived"
+
+
+@pytest.mark.parametrize(
+    ("turn", "change", "named"), REWRITTEN, ids=lambda one: "" if callable(one) else str(one)
+)
+def test_a_redaction_hides_no_fact_that_says_less_than_the_records_left(
+    turn: int, change: Callable[[Json], Any], named: str, tmp_path: Path
+) -> None:
+    """That a person approved something is on record where it is redacted, and nowhere else."""
+    before = replayed(tmp_path, at(turn, change), EVENTS)
+    copies = (redacted(tmp_path / "log.db", one.seq, "ctx/approvals") for one in before)
+    answers = next(one for one in copies if one is not None)
+    reasons = [reason for one in answers for reason in one.reasons]
+    assert LATER in reasons
+    if (turn, named) != (5, "approved"):
+        assert f"session facts do not follow from earlier records: {named}" in reasons
 
 
 def test_sessions_of_one_id_are_told_apart(tmp_path: Path) -> None:

@@ -29,9 +29,9 @@ def service(**limits: Any) -> tuple[CriticApp, Watch]:
 def test_a_session_ends_after_its_time_without_an_event() -> None:
     app, watch = service()
     ask(app, event_path("s"), open_())
-    for _ in range(5):
+    for name in "abcde":
         watch.seconds += IDLE_S - 1
-        assert ask(app, event_path("s"), call("list_mail")).json()["action"] == "allow"
+        assert ask(app, event_path("s"), call("list_mail", id=name)).json()["action"] == "allow"
     watch.seconds += IDLE_S
     answer = ask(app, event_path("s"), call("list_mail"))
     assert (answer.status_code, answer.json()["error"]["path"]) == (409, "/session")

@@ -26,6 +26,7 @@ from harness.serve.bearer_tokens import BearerTokens
 from harness.testing.equalities import Equality
 from harness.wire import build
 from tests.harness.log.decisions import NOON, decision, filled, judged, proposal, run_of
+from tests.harness.testing.deciding_at_seams import of_seams
 from tests.support.examples import good_proposal, good_run
 from tests.support.model.facts import Json
 from tests.support.sightings import SCOPE, VALUE, answer, request
@@ -477,3 +478,4 @@ def others(folder: Path) -> Iterator[Equality]:
     yield from of_pins(folder)
     yield from of_tokens()
     yield from of_hooks()
+    yield from of_seams()

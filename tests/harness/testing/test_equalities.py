@@ -46,7 +46,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     | {"scope": "the tool of a scope"},
     "SaidEvent": {"session": "the session of words", "text": VALUES},
     "CallsEvent": {"session": "the session of calls"},
-    "RequestedCall": {"id": "a permit withdrawn by its call", "tool": "the tool of a call"}
+    "RequestedCall": {"id": "a call whose result is awaited", "tool": "the tool of a call"}
     | {"args": "arguments redeemed for what was ruled on"},
     "ResultEvent": {"session": "the session of a result", "id": "the call of a result"}
     | {"error": VALUES},

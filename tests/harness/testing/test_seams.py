@@ -8,13 +8,14 @@ from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSessi
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling
 from harness.testing.seams import (
     SEAM_FEATURES,
+    Scene,
     SeamBroken,
     check_seam,
     describe_seam_law,
     seam_laws,
     undocumented,
 )
-from tests.support.tiny_agent import TinyAgent, play_tiny
+from tests.support.tiny_agent import Office, TinyAgent, play_tiny
 
 
 @pytest.mark.parametrize("law", seam_laws())
@@ -235,6 +236,42 @@ class AnswersForAll(TinyAgent):
         return super().asked(ruling, calls)
 
 
+class OneOffice(Office):
+    def session(self, scene: Scene) -> GuardedSession:
+        known = next(iter(self.sessions.values()), None)
+        return super().session(scene) if known is None else known
+
+
+class OneSessionForAll(TinyAgent):
+    """Acts in the session that came first."""
+
+    office = OneOffice
+
+
+class RunsIdsOnce(TinyAgent):
+    """Makes no call whose id it has seen."""
+
+    def call(self, call: AskedCall) -> None:
+        if call.id not in self.told:
+            super().call(call)
+
+
+class TellsCallsInLowerCase(TinyAgent):
+    """Tells calls whose ids differ in case as one."""
+
+    def call(self, call: AskedCall) -> None:
+        super().call(call)
+        self.told[call.id.lower()] = self.told.pop(call.id)
+
+
+class HasAnAgentForEach(TinyAgent):
+    """Plays two scenes through an agent each, which shows nothing."""
+
+    def __init__(self, scene: Scene, *, is_sub_agent: bool = False) -> None:
+        scene.shared = None
+        super().__init__(scene, is_sub_agent=is_sub_agent)
+
+
 PLANTED: dict[type[TinyAgent], str] = {
     Unguarded: "an_allowed_batch_runs_once",
     RulesCallByCall: "a_refused_batch_runs_nothing",
@@ -261,6 +298,10 @@ PLANTED: dict[type[TinyAgent], str] = {
     GivesSubAgentsASessionOfTheirOwn: "a_sub_agent_is_guarded",
     LeavesSubAgentsAlone: "a_sub_agent_is_guarded",
     AnswersForAll: "one_yes_and_one_no_run_one",
+    OneSessionForAll: "two_sessions_are_answered_as_each_alone",
+    TellsCallsInLowerCase: "renamed_calls_are_answered_the_same",
+    HasAnAgentForEach: "an_answer_counts_in_its_session",
+    RunsIdsOnce: "ids_that_come_again_change_nothing",
 }
 """Each planted mistake, and the law that shows it."""
 

@@ -1,7 +1,11 @@
 """A log with keys and a checkpoint, for the tests of what is proved to others."""
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,12 +61,26 @@ class Signed(NamedTuple):
 
 
 def signed_log(critic: Critic, folder: Path, count: int = 8) -> Signed:
-    """Make a log of decisions, a key, and a checkpoint of the log."""
-    filled(folder / "audit.db", count).close()
-    assert critic("log", "key", "--new", folder / "log.key").status == 0
-    signed = Signed(folder / "audit.db", folder / "log.key", folder / "checkpoint", critic)
-    signed.sign("checkpoint", "--origin", ORIGIN)
-    return signed
+    """Copy a log of decisions, a key, and a checkpoint of the log."""
+    pattern = _signed(_pattern(count), critic)
+    if not pattern.checkpoint.exists():
+        filled(pattern.log, count).close()
+        assert critic("log", "key", "--new", pattern.key).status == 0
+        pattern.sign("checkpoint", "--origin", ORIGIN)
+    shutil.copytree(pattern.log.parent, folder, dirs_exist_ok=True)
+    return _signed(folder, critic)
+
+
+def _signed(folder: Path, critic: Critic) -> Signed:
+    return Signed(folder / "audit.db", folder / "log.key", folder / "checkpoint", critic)
+
+
+@cache
+def _pattern(count: int) -> Path:
+    """Return a folder for what is made once, to be copied."""
+    folder = Path(tempfile.mkdtemp(prefix="critic-pattern-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @contextmanager

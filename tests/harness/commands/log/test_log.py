@@ -91,6 +91,24 @@ def test_show_of_a_record_whose_input_was_damaged(
     assert said.status in (0, 2)
 
 
+@pytest.mark.parametrize(
+    "number", [b"1E400", b"-1e999", b"1" + b"0" * 310 + b".5", b"9" * 400 + b"e0"]
+)
+@pytest.mark.parametrize("around", [b"%s", b'[1, {"a": [%s]}]'])
+def test_show_prints_no_number_beyond_those_of_a_double(
+    critic: Critic, log: LogPlace, number: bytes, around: bytes
+) -> None:
+    with SqlDecisionLog.open_for_reading(log) as kept:
+        (record,) = kept.records(4)
+    body = around % number
+    meddle(log, ("UPDATE inputs SET body = ? WHERE digest = ?", (body, record.inputs.plan)))
+    for form in ("json", "text", "csv"):
+        said = critic("log", "show", log, "4", "--format", form)
+        assert (said.status, "Infinity" in said.out, said.err) == (0, False, "")
+    shown = json.loads(critic("log", "show", log, "4").out)
+    assert "a number is beyond those of a double" in shown["input_bodies"]["plan"]
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[]", b"{}"])
 def test_a_record_that_cannot_be_read_is_named(critic: Critic, log: LogPlace, body: bytes) -> None:
     put_body(log, 2, body)

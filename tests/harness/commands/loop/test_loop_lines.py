@@ -71,7 +71,7 @@ def shown(stream: io.StringIO, *events: CodeLoopEvent, verbose: bool = False) ->
         with Progress(stream, verbose=verbose) as progress:
             for event in (STARTED, *events):
                 progress.on_event(event)
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.002)
 
     asyncio.run(session())
     return stream.getvalue()

@@ -110,8 +110,9 @@ def test_sessions_are_checked_whole_after_every_interruption(
     whole = critic("replay", tmp_path / "log", "--format", "json")
     assert critic("replay", tmp_path / "log", "--format", "json", "--jobs", "2") == whole
     answers = [line for line in whole.lines if '"seq"' in line]
+    pooled = len(answers) // 4 * 2  # once, for a pool starts processes
     for count in range(0, len(answers), 2):
-        jobs = str(1 + count // 2 % 2)
+        jobs = "2" if count == pooled else "1"
         again = "replay", tmp_path / "log", "--format", "json", "--resume", tmp_path / "state"
         with monkeypatch.context() as patch:
             _interrupt(patch, count)
@@ -152,6 +153,33 @@ def test_a_file_that_is_no_state_is_refused_and_kept(
     assert (said.status, said.out) == (2, "")
     assert "not the state of a replay" in said.err
     assert kept.read_text() == text
+
+
+@pytest.mark.parametrize("change", [{"same": 0}, {"same": 99}, {"drift": 1}, {"open": 10**9}])
+def test_counts_that_are_not_those_of_the_log_are_not_believed(
+    critic: Critic, log: LogPlace, kept: Path, change: dict[str, int]
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        _interrupt(patch, 4)
+        critic("replay", log, "--resume", kept)
+    state = json.loads(kept.read_text())
+    state["counts"] |= change
+    kept.write_text(json.dumps(state))
+    said = critic("replay", log, "--resume", kept)
+    assert (said.status, said.out) == (2, "")
+    assert f"it counts {sum(state['counts'].values())} answers, where a replay gives" in said.err
+    state["counts"] = {"fine": state["seq"]}
+    kept.write_text(json.dumps(state))
+    assert "not the state of a replay" in critic("replay", log, "--resume", kept).err
+
+
+def test_a_state_is_for_its_owner_alone(critic: Critic, log: LogPlace, kept: Path) -> None:
+    kept.write_text(json.dumps({"seq": 0, "hashes": ["0" * 64], "counts": {}}))
+    kept.chmod(0o666)
+    with pytest.MonkeyPatch.context() as patch:
+        _interrupt(patch, 4)
+        critic("replay", log, "--resume", kept)
+    assert kept.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_state_is_of_one_head(critic: Critic, log: LogPlace, kept: Path) -> None:

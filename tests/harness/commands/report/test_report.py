@@ -69,6 +69,18 @@ _DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         "record 3: tampered",
     ),
+    "the number before the first": (
+        lambda log: meddle(log, ("UPDATE records SET seq = 0 WHERE seq = 3", ())),
+        "record 0: tampered",
+    ),
+    "a negative number": (
+        lambda log: meddle(log, ("UPDATE records SET seq = -1 WHERE seq = 3", ())),
+        "record -1: tampered",
+    ),
+    "a number beyond those of JSON": (
+        lambda log: meddle(log, ("UPDATE records SET seq = ? WHERE seq = 6", (2**62,))),
+        f"record {2**62}: tampered",
+    ),
     "a hash": (_change_hash, "record 3: tampered"),
     "an input": (_take_input, "record 6: incomplete"),
     "a trigger": (_drop_trigger, "the log is damaged: trigger records_no_delete is missing"),

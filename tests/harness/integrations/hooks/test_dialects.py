@@ -1,6 +1,7 @@
 """`critic hook`: what each agent is answered."""
 
 import json
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,15 @@ import pytest
 
 from harness.integrations.hooks.dialects import DIALECTS
 from tests.harness.console import Critic, spawn
-from tests.harness.integrations.hooks.agents import AGENTS, CLAUDE_CODE, CURSOR, GEMINI, Agent, Tool
+from tests.harness.integrations.hooks.agents import (
+    AGENTS,
+    CLAUDE_CODE,
+    CURSOR,
+    GEMINI,
+    QWEN_CODE,
+    Agent,
+    Tool,
+)
 
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
 
@@ -137,9 +146,9 @@ def test_a_shadow_lets_everything_run_and_answers_as_little_as_it_can(
     agent.options(tmp_path)
     policy = tmp_path / "policy.toml"
     policy.write_text(policy.read_text().replace("# shadow = true ", "shadow = true "))
-    for tool in (agent.read, agent.shell, agent.protected, agent.foreign):
-        decided = agent.decided(critic, tmp_path, agent.call(tool, "c"))
-        assert decided == ("silence" if agent is CLAUDE_CODE else "allow")
+    for at, tool in enumerate((agent.read, agent.shell, agent.protected, agent.foreign)):
+        decided = agent.decided(critic, tmp_path, agent.call(tool, f"c{at}"))
+        assert decided == ("silence" if agent in (CLAUDE_CODE, QWEN_CODE) else "allow")
 
 
 @pytest.mark.parametrize("agent", [CLAUDE_CODE, GEMINI], ids=lambda agent: agent.name)
@@ -167,7 +176,7 @@ def test_codex_is_never_told_what_it_does_not_understand(critic: Critic, tmp_pat
 @every_agent
 def test_prompts_of_the_agent_can_be_kept(agent: Agent, critic: Critic, tmp_path: Path) -> None:
     decided = agent.decided(critic, tmp_path, agent.call(agent.read, "c1"), "--keep-prompts")
-    assert decided == ("silence" if agent is CLAUDE_CODE else "allow")
+    assert decided == ("silence" if agent in (CLAUDE_CODE, QWEN_CODE) else "allow")
     refused = agent.decided(critic, tmp_path, agent.call(agent.foreign, "c2"), "--keep-prompts")
     assert refused == "deny"
 
@@ -237,3 +246,35 @@ def test_the_hook_is_a_process_of_its_own(agent: Agent, tmp_path: Path) -> None:
         with event.open("rb") as stdin:
             assert agent.reads(spawn(*options, stdin=stdin)) == expected
     assert agent.reads(spawn(*options)) == "deny"  # nothing on standard input
+
+
+@pytest.mark.parametrize(
+    "agent", [one for one in AGENTS if one is not CURSOR], ids=lambda a: a.name
+)
+def test_the_folder_of_a_command_is_judged_and_on_record(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    log, numbers = str(tmp_path / "audit.db"), count(1)
+
+    def decided(**changed: Any) -> str:
+        shell = agent.shell._replace(args=changed.pop("args", {"command": "ls -l src"}))
+        event = {**agent.call(shell, f"c{next(numbers)}"), **changed}
+        return agent.decided(critic, tmp_path, event, "--log", log, "--scope", shell.name)
+
+    runs = "ask" if agent.asks else "allow"
+    assert decided() == runs
+    assert "/home/ada/shop" in critic("log", "show", log, "1").out
+    assert [decided(cwd=odd) for odd in ("", None, 7)] == ["deny"] * 3
+    assert decided(args={"command": "ls", "cwd": "/elsewhere"}) == "deny"
+    assert decided(args={"command": "ls", "shell": "/w/sh"}) == "deny"
+    assert decided(cwd="/home/ada") == runs
+
+
+def test_a_command_may_end_in_another_folder(critic: Critic, tmp_path: Path) -> None:
+    """As after `cd` in Claude Code: the event after the call names the folder of then."""
+    agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
+    shell = agent.shell._replace(args={"command": "cd src"})
+    assert agent.decided(critic, tmp_path, agent.call(shell, "c1"), "--log", log) == "ask"
+    ended = {**agent.result(shell, "c1", "x"), "cwd": "/home/ada/shop/src"}
+    assert agent.decided(critic, tmp_path, ended, "--log", log) == "silence"
+    assert critic("replay", log).status == 0

@@ -18,6 +18,7 @@ from tests.support.paths import ROOT
 
 AGENT = CLAUDE_CODE
 READ = AGENT.call(AGENT.read, "c1")
+AGAIN = AGENT.call(AGENT.read, "c2")
 
 
 def the_file(folder: Path) -> Path:
@@ -71,7 +72,7 @@ def test_a_state_that_others_could_have_written_refuses(critic: Critic, tmp_path
         path.chmod(mode)
         assert AGENT.decided(critic, tmp_path, READ) == "deny"
         path.chmod(before)
-    assert AGENT.decided(critic, tmp_path, READ) == "allow"
+    assert AGENT.decided(critic, tmp_path, AGAIN) == "allow"
     elsewhere = tmp_path / "elsewhere"
     file.rename(elsewhere)
     file.symlink_to(elsewhere)
@@ -87,7 +88,7 @@ def test_the_state_of_another_session_refuses(critic: Critic, tmp_path: Path) ->
     for path in (tmp_path / "state").glob("*.jsonl"):
         path.write_bytes(data)
     assert AGENT.decided(critic, tmp_path, other) == "deny"
-    assert AGENT.decided(critic, tmp_path, READ) == "allow"
+    assert AGENT.decided(critic, tmp_path, AGAIN) == "allow"
 
 
 def test_a_session_does_not_go_on_under_another_policy(critic: Critic, tmp_path: Path) -> None:

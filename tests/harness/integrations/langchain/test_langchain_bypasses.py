@@ -201,50 +201,68 @@ def test_a_tool_that_sends_another_call_to_the_tools_does_not_go_around() -> Non
     assert "approval_mode_mismatch" in told(messages)["c2"]
 
 
-def waiting(answers: list[str]) -> Any:
-    """Return a tool that asks a person itself before it acts."""
+def waiting(name: str, ran: list[str]) -> Any:
+    """Return a tool that acts, and asks a person itself twice before it returns."""
 
-    @tool
-    def issue_refund(order_id: str, cents: int) -> str:
-        """Refund an order."""
-        answers.append(interrupt("sure?"))
-        return "done"
+    def act(order_id: str, cents: int = 0) -> str:
+        """Look up or refund an order."""
+        ran.append(name)
+        return f"{interrupt('sure?')} {interrupt('really?')}"
 
-    return issue_refund
+    return tool(name)(act)
 
 
-def test_a_tool_that_waits_for_an_answer_of_its_own_goes_on_once() -> None:
-    answers: list[str] = []
-    twice = [asks_for(REFUND), asks_for(REFUND)]
+@pytest.mark.parametrize("travels", [False, True])
+def test_each_start_of_a_tool_that_pauses_is_an_attempt_on_record(travels: bool) -> None:
+    ran: list[str] = []
+    log, saver = JournalLog([]), InMemorySaver()
+    acts = Guard(policy_of_scene("destructive"), log=log)
     agent = guarded_agent(
-        model(*twice), [waiting(answers)], guard=guard(), checkpointer=InMemorySaver()
+        model(asks_for(LOOKUP)), [waiting("lookup", ran)], guard=acts, checkpointer=saver
+    )
+    agent.invoke(GO, THREAD)
+    agent.invoke(Command(resume="yes"), THREAD)
+    if travels:
+        with pytest.raises(GuardHalted, match="begin a new thread"):
+            guarded_agent(
+                model(), [waiting("lookup", ran)], guard=guard(), checkpointer=saver
+            ).invoke(Command(resume="yes"), THREAD)
+    result = agent.invoke(Command(resume="yes"), THREAD)
+    assert told(result["messages"]) == {"c1": "yes yes"}
+    runs = [one.run for one in log.decisions if one.run is not None]
+    assert ran == ["lookup"] * 3 == ["lookup"] * len(runs)
+    assert [one.calls[0].status for one in runs] == ["unknown", "unknown", "completed"]
+
+
+def test_a_destructive_tool_that_paused_is_not_started_again_without_a_person() -> None:
+    ran: list[str] = []
+    agent = guarded_agent(
+        model(asks_for(REFUND), asks_for(REFUND)),
+        [waiting("issue_refund", ran)],
+        guard=guard(),
+        checkpointer=InMemorySaver(),
     )
     agent.invoke(GO, THREAD)
     result = agent.invoke(Command(resume="yes"), THREAD)
-    assert answers == ["yes"]
-    assert told(result["messages"]) == {"c2": "done"}
-    assert result["__interrupt__"][0].value["kind"] == "loop_guard", "again, it is another call"
+    assert ran == ["issue_refund"]
+    assert "loop_guard" in told(result["messages"])["c2"]
+    assert result["__interrupt__"][0].value["kind"] == "loop_guard", "it was asked for anew"
 
 
-def test_a_tool_that_waits_does_not_go_on_with_other_arguments_or_in_another_process() -> None:
-    answers: list[str] = []
-    saver, rewrites = InMemorySaver(), Rewrites({})
-    agents = [
-        guarded_agent(
-            model(asks_for(REFUND)),
-            [waiting(answers)],
-            guard=guard(),
-            middleware=[rewrites],
-            checkpointer=saver,
-        )
-        for _ in range(2)
-    ]
-    agents[0].invoke(GO, THREAD)
-    with pytest.raises(GuardHalted, match="begin a new thread"):
-        agents[1].invoke(Command(resume="yes"), THREAD)
+def test_a_tool_that_waits_does_not_go_on_with_other_arguments() -> None:
+    ran: list[str] = []
+    rewrites = Rewrites({})
+    agent = guarded_agent(
+        model(asks_for(REFUND)),
+        [waiting("issue_refund", ran)],
+        guard=guard(),
+        middleware=[rewrites],
+        checkpointer=InMemorySaver(),
+    )
+    agent.invoke(GO, THREAD)
     rewrites.rewrites = {"c2": TOO_MUCH}
-    messages = agents[0].invoke(Command(resume="yes"), THREAD)["messages"]
-    assert answers == []
+    messages = agent.invoke(Command(resume="yes"), THREAD)["messages"]
+    assert ran == ["issue_refund"]
     assert "violates_decision_spec" in told(messages)["c2"]
 
 

@@ -7,7 +7,10 @@ from tests.support.openai_scenes import play
 from tests.support.paths import ROOT
 
 PAGE = ROOT / ".github" / "docs" / "openai-agents.md"
-CANNOT = {"edits by a person": "the SDK resumes a call with the arguments that the model gave"}
+CANNOT = {
+    "edits by a person": "the SDK resumes a call with the arguments that the model gave",
+    "ids that come again": "the SDK makes no later call with an id that it has seen",
+}
 
 
 @pytest.mark.parametrize("law", seam_laws(CANNOT))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.agent_settings import AGENT_SETTINGS
 from harness.loops.code.agent_commands import (
-    AGENT_SETTINGS,
     PRESETS,
     agent_settings,
     agent_start,

@@ -315,6 +315,14 @@ SPOILT: dict[str, tuple[Callable[[Any], Any], str]] = {
         ).set_column(one.schema.get_field_index("upto"), "upto", pyarrow.array([0] * len(one))),
         "a row of missing records ends before it begins",
     ),
+    "a row without a list of reasons": (
+        lambda one: one.set_column(
+            one.schema.get_field_index("why"),
+            "why",
+            pyarrow.array([None] * len(one), one.schema.field("why").type),
+        ),
+        "a row has nothing where a list belongs",
+    ),
     "a context that is none": (
         lambda one: one.set_column(
             one.schema.get_field_index("ctx"),

@@ -1,0 +1,17 @@
+"""The files that agents, their guard and git obey: no agent may write them."""
+
+from typing import Final
+
+AGENT_SETTINGS: Final = (
+    *("AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", "GEMINI.md", "QWEN.md", ".mcp.json"),
+    *("opencode.json", "opencode.jsonc"),
+    *(".agents/", ".claude/", ".codex/", ".critic/", ".cursor/", ".gemini/", ".opencode/"),
+    ".qwen/",
+)
+"""Names of files and folders that agents load instructions, settings or code from."""
+
+PROTECTED: Final = (*AGENT_SETTINGS, ".git/")
+"""Names that the shipped policies of hooks refuse to tools that write files, anywhere in a path.
+
+The code loop compares what git obeys with what was there before, and needs no name for it.
+"""

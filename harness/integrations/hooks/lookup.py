@@ -1,0 +1,281 @@
+"""Whether an agent that is started in a folder would run our hooks: its own look-up, repeated.
+
+Rule 1: what was seen of the real agents is repeated, and nothing is guessed in favour of a hook: a
+        file that cannot be read, or a trust that is not on file, is a hook that does not run.
+Rule 2: a hook that runs and could only fail is a problem too: it refuses every call.
+"""
+
+import json
+import os
+import shlex
+import shutil
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from harness.errors import HarnessError, escape_text
+from harness.integrations.hooks.install import INSTALLATIONS, calls_us
+from harness.integrations.hooks.options_file import read_options, user_options_file
+from harness.policy import read_policy
+
+_POSIX_SHELLS: Final = ("sh", "bash", "zsh", "dash", "ksh", "ash", "busybox")
+_EVERY_TOOL: Final = (None, "", "*", ".*")
+
+
+class _HookSource(NamedTuple):
+    """A file in which an agent looks for hooks.
+
+    Attributes:
+        file: where it is.
+        problem: why the agent runs none of its hooks; empty if it does.
+        is_reviewed: the agent runs a hook of it only once a person has reviewed it.
+    """
+
+    file: Path
+    problem: str = ""
+    is_reviewed: bool = False
+
+
+class Registered(NamedTuple):
+    """A hook of ours in a file, with its place in the list of its event."""
+
+    event: str
+    command: str
+    timeout: Any
+    place: str
+
+
+class LookedUp(NamedTuple):
+    """What a look-up came to: the lines to print, and whether our hooks run."""
+
+    lines: Sequence[str]
+    is_guarded: bool
+
+
+def look_up(agent: str, folder: Path, environment: Mapping[str, str]) -> LookedUp:
+    """Return whether the hooks of an agent run that is started in a folder, and why not.
+
+    Args:
+        agent: its name.
+        folder: where it is started; absolute.
+        environment: the variables that it is started with.
+    """
+    sources = [*_SOURCES[agent](folder, environment)]
+    lines: list[str] = []
+    running: set[str] = set()
+    for source in dict.fromkeys(sources):
+        ours = [*_find_ours(agent, source.file)]
+        for hook in ours:
+            problem = source.problem or _fault(agent, source, hook, environment)
+            lines.append(f"{_show(source.file)}: {hook.event}: {problem or 'runs'}")
+            running |= set() if problem else {hook.event}
+        if not ours:
+            lines.append(f"{_show(source.file)}: no hook of ours")
+    missing = [event for event in INSTALLATIONS[agent].events if event not in running]
+    if not missing:
+        return LookedUp([*lines, f"{agent} is guarded in {_show(folder)}"], is_guarded=True)
+    what = f"{agent} is NOT guarded in {_show(folder)}: no hook runs at {', '.join(missing)}"
+    return LookedUp([*lines, what, f"what to do: {_ADVICE[agent]}"], is_guarded=False)
+
+
+def _find_ours(agent: str, path: Path) -> Iterator[Registered]:
+    """Yield our hooks in a file, for all tools."""
+    hooks = _json(path).get("hooks")
+    for event, entries in hooks.items() if type(hooks) is dict else ():
+        for place, one in _handlers(entries):
+            if calls_us(one.get("command"), agent):
+                yield Registered(event, one["command"], one.get("timeout"), place)
+
+
+def _handlers(entries: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what is run for every tool, with its place in the list of an event."""
+    for at, entry in enumerate(entries if type(entries) is list else ()):
+        is_for_all = type(entry) is dict and entry.get("matcher") in _EVERY_TOOL
+        handlers = entry.get("hooks", [entry]) if is_for_all else ()
+        for inner, one in enumerate(handlers if type(handlers) is list else ()):
+            if type(one) is dict:
+                yield f"{at}:{inner}", one
+
+
+def _fault(
+    agent: str, source: _HookSource, hook: Registered, environment: Mapping[str, str]
+) -> str:
+    """Return why a hook that the agent finds does not guard."""
+    if source.is_reviewed and (problem := _review_problem(source.file, hook, environment)):
+        return problem
+    words = shlex.split(hook.command)
+    if shutil.which(words[0]) is None:
+        return f"refuses everything: {escape_text(words[0])} is not there: install again"
+    if "||" not in words:
+        return "does not refuse where it fails: install again"
+    named = words[words.index("--options") + 1] if "--options" in words else None
+    try:
+        options = read_options(Path(named) if named else user_options_file(), agent)
+        read_policy(options.policy)
+    except (HarnessError, OSError) as error:
+        return f"refuses everything: {escape_text(str(error))}"
+    return ""
+
+
+def _claude_code(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
+    own = INSTALLATIONS["claude-code"].settings(None, environment)
+    project = folder / ".claude"
+    files = (own, project / "settings.json", project / "settings.local.json")
+    return _sources_with_switch(files, "disableAllHooks")
+
+
+def _qwen(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
+    own = INSTALLATIONS["qwen-code"].settings(None, environment)
+    return _sources_with_switch((own, folder / ".qwen" / "settings.json"), "disableAllHooks")
+
+
+def _sources_with_switch(files: Sequence[Path], switch: str) -> Iterator[_HookSource]:
+    """Yield files of which any turns off the hooks of all."""
+    off = [path for path in files if _json(path).get(switch) is True]
+    problem = f"{switch} is set in {_show(off[0])}" if off else ""
+    return (_HookSource(path, problem or _reading_problem(path)) for path in files)
+
+
+def _gemini(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
+    own = INSTALLATIONS["gemini"].settings(None, environment)
+    files = (own, folder / ".gemini" / "settings.json")
+    trust = _gemini_trust(folder, own, environment)
+    for path in files:
+        config = _json(path).get("hooksConfig")
+        config = config if type(config) is dict else {}
+        disabled = config.get("disabled")
+        if config.get("enabled") is False:
+            trust = f"hooksConfig.enabled is off in {_show(path)}"
+        elif type(disabled) is list and "critic" in disabled:
+            trust = f"hooksConfig.disabled has critic in {_show(path)}"
+    return (_HookSource(path, trust or _reading_problem(path)) for path in files)
+
+
+def _gemini_trust(folder: Path, own: Path, environment: Mapping[str, str]) -> str:
+    """Return why Gemini does not trust a folder."""
+    named = environment.get("GEMINI_CLI_TRUST_WORKSPACE")
+    if named in ("true", "false"):
+        return "" if named == "true" else "GEMINI_CLI_TRUST_WORKSPACE is false"
+    security = _json(own).get("security")
+    setting = security.get("folderTrust") if type(security) is dict else None
+    if type(setting) is dict and setting.get("enabled") is False:
+        return ""
+    path = environment.get("GEMINI_CLI_TRUSTED_FOLDERS_PATH")
+    rules = _json(Path(path) if path else own.parent / "trustedFolders.json")
+    longest, level = -1, None
+    for rule, value in rules.items():
+        place = Path(os.path.realpath(Path(rule).parent if value == "TRUST_PARENT" else rule))
+        if Path(os.path.realpath(folder)).is_relative_to(place) and len(str(place)) > longest:
+            longest, level = len(str(place)), value
+    if level in ("TRUST_FOLDER", "TRUST_PARENT"):
+        return ""
+    return "the folder is not trusted: trust it, or set GEMINI_CLI_TRUST_WORKSPACE=true"
+
+
+def _codex(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
+    own = INSTALLATIONS["codex"].settings(None, environment)
+    config = _toml(own.parent / "config.toml")
+    features = config.get("features")
+    off = type(features) is dict and False in (features.get("hooks"), features.get("codex_hooks"))
+    problem = "features.hooks is off in config.toml" if off else ""
+    shell = Path(environment.get("SHELL") or "sh").name
+    if shell not in _POSIX_SHELLS:
+        problem = (
+            f"it would be run by {escape_text(shell)}, which may not read it: set SHELL=/bin/sh"
+        )
+    yield _HookSource(own, problem, is_reviewed=True)
+    above = [folder, *folder.parents]
+    root = next((at for at in above if (at / ".git").exists()), folder)
+    for at in above[: above.index(root) + 1]:
+        path = at / ".codex" / own.name
+        if path != own and path.is_file():
+            yield _HookSource(path, problem or _codex_trust(at, root, config), is_reviewed=True)
+
+
+def _codex_trust(folder: Path, root: Path, config: Mapping[str, Any]) -> str:
+    projects = config.get("projects")
+    for place in (folder, root):
+        for name in (str(place), os.path.realpath(place)):
+            known = projects.get(name) if type(projects) is dict else None
+            if type(known) is dict and "trust_level" in known:
+                trusted = known["trust_level"] == "trusted"
+                return "" if trusted else f"{_show(place)} is not trusted in config.toml"
+    return f"{_show(root)} is not trusted: start codex there, and trust it"
+
+
+def _review_problem(path: Path, hook: Registered, environment: Mapping[str, str]) -> str:
+    """Return why Codex leaves out a hook: what was reviewed is known by the place and a hash."""
+    label = "".join(f"_{one.lower()}" if one.isupper() else one for one in hook.event)[1:]
+    own = INSTALLATIONS["codex"].settings(None, environment)
+    states = _toml(own.parent / "config.toml").get("hooks")
+    states = states.get("state") if type(states) is dict else None
+    keys = [f"{one}:{label}:{hook.place}" for one in (path, os.path.realpath(path))]
+    known = [states[key] for key in keys if key in states] if type(states) is dict else []
+    if not known or type(known[0]) is not dict or "trusted_hash" not in known[0]:
+        return "not reviewed: start codex, open /hooks, and trust it"
+    if known[0].get("enabled") is False:
+        return "turned off in config.toml: start codex, and open /hooks"
+    if known[0]["trusted_hash"] != codex_hash(label, hook.command, hook.timeout):
+        return "changed since it was reviewed: start codex, open /hooks, and trust it"
+    return ""
+
+
+def codex_hash(label: str, command: str, timeout: Any) -> str:
+    """Return the hash by which Codex knows a hook that was reviewed."""
+    wait = timeout if type(timeout) is int else 600
+    handler = {"type": "command", "command": command, "timeout": wait, "async": False}
+    identity = {"event_name": label, "hooks": [handler]}
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def _cursor(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
+    own = INSTALLATIONS["cursor"].settings(None, environment)
+    files = (own, folder / ".cursor" / own.name)
+    return (_HookSource(path, _reading_problem(path)) for path in files)
+
+
+_SOURCES: Final = {
+    "claude-code": _claude_code,
+    "codex": _codex,
+    "gemini": _gemini,
+    "qwen-code": _qwen,
+    "cursor": _cursor,
+}
+_EVERYWHERE: Final = "`critic hook install {agent}` guards every folder; {rest}"
+_ADVICE: Final = {
+    agent: _EVERYWHERE.format(agent=agent, rest=rest)
+    for agent, rest in {
+        "claude-code": "settings of a folder are read in that very folder alone",
+        "codex": "then start codex, open /hooks, and trust what is there",
+        "gemini": "settings of a folder are read in that very folder alone, where it is trusted",
+        "qwen-code": "settings of a folder are read in that very folder alone",
+        "cursor": "settings of a folder are read in that folder alone",
+    }.items()
+}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """Return an object in a file, or an empty one."""
+    try:
+        value = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if type(value) is dict else {}
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+
+
+def _reading_problem(path: Path) -> str:
+    return "" if _json(path) or not path.exists() else "is no JSON object"
+
+
+def _show(path: Path) -> str:
+    return escape_text(str(path))

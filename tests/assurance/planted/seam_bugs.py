@@ -1,0 +1,69 @@
+"""Bugs of seams that hold two sessions: what one object of a framework mixes up."""
+
+from typing import Final
+
+from tests.assurance.planted.bug import Bug, slip
+
+_LANGCHAIN: Final = "harness/integrations/langchain/langchain_sessions.py"
+_OPENAI: Final = "harness/integrations/openai/openai_run.py"
+_PYDANTIC: Final = "harness/integrations/pydantic_ai/pydantic_ai_guard.py"
+_GUARDED: Final = "harness/integrations/seam/guarded.py"
+
+SEAM_BUGS: Final[tuple[Bug, ...]] = (
+    slip(
+        "langchain-one-run",
+        _LANGCHAIN,
+        "a thread of an agent acts in the session that another one has open",
+        "run = self._runs.get(name)",
+        "run = self._runs.get(name) and next(iter(self._runs.values()))",
+    ),
+    slip(
+        "langchain-nested-under-one-name",
+        _LANGCHAIN,
+        "the runs of all sub-agents of an agent are kept under one name",
+        "name = uuid4().hex\n            self._runs",
+        'name = "nested"\n            self._runs',
+    ),
+    slip(
+        "openai-one-memory",
+        _OPENAI,
+        "all sessions share the calls that a person is asked about with the first one",
+        "return _MEMORIES.setdefault(self.session, RunMemory())",
+        "return _MEMORIES.setdefault(next(iter(_MEMORIES), self.session), RunMemory())",
+    ),
+    slip(
+        "pydantic-ai-one-run",
+        _PYDANTIC,
+        "the runs of an agent at one time act in the session of the last one that began",
+        "own, conversation = copy(self), str",
+        "own, conversation = self, str",
+    ),
+    slip(
+        "mcp-open-of-all-connections",
+        "harness/integrations/mcp/mcp_filter.py",
+        "a request in progress on one connection has its id on all of them",
+        "self._open: dict[str, _Open] = {}",
+        'self._open: dict[str, _Open] = vars(asked).setdefault("_open", {})',
+    ),
+    slip(
+        "mcp-newest-state",
+        "harness/integrations/mcp/mcp_asking.py",
+        "a client that comes back with its state goes on with what was asked last",
+        "return self._kept.pop(state, None) if type(state) is str else None",
+        "return self._kept.popitem()[1] if state in self._kept else None",
+    ),
+    slip(
+        "standing-of-all-sessions",
+        _GUARDED,
+        "a refusal stands for the calls with its id in all sessions",
+        "self._standing: dict[str, SeamRuling] = {}",
+        'self._standing: dict[str, SeamRuling] = vars(guard).setdefault("_standing", {})',
+    ),
+    slip(
+        "nested-ids-cut",
+        _GUARDED,
+        "the calls of a sub-agent have the ids of the agent that runs it",
+        '        name = f"{self._prefix}{call}"\n',
+        "        name = call\n",
+    ),
+)
