@@ -90,5 +90,5 @@ def test_only_what_the_user_said_names_another_day_after_it_has_expired() -> Non
 def test_without_fields_nothing_is_a_field(more: list[Json]) -> None:
     for content in ({"sender": VALUE}, [VALUE], {VALUE: 1}):
         wire = proposal(item(content), *more)
-        del wire["compiled"]["manifests"]["record_fields"]
+        del wire["compiled"]["manifests"]["classes"]
         assert answer(wire) == "refuse"
