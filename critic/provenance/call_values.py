@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from critic.provenance.content_values import ContentValue, content_values
-from critic.provenance.folding import written
 from critic.provenance.roles import TARGETS, Placed, RoleTree, placed_values, tool_roles
 from critic.provenance.spoken_words import Nouns, nouns_in, nouns_of
 from critic.provenance.value_facts import Asked
@@ -52,8 +51,7 @@ class CallValues:
             return
         found: dict[Sought, Scalar] = {}
         for value in elements(place.value, every=role in TARGETS):
-            if written(value).strip():
-                found.setdefault(sought(value, place.kind), value)
+            found.setdefault(sought(value, place.kind), value)
         yield from (JudgedValue(asked, place.path, value, one) for one, value in found.items())
 
     def _asked_for(self, pair: Pair, place: Placed, role: Role) -> Asked:

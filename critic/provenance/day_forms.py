@@ -1,7 +1,7 @@
 """The days that a text names, in any of the usual spellings.
 
 Rule 1: a day of which day and month may be taken for each other is both days.
-Rule 2: what a value of the role `time` says must be readable: a day, a time of the day, or both.
+Rule 2: a day that stands in a text without its year is that day of any year, and the other way.
 """
 
 import re
@@ -33,9 +33,6 @@ _DAY_MONTH: Final = re.compile(
 )
 _RELATIVE: Final = re.compile(
     rf"(?<!{WORD})(today|tonight|tomorrow|{'|'.join(_WEEKDAYS)})(?!{WORD})"
-)
-_TIME_OF_DAY: Final = re.compile(
-    r"[0-9]{1,2}(?::[0-9]{2}){1,2}(?:\.[0-9]+)?(?: ?[ap]\.?m\.?)?|[0-9]{1,2} ?[ap]\.?m\.?"
 )
 _LAST_DAY, _LAST_MONTH, _WEEK = 31, 12, 7
 
@@ -74,11 +71,6 @@ def keys_of(days: Iterator[Day]) -> Iterator[Day]:
 def sought_days(day: Day) -> tuple[Day, ...]:
     """Return what is looked up for a day: where it names no year, that day of any year."""
     return (day, day._replace(year=0 if day.year is None else None))
-
-
-def is_time_of_day(text: str) -> bool:
-    """Return whether a text is a time of the day and names no day."""
-    return _TIME_OF_DAY.fullmatch(text) is not None
 
 
 def relative_days(text: str) -> frozenset[str]:

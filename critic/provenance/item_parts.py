@@ -3,8 +3,8 @@
 Rule 1: a part is written by the author of the item, unless the item's class declares the field.
 Rule 2: only a record has fields: a JSON value that satisfies the schema of its class. A text is a
         text, whatever it spells.
-Rule 3: where a class narrows what its author says, an item that is no record of it is public: what
-        an outsider writes into it could be anywhere.
+Rule 3: where a class narrows what its author says, a record that does not satisfy it is public:
+        what an outsider writes into it could be anywhere.
 Rule 4: the values of a field are its scalar, the elements of its list, or the names of its object's
         members, each as a whole, of 80 characters at most, on one line. All else is text.
 """
@@ -110,9 +110,10 @@ class FieldTables:
         table = self._classes.get(item.classification, self._other)
         if author in ("user", "operator"):
             return Parts([*_text_parts(content, author)], [])
-        if type(content) not in (dict, list) or not table.is_valid(content):
-            author = "public" if table.narrows else author
+        if type(content) not in (dict, list):
             return Parts([*_text_parts(content, author)], [])
+        if not table.is_valid(content):
+            return Parts([*_text_parts(content, "public" if table.narrows else author)], [])
         fields = table.of_list if type(content) is list else table.of_item
         if type(content) is not list or not all(type(one) is dict for one in content):
             whole = [*_parts(content, fields, author)]

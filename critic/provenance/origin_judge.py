@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
 from critic.provenance.call_values import CallValues, JudgedValue, target_keys
-from critic.provenance.day_forms import days_in, is_time_of_day
+from critic.provenance.day_forms import days_in
 from critic.provenance.folding import narrow, wide, written
 from critic.provenance.reasons import (
     NEEDS_APPROVAL,
@@ -147,9 +147,8 @@ class _Judge:
             if one.asked.role != "time":
                 continue
             text = wide(written(one.written)).strip(" ")
-            if any(True for _ in days_in(text)) or is_time_of_day(text):
-                continue
-            if not self._facts.is_day_spoken(one.asked, one.sought):
+            names_a_day = any(True for _ in days_in(text))
+            if not names_a_day and not self._facts.is_day_spoken(one.asked, one.sought):
                 reason = partial(unread_day_reason, one.written)
                 yield _Finding(ASK, ("args", *one.path), reason)
 

@@ -157,7 +157,8 @@ def _last_line(text: str) -> str:
 
 def _is_name(text: str, start: int, end: int) -> bool:
     """Return whether a word has a capital inside a sentence that is not all capitals."""
-    if small(text[start]) == text[start]:
+    word = text[start:end]
+    if small(word[0]) == word[0] or ("-" in word and word == word.upper()):
         return False
     at = start - 1
     while at >= 0 and text[at] in _SKIPPED:

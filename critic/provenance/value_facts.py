@@ -177,10 +177,8 @@ class ValueFacts:
         yield from seen.in_other_text(value, limits)
 
     def _limits(self, asked: Asked, value: Sought) -> Limits:
-        has_depth = asked.role == "locator" or asked.rank <= _NETWORK
-        is_named_link = value.link is not None and asked.kind == "url"
-        first_sent = self._known.sent(value)
-        return Limits(asked.role, asked.nouns, has_depth or is_named_link, first_sent)
+        has_depth = asked.role == "locator" or asked.rank <= _NETWORK or value.link is not None
+        return Limits(asked.role, asked.nouns, has_depth, self._known.sent(value))
 
     def _is_approved(self, asked: Asked, value: Sought) -> bool:
         key = (asked.role, asked.pair, value.form, value.narrow)

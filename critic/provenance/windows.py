@@ -26,11 +26,15 @@ _Key = tuple[int, str, str, str]
 
 
 class _Shape(NamedTuple):
-    """How many tokens there are, and how many characters before and after them."""
+    """How many tokens there are, and how many characters before and after them.
+
+    `is_whole`: whether it is of values, which begin and end only where a value may.
+    """
 
     tokens: int
     before: int
     after: int
+    is_whole: bool
 
 
 class _Line:
@@ -92,7 +96,7 @@ class Windows:
         """
         found = None
         for part in (*self._split_value(value), value):
-            found = self._first_window(part, shown)
+            found = self._first_window(part, shown, is_whole=part is value)
             # No text before the first that holds a part of the value holds the value.
             if found is None or self._stands(value, *found):
                 break
@@ -107,11 +111,14 @@ class Windows:
     def _stands(self, value: str, entry: ItemText, at: int) -> bool:
         text = entry.text(self._form)
         ends = self._ends.match(text, at + len(value))
-        return text.startswith(value, at) and ends is not None
+        begins = self._begins.match(text, at)
+        return text.startswith(value, at) and begins is not None and ends is not None
 
-    def _first_window(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
+    def _first_window(
+        self, value: str, shown: Shown | None, *, is_whole: bool
+    ) -> tuple[ItemText, int] | None:
         line = _Line(value, self._token, self._units)
-        shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1])
+        shape = _Shape(len(line.starts), line.starts[0], len(value) - line.ends[-1], is_whole)
         key, _, _ = next(_windows(line, shape))
         table = self._table(shape)
         found = table.held.first(key, shown)
@@ -134,10 +141,9 @@ class Windows:
         """Return where each window of a text stands first, of those that a value may be."""
         starts: dict[_Key, int] = {}
         for key, start, end in _windows(line, shape):
-            if (
-                key not in starts
-                and self._begins.match(line.text, start)
-                and self._ends.match(line.text, end)
+            if key not in starts and (
+                not shape.is_whole
+                or (self._begins.match(line.text, start) and self._ends.match(line.text, end))
             ):
                 starts[key] = start
         return starts

@@ -14,7 +14,7 @@ def rules_of(policy: Policy) -> SessionRules:
         name: SessionTool.of(
             tool.capability,
             result_class=tool.result_class,
-            expires_after_s=tool.expires_after_s,
+            expires_after_s=policy.expiry_of(tool),
         )
         for name, tool in policy.tools.items()
     }

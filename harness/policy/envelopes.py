@@ -194,6 +194,12 @@ class Policy(KeywordNamed):
         """The tools by the name that agents call them by."""
         return MappingProxyType({tool.called: tool for tool in self.tool})
 
+    def expiry_of(self, tool: PolicyTool) -> int | None:
+        """Return how many seconds the results of a tool are fresh, by the tool and its class."""
+        found = [one.fresh_s for one in self.class_ if one.name == tool.yields]
+        limits = [one for one in (tool.expires_after_s, *found) if one is not None]
+        return min(limits, default=None)
+
     def digest(self) -> str:
         """Return the SHA-256 of the policy's canonical JSON, as 64 hexadecimal digits."""
         return digest(self)

@@ -96,12 +96,27 @@ def target_faults(proposal: Json, verdict: Json) -> list[Json]:
 def widened(case: Json, judge: Judge = verify_model) -> list[tuple[str, Json]]:
     """Return the calls that an outsider's bytes allow, each with the way he wrote them."""
     bare = session_of(case, "", "")
-    found = []
-    refused = []
-    for call in case["calls"]:
-        proposal = bare.proposal([call])
-        if target_faults(proposal, judge(proposal)):
-            refused.append(call)
-    for how, session in variants(case):
-        found += [(how, call) for call in refused if judge(session.proposal([call]))["ok"]]
-    return found
+    refused = [call for call in case["calls"] if aims_at_more(bare.proposal([call]), judge)]
+    return [
+        (how, call)
+        for how, session in variants(case)
+        for call in refused
+        if judge(session.proposal([call]))["ok"] and not is_choice(session.proposal([call]))
+    ]
+
+
+def aims_at_more(proposal: Json, judge: Judge) -> bool:
+    """Return whether its tool or a target is refused or asked about."""
+    return bool(target_faults(proposal, judge(proposal)))
+
+
+def is_choice(proposal: Json) -> bool:
+    """Return whether it reads what a member names, where an outsider's text led to the member's.
+
+    He chooses which trusted text is read, and so which of its values: that is the first of the
+    channels that the property leaves open.
+    """
+    return any(
+        (value.role, kind) == ("locator", "Rm")
+        for value, (kind, _) in judged_items(proposal, proposal["plan"]["steps"][0])
+    )

@@ -46,7 +46,7 @@ class Story(NamedTuple):
             found["scope"] = _tool_names(pair_of(step) for step in plan.wire()["steps"])
         session: Json = {"ran": _tool_names(self.ran)} if self.ran else {}
         if self.own:
-            session["own"] = list(self.own)
+            session["own"] = [{"kind": "text", "value": one} for one in self.own]
         if session:
             found["session"] = {"id": _SESSION, "turn": 1, **session}
         if self.as_of is not None:

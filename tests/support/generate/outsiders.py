@@ -72,8 +72,8 @@ LINKS: Final = ("", "", " see wiki-88", " see trap-99")
 PLACES: Final = ("nowhere-1", "report-77", "report-77", "wiki-88", "trap-99", "trap-99", "trap-99")
 TARGETS: Final = ("recipient", "object", "locator", "secret")
 SCENES: Final = (
-    *("", "", "yes", "led", "led", "party", "party", "filled", "filled"),
-    *("Bob", "Bob", "trail", "trail", "trail", "trail"),
+    *("", "yes", "led", "led", "party", "party", "filled", "Bob", "Bob", "made"),
+    *("named", "named", "named", *("trail",) * 8),
 )
 FIELDS: Final = {"id": "system", "ref": "system", "sender": "party"}
 CLASSES: Final = (
@@ -86,6 +86,7 @@ READERS: Final = (
     ("read_site", {"author": "public", "web": True}, None),
     ("read_wiki", {"author": "member"}, None),
     ("list_mail", {"author": "public", "format": "json"}, "mail"),
+    ("read_mail", {"author": "public"}, "mail"),
     ("list_chat", {"author": "member", "format": "json"}, "chat"),
     ("show_form", {"author": "system", "format": "json"}, "form"),
     ("show_profile", {"author": "system", "format": "json"}, None),
@@ -107,11 +108,13 @@ def outside_case(pick: Pick) -> Json:
         events += pick(([], [], [], a_write(pick, values, f"w{number}")))
     yeses = pick(([], [], [], [a_yes(pick, values) for _ in range(3)]))
     yeses = [a_yes(pick, (main,)) for _ in range(4)] if scene == "yes" else yeses
+    own = pick(([], [], [], [{"kind": pick((kind, kind, "note")), "value": pick(values)}]))
+    own = [{"kind": kind, "value": main}] if scene == "made" else own
     return {
         "policy": policy,
         "events": events,
         "approved": yeses,
-        "own": pick(([], [], [], [{"kind": pick((kind, kind, "note")), "value": pick(values)}])),
+        "own": own,
         "calls": [
             a_call(pick, policy, (*values, main, main, main, values[0], values[1]))
             for _ in range(8)
@@ -158,10 +161,11 @@ def optional_life(pick: Pick) -> Json:
 
 def an_opening(pick: Pick, scene: str, values: tuple[str, ...], policy: Json) -> Json:
     scenes = {"Bob": "the message from Bob in Town{}", "trail": "do what report-77 says{}"}
+    scenes["named"] = scenes["trail"]
     text = scenes.get(scene, pick(REQUESTS) + pick(NAMED)).replace("{}", pick(MORE))
     text = text.format(values[0], values[1])
     every = [one["name"] for one in policy["tool"]]
-    scope = pick((every, every, every, every[:9]))
+    scope = pick((every, every, every, every[:10]))
     system = pick(("", "", "", "", "the default is {0}", "{1}")).format(values[0], values[1])
     opening = {"event": "open", "request": text, "scope": scope, "as_of": "2026-05-09T10:00:00Z"}
     return {**opening, **({"system": system} if system else {})}
@@ -173,12 +177,11 @@ def a_scene(pick: Pick, scene: str, value: str) -> list[Json]:
     if scene == "Bob":
         chat = {"by": "Bob", "room": "Town", "who": "Eve", "text": pick((text, value))}
         return read_events("s0", "list_chat", "nowhere-1", [chat])
-    if scene == "trail":
+    if scene in ("trail", "named"):
         readers = [pick(("read_page", "read_site", "read_wiki")) for _ in range(2)]
-        first = read_events(
-            "s0", readers[0], "report-77", pick(("see wiki-88", f"{text}. see wiki-88"))
-        )
-        return first + read_events("s1", readers[1], "wiki-88", pick((text, text, "none")))
+        said = pick(("", f"{text}. ")) if scene == "trail" else f"{text}. "
+        first = read_events("s0", readers[0], "report-77", f"{said}see wiki-88")
+        return first + (read_events("s1", readers[1], "wiki-88", text) if scene == "trail" else [])
     if scene == "led":
         led = read_events("s0", "read_page", "nowhere-1", "see trap-99")
         return led + read_events("s1", "list_mail", "trap-99", [{**mail, "ref": value}])
@@ -206,7 +209,7 @@ def read_events(ref: str, name: str, where: str, output: Any) -> list[Json]:
 
 def a_read(pick: Pick, policy: Json, values: tuple[str, ...], ref: str) -> list[Json]:
     readers = policy["tool"][: len(READERS)]
-    label = pick((*readers, *readers[3:5], *readers[3:5]))
+    label = pick((*readers, *readers[3:6], *readers[3:6]))
     where = pick((*PLACES, pick(values)))
     call = {"id": ref, "tool": label["name"], "args": pick(({"x": where}, {"x": where}, {}))}
     status = pick(("completed",) * 9 + ("failed",))
@@ -219,7 +222,7 @@ def a_read(pick: Pick, policy: Json, values: tuple[str, ...], ref: str) -> list[
 
 def an_output(pick: Pick, label: Json, values: tuple[str, ...]) -> Any:
     author, table = label["result"]["author"], label.get("yields")
-    if table is None:
+    if table is None or "format" not in label["result"]:
         said = pick((a_text(pick, values), {"a": a_text(pick, values), "b": pick(values)}))
         return marked(said) if author == "public" else said
     count = pick((1, 1, 2))
