@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from itertools import chain
 
 import pytest
-
 from critic.provenance.value_forms import (
     WORD,
     Day,

@@ -7,9 +7,6 @@ import time
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
 from critic.provenance.value_forms import (
     Day,
     addresses_in,
@@ -23,6 +20,9 @@ from critic.provenance.value_forms import (
     leaves,
     spelling,
 )
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tests.support.json_values import values as json_values
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)

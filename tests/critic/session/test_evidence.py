@@ -5,12 +5,12 @@ from itertools import product
 from typing import Any
 
 import pytest
+from critic.provenance.value_forms import Day
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
 from critic.provenance.seen_sources import Seen, seen_in
-from critic.provenance.value_forms import Day
 from critic.session.session_evidence import Trail
 from evals.manifest import Manifests
 from evals.timestamps import is_unexpired

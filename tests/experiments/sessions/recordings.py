@@ -75,9 +75,7 @@ def adapted(data: Path, made: Path) -> Iterator[Recording]:
         made: a folder to write them to.
     """
     script, *files = (data / name for name in (_ADAPTING, _ROLES, _INTENDED))
-    subprocess.run(
-        [sys.executable, script, data, *files, made], check=True, capture_output=True
-    )
+    subprocess.run([sys.executable, script, data, *files, made], check=True, capture_output=True)
     left = {(one["id"], one["value"]): one["left"] for one in _read(data / _LEFT)}
     for group in groups(made):
         for number, wire in enumerate(_read(made / f"{group}.jsonl.xz")):
