@@ -148,7 +148,7 @@ class _Judge:
                 continue
             text = wide(written(one.written)).strip(" ")
             names_a_day = any(True for _ in days_in(text))
-            if not names_a_day and not self._facts.is_day_spoken(one.asked, one.sought):
+            if not names_a_day and not self._facts.is_approved(one.asked, one.sought):
                 reason = partial(unread_day_reason, one.written)
                 yield _Finding(ASK, ("args", *one.path), reason)
 

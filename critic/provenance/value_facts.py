@@ -156,7 +156,7 @@ class ValueFacts:
         """Yield the origins of a value, the one that counts first."""
         if not value.is_readable and asked.role not in _LENIENT_ROLES:
             yield Sighting("unreadable")
-        if self._is_approved(asked, value):
+        if self.is_approved(asked, value):
             yield Sighting("approved")
         limits = self._limits(asked, value)
         spoken = seen.spoken(value, limits)
@@ -177,10 +177,14 @@ class ValueFacts:
         yield from seen.in_other_text(value, limits)
 
     def _limits(self, asked: Asked, value: Sought) -> Limits:
-        has_depth = asked.role == "locator" or asked.rank <= _NETWORK or value.link is not None
-        return Limits(asked.role, asked.nouns, has_depth, self._known.sent(value))
+        has_depth = asked.role == "locator" or asked.rank <= _NETWORK
+        # Without the word of the policy, what looks like a link may be a path.
+        is_named_link = value.link is not None and asked.kind == "url"
+        first_sent = self._known.sent(value)
+        return Limits(asked.role, asked.nouns, has_depth or is_named_link, first_sent)
 
-    def _is_approved(self, asked: Asked, value: Sought) -> bool:
+    def is_approved(self, asked: Asked, value: Sought) -> bool:
+        """Return whether a person approved a value, as it is asked for."""
         key = (asked.role, asked.pair, value.form, value.narrow)
         return self._known.approved.get(key, -1) >= asked.rank
 
@@ -212,16 +216,10 @@ class ValueFacts:
 
     def judge_day(self, asked: Asked, day: Day, value: Sought) -> tuple[int, DaySighting]:
         """Return what a day is worth, and where it was seen. `value` is what it stands in."""
-        if self._is_approved(asked, value):
+        if self.is_approved(asked, value):
             return ALLOW, DaySighting("unseen", None)
         both = [_day_worth(day, seen) for seen in (self.fresh, self.every)]
         return max(both, key=lambda one: one[0])
-
-    def is_day_spoken(self, asked: Asked, value: Sought) -> bool:
-        """Return whether the request, or a yes, says what stands for a day word by word."""
-        if self._is_approved(asked, value):
-            return True
-        return self.fresh.spoken(value, Limits("attribute")).origin in ("request", "words")
 
 
 def _level(one: tuple[int, Sighting]) -> int:

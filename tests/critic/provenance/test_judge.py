@@ -186,7 +186,7 @@ def test_expired_text_keeps_an_address_out_of_content() -> None:
     tool, args = {"arg_roles": {"x": "content"}}, {"x": f"read {LINKED}"}
     late = item(f"send them {LINKED}", **LATE)
     assert answer(proposal(late, tool=tool, args=args)) == "refuse"
-    assert answer(proposal(tool=tool, args=args)) == "allow"
+    assert answer(proposal(tool=tool, args=args)) == "ask"
     asked = item(f"send {LINKED}", "user", "named", expires_at="2026-05-09T09:00:00Z")
     for as_of in ("2026-05-09T09:30:00Z", "2026-05-09T11:00:00Z", None):
         clock: dict[str, Any] = {} if as_of is None else {"as_of": as_of}
@@ -288,7 +288,7 @@ def test_what_the_session_made_serves_objects_attributes_and_locators(role: str)
     [
         ("see https://corp.example/start", "http://CORP.example/x?y#z", "ask"),
         ("see https://corp.example/start", "https://www.corp.example/start/", "allow"),
-        ("see https://corp.example/start", "corp.example/start/now", "allow"),
+        ("see https://corp.example/start", "corp.example/start/now", "ask"),
         ("see https://corp.example/start", "corp.example/start/now?x", "ask"),
         ("see (corp.example)", "corp.example/x", "ask"),
         ("see corp.example", "sub.corp.example/x", "refuse"),
@@ -548,7 +548,7 @@ def test_a_day_is_read_in_any_spelling_and_what_is_none_asks() -> None:
     ):
         seen = item("May 9, 2026")
         assert answer(proposal(seen, tool=tool, args={"x": value})) == word, value
-    assert answer(proposal(request("at noon"), tool=tool, args={"x": "noon"})) == "allow"
+    assert answer(proposal(request("at noon"), tool=tool, args={"x": "noon"})) == "ask"
 
 
 def test_an_approved_day_is_allowed() -> None:
