@@ -181,10 +181,9 @@ class _Judge:
                 continue
             if not _SHORTEST_TITLE <= len(text.strip()) <= _LONGEST_TITLE:
                 continue
-            seen = self._facts.fresh
-            item = seen.in_ambient_text(wide_form(text))
-            stems = meaning_stems(narrow(text))
-            if item is not None and seen.request_words.stems.isdisjoint(stems):
+            item = self._facts.every.in_ambient_text(wide_form(text))
+            asked_for = self._facts.fresh.request_words.stems
+            if item is not None and asked_for.isdisjoint(meaning_stems(narrow(text))):
                 reason = partial(title_reason, text, item)
                 yield _Finding(ASK, ("args", *place.path), reason)
 

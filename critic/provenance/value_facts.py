@@ -88,7 +88,7 @@ def approved_tiers(values: Iterable[ApprovedValue]) -> dict[YesKey, int]:
 
 def narrow_forms(value: Any) -> Iterator[tuple[str, str]]:
     """Yield the narrow forms of all values in a JSON value."""
-    for leaf in leaves(value, every=True):
+    for leaf in (value,) if type(value) is bool else leaves(value):
         for one in elements(leaf, every=True):
             yield from (pair for pair in same_values(one) if pair[1])
 
