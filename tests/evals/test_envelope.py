@@ -62,7 +62,7 @@ def rich_tool(name: Json) -> Json:
         "produces": ["o"],
         "min_tokens": 1,
         "arg_roles": {"x": "locator"},
-        "result": {"author": "system", "web": False, "makes": True},
+        "result": {"author": "system", "web": False, "makes": {"x": "note"}},
         "follows": [{"adapter_id": "adp_x", "capability_id": "look"}],
     }
 

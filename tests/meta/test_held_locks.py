@@ -249,8 +249,7 @@ def nobody_else_looks_while_one_does(site: Site, _: Path) -> None:
 def a_digest_is_of_the_own_evidence(site: Site, _: Path) -> None:
     given = parse(Proposal, (FIXTURES / "refund" / "plan_b.json").read_bytes())
     items = given.compiled.manifests.evidence_manifest
-    fields = given.compiled.manifests.record_fields
-    trail = Trail(items, None if fields is None else tuple(fields))
+    trail = Trail(items, given.compiled.manifests)
     asked = partial(trail.context_digest, given.ctx, given.compiled, given.spec)
     with Held(site, trail._shared, "digest_lock", asked) as held:
         longer = trail.plus([item("later")])

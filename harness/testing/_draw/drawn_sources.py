@@ -58,6 +58,7 @@ def _with_roles(draw: st.DrawFn, tools: list[Json]) -> list[Json]:
     ]
 
 
+_FIELDS: Final = ("sender", "payer")
 _TWO_ROLES: Final = {"x": "recipient", "y": "object"}
 
 
@@ -107,8 +108,9 @@ def _add_sources(draw: st.DrawFn, wire: Json) -> Json:
     """Return the proposal with items that say what its args say, and a session that knows some."""
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
-    keys = manifests.get("record_fields", ["sender"])
-    items = [_request(draw, values), *(_result(draw, at, values, keys) for at in _numbers(draw))]
+    known = [one for one in manifests.get("classes", []) if one["class"] != "seen"]
+    table = {name: pick(draw, ("system", "party")) for name in _FIELDS}
+    items = [_request(draw, values), *(_result(draw, at, values) for at in _numbers(draw))]
     evidence = [*manifests["evidence_manifest"], *items]
     names = _tool_names(wire)
     session = {"id": "s", "turn": 1, **fields(draw, _session(values, names))}
@@ -116,7 +118,8 @@ def _add_sources(draw: st.DrawFn, wire: Json) -> Json:
         **wire["ctx"],
         **fields(draw, {"scope": (_, names, names[:1], []), "session": (_, session, session)}),
     }
-    manifests = {**manifests, "evidence_manifest": evidence, "record_fields": list(keys)}
+    classes = [*known, {"class": "seen", "fields": table}]
+    manifests = {**manifests, "evidence_manifest": evidence, "classes": classes}
     compiled = {**wire["compiled"], "manifests": manifests}
     spec = {"provenance": pick(draw, ("closed", "open")), **wire["spec"]}
     return {**wire, "ctx": ctx, "compiled": compiled, "spec": spec}
@@ -132,10 +135,10 @@ def _request(draw: st.DrawFn, values: list[str]) -> Json:
     return {"id": "seen/0", "classification": "seen", "content": text, "source": source}
 
 
-def _result(draw: st.DrawFn, number: int, values: list[str], keys: list[str]) -> Json:
+def _result(draw: st.DrawFn, number: int, values: list[str]) -> Json:
     first, second = _pick_two(draw, values)
     text = pick(draw, _TEXTS).format(first)
-    record = dict.fromkeys(keys[:1], second)
+    record = {pick(draw, _FIELDS): second}
     content = pick(draw, (text, record, {**record, "body": text}, text))
     source = pick(draw, _SOURCES)
     return {"id": f"seen/{number}", "classification": "seen", "content": content, "source": source}
@@ -146,12 +149,20 @@ def _pick_two(draw: st.DrawFn, values: list[str]) -> tuple[str, str]:
 
 
 def _session(values: list[str], names: list[Json]) -> Json:
+    own = [{"kind": kind, "value": value} for value in values for kind in ("text", "note")]
+    yeses = [
+        {"value": value, "role": role, "tool": name, "approval_mode": "destructive"}
+        for name in names
+        for value in values
+        for role in ("recipient", "object", "attribute")
+    ]
+    waived = [{"tool": name, "targets": values[:1]} for name in names]
     return {
-        "approved": (_, _, [{"value": values[0]}], [{"value": value} for value in values]),
-        "own": (_, _, values[:1], values),
-        "hosts": (_, _, ["shop.example"]),
+        "approved": (_, _, yeses[:1], yeses),
+        "own": (_, _, own[:1], own),
+        "sent": (_, _, _, [{"seq": 1, "values": values[:1]}]),
         "ran": (_, names[:1], names),
-        "scope_waived": (_, _, True),
+        "waived": (_, _, waived),
     }
 
 

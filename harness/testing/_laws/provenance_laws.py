@@ -57,7 +57,7 @@ def less_authority_never_widens(context: LawContext) -> None:
         return
     fact = context.pick(facts)
     altered = _drop_fact(wire, fact)
-    secret = set() if fact in ("own", "hosts") else {"secret"}
+    secret = set() if fact == "own" else {"secret"}
     require_no_wider(context, wire, altered, TARGETS | secret, f"leaving out {fact}")
 
 
@@ -185,7 +185,7 @@ def _roles(wire: Json, step: int) -> frozenset[str]:
     return frozenset(tool.get("arg_roles", {}).values()) or frozenset({"recipient"})
 
 
-_SESSION: Final = ("approved", "own", "hosts", "ran", "scope_waived")
+_SESSION: Final = ("approved", "own", "ran", "waived")
 
 
 def _facts(ctx: Json) -> list[str]:

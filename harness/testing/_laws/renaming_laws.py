@@ -19,7 +19,7 @@ _CLASSES: Final = ("class", "from")
 _CONTENTS: Final = frozenset(
     {
         *("args", "args_schema", "content", "snapshot", "subject", "approvals"),
-        *("arg_roles", "approved", "own", "hosts"),
+        *("arg_roles", "approved", "own"),
     }
 )
 

@@ -36,7 +36,7 @@ _BASE: Final[Json] = {
                     **_BANK,
                     "approval_mode": "delegated",
                     "arg_roles": {"to": "recipient", "about": "attribute"},
-                    "result": {"author": "system", "web": False, "makes": True},
+                    "result": {"author": "system", "web": False, "makes": {"x": "note"}},
                     "follows": [_READER],
                 }
             ],

@@ -78,7 +78,7 @@ FIELDS = [
     *(({"sender": "a\nb"}, "a b", "refuse"), ({"sender": "a\x0bb"}, "a b", "refuse")),
     *(({"sender": "two words"}, "two words", "allow"), ({"sender": "two words"}, "two", "refuse")),
     *(({"sender": LINK}, "evil.example/x/", "allow"), (f'["{EVIL}"]', EVIL, "refuse")),
-    *(({"sender": 7.0}, "7", "allow")),
+    ({"sender": 7.0}, "7", "allow"),
     *(({"sender": EVIL, "body": f"pay {EVIL}"}, EVIL, "ask"), ({"sender": None}, "null", "refuse")),
     *(({"sender": EVIL, "body": f"{EVIL}-x"}, EVIL, "allow"), ({EVIL: 1}, EVIL, "refuse")),
     ({"sender": "mia@corp.example"}, "corp.example", "refuse"),
