@@ -189,7 +189,7 @@ SPEC: Table = {
     "output_schemas": (_, *({"o1": schema} for schema in OUTPUT_SCHEMAS)),
     "confined_evidence": (_, _, [], ["k"], ["K", "k"]),
     "provenance": (_, _, _, _, "closed", "open"),
-    "field_recipients": (_, _, "allow", "ask"),
+    "party_recipients": (_, _, "allow", "ask"),
 }
 BUDGET: Table = {
     "max_steps": (_, _, 0, 2, 3, 12),
@@ -203,11 +203,14 @@ SPENT: Table = {
     "calls": (_, _, [], [{"step": 0}], [{"step": 1}, {"step": 2, "prefix": "sha256:"}], [{}]),
 }
 """A spent call names a step of the plan until `settle.settled` gives it that call's digest."""
+_YES: dict[str, Any] = {"role": "recipient", "tool": TOOLS[0], "approval_mode": "destructive"}
 SESSIONS: tuple[dict[str, Any], ...] = (
     {"id": "s", "turn": 1},
-    {"id": "s", "turn": 2, "ran": [TOOLS[0], TOOLS[3]], "own": ["pay_1", "k"]},
-    {"id": "s", "turn": 2, "approved": [{"value": "PAY_1"}, {"value": 24500}]},
-    {"id": "s", "turn": 3, "approved": [{"value": 1, "expires_at": AS_OF}], "scope_waived": True},
+    {"id": "s", "turn": 2, "ran": [TOOLS[0], TOOLS[3]], "own": [{"kind": "text", "value": "k"}]},
+    {"id": "s", "turn": 2, "approved": [{**_YES, "value": "PAY_1"}, {**_YES, "value": 24500}]},
+    {"id": "s", "turn": 3, "approved": [{**_YES, "value": 1, "expires_at": AS_OF}]},
+    {"id": "s", "turn": 3, "waived": [{"tool": TOOLS[1], "targets": ["pay_1"]}]},
+    {"id": "s", "turn": 3, "sent": [{"seq": 3, "values": ["pay_1", 24500]}]},
 )
 CTX: Table = {
     "trace_id": ("t", "t", "t", "T"),

@@ -9,7 +9,7 @@ reached one, `X` of any other or only in the wide form, `L` a field of a led rec
 `K` a link that stands nowhere whole.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
@@ -75,8 +75,13 @@ def class_in_texts(value: Value, seen: list[Seen]) -> str:
                 return letter + author
     if any(mentions(value.value, leaf.text, value.kind) for _, leaf in texts(seen)):
         return "X"
-    led = [leaf for one, leaf in leaves(seen) if leaf.field and one.standing == "led"]
+    led = [leaf for one, leaf in leaves(seen) if leaf.field and is_led(one)]
     return "L" if any(is_same(value, leaf.text) for leaf in led) else "N"
+
+
+def is_led(one: Seen) -> bool:
+    """Return whether untrusted text led to it, or as little may be said for it: it expired."""
+    return one.standing == "led" or not one.fresh
 
 
 # --- what was seen ----------------------------------------------------------------------------
@@ -86,16 +91,28 @@ def request(seen: list[Seen]) -> list[str]:
     return [leaf.text for one in fresh_by(seen, "user") for leaf in one.leaves]
 
 
-def leaves(seen: list[Seen]) -> Iterator[tuple[Seen, Leaf]]:
-    for one in seen:
-        if one.author not in ("user", "operator"):
-            for leaf in one.leaves:
-                yield one, leaf
+def leaves(seen: list[Seen]) -> Shown:
+    return [(one, leaf) for one, leaf in leaves_of(seen) if one.author not in ("user", "operator")]
+
+
+def leaves_of(seen: list[Seen]) -> Shown:
+    return [
+        (one, leaf)
+        for one in seen
+        for leaf in one.leaves
+        if one.author not in ("user", "operator") or not one.fresh
+    ]
 
 
 def texts(seen: list[Seen]) -> Shown:
-    """Return what members, the public and web pages wrote outside declared fields."""
-    return [(one, leaf) for one, leaf in leaves(seen) if is_free_text(leaf)]
+    """Return what members, the public and web pages wrote outside declared fields.
+
+    Of an expired item it is all that it shows outside of them.
+    """
+    found = leaves_of(seen)
+    return [
+        (one, leaf) for one, leaf in found if is_free_text(leaf) or not (one.fresh or leaf.field)
+    ]
 
 
 def is_free_text(leaf: Leaf) -> bool:
@@ -115,9 +132,7 @@ def is_recorded(value: Value, leaf: Leaf) -> bool:
     """Return whether a system's text holds it: plain words as a leaf, a line or an element."""
     if is_same(value, leaf.text):
         return True
-    if is_short_number(value.kind, value.value):
-        return False
-    if has_only_words(value.kind, value.value):
+    if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):
         parts = [*leaf.text.splitlines(), *values_in(leaf.text)]
         return any(is_same(value, part) for part in parts)
     return says(value, leaf)
@@ -128,7 +143,7 @@ def fields(value: Value, seen: list[Seen], letter: str) -> Shown:
     return [
         (one, leaf)
         for one, leaf in leaves(seen)
-        if leaf.field and one.standing != "led" and is_same(value, leaf.text)
+        if leaf.field and not is_led(one) and is_same(value, leaf.text)
         if filled_by(one, leaf) == letter
     ]
 
@@ -136,7 +151,7 @@ def fields(value: Value, seen: list[Seen], letter: str) -> Shown:
 def filled_by(one: Seen, leaf: Leaf) -> str:
     if leaf.writer == "system":
         return "T" if one.author == "system" else "F"
-    return "F" if one.author == "member" and not one.web else "P"
+    return "F" if one.author == "member" else "P"
 
 
 def vouches(p: Json, value: Value, shown: Shown, better: Shown) -> bool:

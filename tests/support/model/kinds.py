@@ -132,15 +132,17 @@ def read_url(text: str) -> Url | None:
     return Url(host, tuple(segments), query if question else None, fragment if mark else None)
 
 
+def runs_in(text: str) -> list[str]:
+    """Return what stands in a text without white space, brackets or quotes inside."""
+    parted = re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)
+    return [run.lstrip(PUNCTUATION).rstrip(PUNCTUATION) for run in RUN.findall(parted)]
+
+
 @lru_cache(4096)
 def links_in(text: str) -> list[Url]:
     """Return the links that a text names as such, and the hosts."""
-    found = []
-    for run in RUN.findall(re.sub(r"(?<=\w)\.(?=[A-Z][a-z])", ". ", text)):
-        one = run.lstrip(PUNCTUATION).rstrip(PUNCTUATION)
-        if has_link_shape(one) and (read := read_url(one)):
-            found.append(read)
-    return found
+    found = [read_url(run) for run in runs_in(text) if has_link_shape(run)]
+    return [one for one in found if one is not None]
 
 
 # --- where a value stands in a text, in its narrow form -----------------------------------------
@@ -157,7 +159,10 @@ class Place(NamedTuple):
 def places(kind: str, value: Any, text: str) -> list[Place]:
     """Return where a value stands in a text as a whole. A link has no place but the whole text."""
     if kind == "url":
-        return [Place(text, 0, 0)] if read_url(text_of(value)) in links_in(text) else []
+        shaped = has_link_shape(text_of(value))
+        runs = [one for one in runs_in(text) if "." in one]
+        links = links_in(text) if shaped else [read_url(one) for one in runs]
+        return [Place(text, 0, 0)] if read_url(text_of(value)) in links and value != "" else []
     plain, pattern = even(text), pattern_of(kind, value)
     if not pattern:
         return []
@@ -171,11 +176,8 @@ def pattern_of(kind: str, value: Any) -> str:
     if form == "":
         return ""
     if kind == "path":
-        return (
-            rf"(?<!{WORD})(?<![./\\~:@%+-])"
-            + re.escape(form)
-            + rf"(?!/?(?:{WORD}|[\\~@%+=/-]))(?![.:]{WORD})"
-        )
+        goes_on = rf"{WORD}|[\\~@%+=-]|/(?:{WORD}|[/\\~@%+=-]|\.[\w./])|[.:]{WORD}"
+        return rf"(?<!{WORD})(?<![./\\~:@%+-])" + re.escape(form) + f"(?!{goes_on})"
     if kind == "address":
         return rf"(?<!{WORD})(?<![.+@-])" + re.escape(form) + rf"(?!{WORD}|[.@-]{WORD})"
     if kind == "account":
@@ -235,7 +237,7 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
     form = wide_value(value)
     if form == "" or (kind == "url" and not has_link_shape(form)):
         return False
-    if re.fullmatch("[0-9]{1,3}", form):
+    if is_short_number(kind, value):
         return (
             re.search(rf"(?:#|\b(?:ids?|numbers?|no)\b)\W{{0,4}}{form}{AFTER}", wide(text))
             is not None

@@ -11,6 +11,7 @@ from tests.support.model.classes import (
     holds,
     is_approved,
     is_in,
+    is_requested,
     is_same,
     leaves,
     named,
@@ -20,7 +21,7 @@ from tests.support.model.classes import (
 from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair
-from tests.support.model.kinds import WORD, is_unreadable, mentions, wide
+from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, wide
 from tests.support.model.requests import FUNCTION_WORDS
 from tests.support.model.sources import NEAR, Seen, fresh_by, seen_in
 from tests.support.model.values import (
@@ -133,7 +134,8 @@ def judged_content(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth
         judged = [(one, judge_part(p, tool, one, as_it_is=as_it_is)) for one in inside]
         seen = [one for one in judged if one[1][0] not in ("N", "K")]
         found.append((seen or judged)[0])
-    return found
+    first = {(one.kind, narrow(one.kind, one.value)): (one, worth) for one, worth in found[::-1]}
+    return list(first.values())[::-1]
 
 
 def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
@@ -180,8 +182,11 @@ def judged_days(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
     """Return the days in a text, with where they were seen in place of a class."""
     found = []
     days: list[Day | None] = [*days_of(p, str(value.value))]
+    whole = value._replace(kind="text")
+    named_so = is_requested(p, tool, whole, seen_in(p))
     for day in days or [None]:
         kind = "A" if is_approved(p, tool, value) else day_class(p, day)
+        kind = "request" if named_so and kind == "unread" else kind
         answer = "ask" if kind in ("ambient", "other", "unread") else "allow"
         found.append((value, (kind, answer)))
     return found
@@ -219,7 +224,7 @@ def titles(p: Json, tool: Json, step: Json) -> list[str]:
 
 def is_foreign(value: Value, seen: list[Seen]) -> bool:
     """Return whether ambient text holds it, and the request none of its words."""
-    apart = [leaf for one, leaf in texts(seen) if one.standing not in NEAR or not one.fresh]
+    apart = [leaf for one, leaf in texts(seen) if one.standing not in NEAR and one.fresh]
     said = [word for text in request(seen) for word in stems_of_text(text)]
     dull = [stem(word) for word in FUNCTION_WORDS.split()]
     shared = any(word in said for word in stems_of_text(value.value) if word not in dull)
@@ -258,13 +263,13 @@ def is_expected(p: Json, tool: Json, step: Json) -> bool:
 
 
 def is_waived(p: Json, tool: Json, step: Json) -> bool:
-    """Return whether a person said yes to this tool with the same target values."""
-    ours = targets(tool, step)
+    """Return whether a person said yes to this tool with the same target values, at least one."""
+    ours = [value for value in targets(tool, step) if value.role in TARGETS]
     for one in p["ctx"].get("session", {}).get("waived", []):
         theirs = one["targets"]
         each = all(any(is_same(value, other) for other in theirs) for value in ours)
         back = all(any(is_same(value, other) for value in ours) for other in theirs)
-        if same_pair(one["tool"], tool) and each and back:
+        if ours and same_pair(one["tool"], tool) and each and back:
             return True
     return False
 
@@ -314,11 +319,12 @@ def refused_values(p: Json, step: Json) -> list[str]:
 def asked_places(p: Json, step: Json) -> list[str]:
     """Return the places of the values that a person is asked about, and what else is in doubt."""
     tool = find_tool(p, step)
-    asked = [one.place for one in judged_values(p, step) if one.answer == "ask"]
+    judged = sorted(judged_values(p, step), key=lambda one: one.role == "time")
+    asked = [one.place for one in judged if one.answer == "ask"]
     if "provenance" not in p["spec"] or tool is None:
         return asked
     missing = ["/args"] if is_empty_call(p, tool, step) else []
-    return missing + asked + [one for one in titles(p, tool, step) if one not in asked]
+    return asked + missing + titles(p, tool, step)
 
 
 def doubts(p: Json, index: int) -> list[tuple[str, bool]]:

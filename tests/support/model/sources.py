@@ -63,11 +63,11 @@ def read(p: Json, item: Json) -> Seen:
 
 
 def fields_of(p: Json, item: Json) -> Json:
-    """Return who fills which field: the class says it, for items that meet its schema."""
+    """Return who fills which field: the class says it, of items that meet its schema."""
     manifests = p["compiled"]["manifests"]
     declared = find_class(p, item["classification"])
     if "schema" in declared and wrong_places(declared["schema"], item["content"]):
-        declared = {}
+        return {}
     parties = dict.fromkeys(manifests.get("record_fields", []), "party")
     return {**parties, **declared.get("fields", {})}
 

@@ -18,6 +18,7 @@ from tests.support.model.kinds import (
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 TARGETS = ("recipient", "object", "locator", "secret")
+TARGETS_IN_ORDER = [role for role in ROLES if role in TARGETS]
 
 NO_WORDS = (
     "get all in for the to a of and by user from city information info update up git with through"
@@ -42,17 +43,28 @@ class Value(NamedTuple):
 
 
 def values_of(tool: Json, args: Json) -> list[Value]:
-    """Return the judged values, by name and position, then by role: not those without a role."""
-    found = []
-    for place, leaf, is_name in leaves_at([], args):
+    """Return the judged values: names of members, then scalars, each by name, position and role."""
+    leaves = leaves_at([], args)
+    names = [(place, leaf) for place, leaf, is_name in leaves if is_name]
+    scalars_in = [(place, leaf) for place, leaf, is_name in leaves if not is_name]
+    found = [
+        value_at(tool, role, place, leaf)
+        for place, leaf in names
+        for role in TARGETS_IN_ORDER
+        if role in roles_at(tool, place[:-1]) and not is_named_by_policy(tool, place)
+    ]
+    for place, leaf in scalars_in:
         for role in ROLES:
-            if role not in roles_at(tool, place) or (is_name and role not in TARGETS):
-                continue
-            if is_name and not is_below_a_role(tool, role, place[:-1]):
-                continue
-            plain = [leaf] if isinstance(leaf, bool) and role in TARGETS else values_in(leaf)
-            found += [value_at(tool, role, place, one) for one in plain]
+            if role in roles_at(tool, place):
+                plain = [leaf] if isinstance(leaf, bool) and role in TARGETS else values_in(leaf)
+                found += [value_at(tool, role, place, one) for one in plain]
     return found
+
+
+def is_named_by_policy(tool: Json, place: list[str]) -> bool:
+    """Return whether a role or a kind names this member: then its name is the policy's."""
+    named = [*tool.get("arg_roles", {}), *tool.get("arg_kinds", {})]
+    return joined(*place) in named
 
 
 def leaves_at(place: list[str], value: Any) -> list[tuple[list[str], Any, bool]]:
@@ -71,11 +83,6 @@ def leaves_at(place: list[str], value: Any) -> list[tuple[list[str], Any, bool]]
 def roles_at(tool: Json, place: list[str]) -> list[str]:
     roles = tool.get("arg_roles", {})
     return [roles[name] for name in roles if leads_to(name, place)] if roles else ["recipient"]
-
-
-def is_below_a_role(tool: Json, role: str, place: list[str]) -> bool:
-    """Return whether a label of the role leads to the object itself, not to one of its members."""
-    return role in roles_at(tool, place)
 
 
 def value_at(tool: Json, role: str, place: list[str], value: Any) -> Value:
