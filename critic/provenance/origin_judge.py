@@ -159,8 +159,8 @@ class _Judge:
         roles = tool.arg_roles or {}
         given_to = [name for name, role in roles.items() if role in _GIVEN_TO]
         may_be_empty = given_to and set(given_to) <= {*(tool.may_be_empty or ())}
-        is_empty = not any(one.asked.role in _GIVEN_TO for one in values)
-        if is_empty and (given_to or not roles) and not may_be_empty:
+        is_empty = given_to and not any(one.asked.role in _GIVEN_TO for one in values)
+        if is_empty and not may_be_empty:
             yield _Finding(ASK, ("args",), empty_reason)
         if not any(map(self._is_target, values)):
             yield from self._doubted_titles(tool, args)

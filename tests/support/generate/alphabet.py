@@ -161,7 +161,12 @@ TOOL: Table = {
     "produces": (_, _, *OUTPUT_LISTS),
     "min_tokens": (_, _, _, *COUNTS[:5]),
     "arg_roles": (_, _, *ROLES, {"x": "content", "y": "attribute"}, {"/y/1": "object"}),
-    "result": (_, _, {"author": "public", "web": True}, {"author": "system", "makes": {"x": "note"}}),
+    "result": (
+        _,
+        _,
+        {"author": "public", "web": True},
+        {"author": "system", "makes": {"x": "note"}},
+    ),
     "follows": (_, _, [TOOLS[0]], [TOOLS[3], TOOLS[1]]),
 }
 ITEM: Table = {

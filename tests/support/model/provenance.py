@@ -11,7 +11,6 @@ from tests.support.model.classes import (
     holds,
     is_approved,
     is_in,
-    is_requested,
     is_same,
     leaves,
     named,
@@ -182,11 +181,8 @@ def judged_days(p: Json, tool: Json, value: Value) -> list[tuple[Value, Worth]]:
     """Return the days in a text, with where they were seen in place of a class."""
     found = []
     days: list[Day | None] = [*days_of(p, str(value.value))]
-    whole = value._replace(kind="text")
-    named_so = is_requested(p, tool, whole, seen_in(p))
     for day in days or [None]:
         kind = "A" if is_approved(p, tool, value) else day_class(p, day)
-        kind = "request" if named_so and kind == "unread" else kind
         answer = "ask" if kind in ("ambient", "other", "unread") else "allow"
         found.append((value, (kind, answer)))
     return found
@@ -223,8 +219,8 @@ def titles(p: Json, tool: Json, step: Json) -> list[str]:
 
 
 def is_foreign(value: Value, seen: list[Seen]) -> bool:
-    """Return whether ambient text holds it, and the request none of its words."""
-    apart = [leaf for one, leaf in texts(seen) if one.standing not in NEAR and one.fresh]
+    """Return whether untrusted text holds it, expired or not, and the request none of its words."""
+    apart = [leaf for one, leaf in texts(seen) if one.standing not in NEAR or not one.fresh]
     said = [word for text in request(seen) for word in stems_of_text(text)]
     dull = [stem(word) for word in FUNCTION_WORDS.split()]
     shared = any(word in said for word in stems_of_text(value.value) if word not in dull)
