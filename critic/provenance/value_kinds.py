@@ -39,6 +39,7 @@ _ADDRESS: Final = re.compile(
 )
 _BESIDE_ADDRESS: Final = "+-."
 _SEPARATED: Final = re.compile("[ -]+")
+_MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
 _WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
 _GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
 _INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./:@])")
@@ -185,7 +186,10 @@ def wide_accounts_in(text: str) -> Iterator[str]:
 
 
 def _joined_groups(text: str, separated: re.Pattern[str], *, strict: bool) -> Iterator[str]:
-    """Yield each run of groups that are only separated, joined, if it is of an account's length."""
+    """Yield each run of groups that are only separated, joined, if it is of an account's length.
+
+    A strict run of some groups ends where no further group has a digit: else it is a part.
+    """
     run: list[re.Match[str]] = []
     for match in _GROUP.finditer(text):
         if run and separated.fullmatch(text, run[-1].end(), match.start()) is None:
@@ -194,14 +198,19 @@ def _joined_groups(text: str, separated: re.Pattern[str], *, strict: bool) -> It
         del run[:-_MOST_GROUPS]
         if strict and _INSIDE_AFTER.match(text, match.end()):
             continue
-        joined = ""
-        for group in reversed(run):
-            joined = group[0] + joined
+        joined, goes_on = "", strict and _MORE_DIGITS.match(text, match.end()) is not None
+        for group, before in zip(reversed(run), [*reversed(run[:-1]), None], strict=True):
+            is_grouped, joined = joined != "", group[0] + joined
             if len(joined) > _LONGEST:
                 break
             is_long = len(joined) >= _SHORTEST and _DIGIT.search(joined)
+            is_part = strict and is_grouped and (goes_on or _has_digit(before))
             if is_long and not (strict and _INSIDE_BEFORE.match(text, group.start())):
-                yield joined
+                yield from () if is_part else (joined,)
+
+
+def _has_digit(group: re.Match[str] | None) -> bool:
+    return group is not None and _DIGIT.search(group[0]) is not None
 
 
 def account_parts(text: str) -> Iterator[tuple[str, ...]]:
