@@ -36,6 +36,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     ValidationError,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, InitErrorDetails, PydanticCustomError
 
 from evals.bounded import WireArray, WireMembers
@@ -253,7 +254,7 @@ def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, 
     present: dict[str, Any] = {}
     errors: list[InitErrorDetails] = []
     for name, value in fields.items():
-        field = model.model_fields.get(name)
+        field = model.model_fields.get(name) or _aliased(model, name)
         if value is None and field and RESTRICTION in field.metadata:
             errors.append(InitErrorDetails(type=_LIFTED, loc=(name,), input=None))
         elif value is not None or field is None or OPTIONAL not in field.metadata:
@@ -261,6 +262,11 @@ def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, 
     if errors:
         raise ValidationError.from_exception_data(model.__name__, errors, hide_input=True)
     return present
+
+
+def _aliased(model: type[BaseModel], name: str) -> FieldInfo | None:
+    """Return the field that has a name on the wire alone."""
+    return next((field for field in model.model_fields.values() if field.alias == name), None)
 
 
 _LIFTED: Final = PydanticCustomError(

@@ -96,9 +96,9 @@ def locators_in(
 
 
 def values_sent(args: Mapping[str, Any]) -> tuple[Scalar, ...]:
-    """Return what a call sends, each value once."""
+    """Return what a call sends, each value once, in an order that no order of members changes."""
     found = {written(one): one for value in args.values() for one in leaves(value, every=True)}
-    return tuple(found.values())
+    return tuple(found[text] for text in sorted(found))
 
 
 def things_made(

@@ -11,7 +11,8 @@ from functools import cache
 from unicodedata import ucd_3_2_0
 
 import pytest
-from critic.provenance.value_forms import canonical
+
+from critic.provenance.folding import wide as canonical
 
 _BELOW, _ACUTE = "\u0323", "\u0301"
 

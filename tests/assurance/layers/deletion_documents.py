@@ -13,6 +13,12 @@ _READER: Final = {"adapter_id": "files", "capability_id": "read_file"}
 _PAYEE: Final = "UK12BARC34567890"
 _LATER, _NOW, _EARLIER = (f"2026-05-09T{hour}:00:00Z" for hour in ("11", "10", "09"))
 
+_YES: Final[Json] = {
+    "value": "zeta-9914",
+    "role": "recipient",
+    "tool": _BANK,
+    "approval_mode": "delegated",
+}
 _BASE: Final[Json] = {
     "ctx": {
         "trace_id": "t",
@@ -23,9 +29,8 @@ _BASE: Final[Json] = {
             "id": "s",
             "turn": 2,
             "ran": [_READER],
-            "hosts": ["docs.example"],
-            "own": ["draft.txt"],
-            "approved": [{"value": "zeta-9914", "expires_at": _LATER}],
+            "own": [{"kind": "text", "value": "draft.txt"}],
+            "approved": [{**_YES, "expires_at": _LATER}],
         },
         "spent": {"calls": [{**_BANK, "args_digest": digest_of({"to": "x"}), "id": "c1"}]},
     },
@@ -55,7 +60,7 @@ _BASE: Final[Json] = {
         "id": "d",
         "required_outputs": [],
         "provenance": "closed",
-        "field_recipients": "ask",
+        "party_recipients": "ask",
         "confined_evidence": ["hidden"],
     },
     "plan": {
@@ -72,13 +77,13 @@ def documents() -> dict[str, Json]:
         "open": _made(spec={**_BASE["spec"], "provenance": "open"}),
         "approved-value": _sending("zeta-9914", ctx={"scope": []}),
         "approved-value-expired": _sending(
-            "zeta-9914", session={"approved": [{"value": "zeta-9914", "expires_at": _EARLIER}]}
+            "zeta-9914", session={"approved": [{**_YES, "expires_at": _EARLIER}]}
         ),
         "field-recipient": _sending("mia@corp.example", seen=[_record()]),
         "contested-field": _sending(
             "mia@corp.example",
             seen=[_record(), _text("mia@corp.example")],
-            spec={"field_recipients": "allow"},
+            spec={"party_recipients": "allow"},
         ),
         "untrusted-recipient": _sending("mia@corp.example", seen=[_text("mia@corp.example")]),
         "page-as-content": _sending(
@@ -89,14 +94,13 @@ def documents() -> dict[str, Json]:
         ),
         "unlisted-tool": _made(ctx={"scope": []}, tool={"follows": []}, request=f"for {_PAYEE}"),
         "own-file": _sending("draft.txt", roles={"to": "object"}),
-        "own-host": _sending("docs.example/b", roles={"to": "locator"}),
         "waived": _sending(
             "mia@corp.example",
             seen=[{**_record(), "source": {"author": "member", "standing": "ambient"}}],
-            spec={"field_recipients": "allow"},
+            spec={"party_recipients": "allow"},
             ctx={"scope": []},
             tool={"follows": []},
-            session={"scope_waived": True},
+            session={"waived": [{"tool": _BANK, "targets": ["other"]}]},
             request="Please help",
         ),
         "day-of-another": _sending(

@@ -5,7 +5,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from critic.provenance.value_forms import Day
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

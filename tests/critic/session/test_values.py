@@ -35,7 +35,8 @@ def test_locators_are_what_a_call_reads() -> None:
 
 def test_what_a_call_sends_is_every_value_in_it_once() -> None:
     args = {"a": "x", "b": ["x", {"k": 7}], "c": None, "d": "", "e": [True, 7.0]}
-    assert values_sent(args) == ("x", "k", 7.0, True)
+    assert values_sent(args) == (7, "k", True, "x")
+    assert values_sent(dict(reversed(args.items()))) == values_sent(args)
 
 
 @pytest.mark.parametrize(

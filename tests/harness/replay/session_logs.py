@@ -94,10 +94,18 @@ def at(turn: int, change: Callable[[Json], Any]) -> Callable[[Json], None]:
     return changed
 
 
+_TRANSFER: Json = {"adapter_id": "desk", "capability_id": "transfer"}
+YES: Json = {
+    "value": "iban-9",
+    "role": "recipient",
+    "tool": _TRANSFER,
+    "approval_mode": "delegated",
+}
+WAIVED: Json = {"tool": _TRANSFER, "targets": ["iban-9"]}
 REWRITTEN: list[tuple[int, Callable[[Json], Any], str]] = [
     (2, lambda ctx: ctx["spent"].update(steps=0), "spent.steps"),
     (3, lambda ctx: ctx["spent"].pop("calls"), "spent.calls"),
-    (2, lambda ctx: ctx["session"].update(hosts=["evil.example"]), "hosts"),
+    (2, lambda ctx: ctx["session"].update(sent=[{"seq": 9, "values": ["x"]}]), "sent"),
     (6, lambda ctx: ctx["session"].pop("own"), "own"),
     (6, lambda ctx: ctx["session"].pop("ran"), "ran"),
     (
@@ -108,8 +116,8 @@ REWRITTEN: list[tuple[int, Callable[[Json], Any], str]] = [
         "ran",
     ),
     (5, lambda ctx: ctx["session"].pop("approved"), "approved"),
-    (2, lambda ctx: ctx["session"].update(approved=[{"value": "iban-9"}]), "approved"),
-    (2, lambda ctx: ctx["session"].update(scope_waived=True), "scope_waived"),
+    (2, lambda ctx: ctx["session"].update(approved=[YES]), "approved"),
+    (2, lambda ctx: ctx["session"].update(waived=[WAIVED]), "waived"),
     (4, lambda ctx: ctx["evidence"][1].update(content="iban-9"), "evidence"),
     (4, lambda ctx: ctx["evidence"].pop(1), "evidence"),
     (4, lambda ctx: ctx["evidence"].reverse(), "evidence"),

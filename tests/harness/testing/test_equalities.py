@@ -65,7 +65,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "Approval": {"approval_id": "a used approval", "plan_digest": "the plan of an approval"}
     | {"approver": WORDS, "context_digest": "the context of an approval"},
     "ToolName": {"adapter_id": "the adapter of a scope", "capability_id": "the tool of a scope"},
-    "SessionFacts": {"id": STATE, "hosts": VALUES, "own": VALUES},
+    "SessionFacts": {"id": STATE},
     "CompiledContext": {"pack_version": WORDS},
     "Manifests": {"record_fields": VALUES},
     "ToolCapability": {

@@ -188,7 +188,7 @@ CHANGES = [
     ("both", PAY, with_role("attribute"), with_role("locator")),
     ("tighter", PAY, ROLES, with_tool(ROLES, arg_roles={**ROLE_OF, "memo": "recipient"})),
     ("tighter", PAY, ROLES, with_tool(ROLES, follows=...)),
-    ("tighter", PAY, ROLES, with_spec(ROLES, field_recipients="ask")),
+    ("looser", PAY, ROLES, with_spec(ROLES, party_recipients="allow")),
     ("looser", PAY, ROLES, with_spec(ROLES, provenance="open")),
     ("looser", PAY, ROLES, with_spec(ROLES, provenance=...)),
     ("not decided", READ, ROLES, with_tool(ROLES, 0, arg_roles={"path": "object"})),
