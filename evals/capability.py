@@ -27,7 +27,7 @@ FieldWriter = Literal["system", "member", "party", "public"]
 """Who fills a field of a record. `party` names whom the record is with: the system checked that it
 is theirs, but anybody can open such a record."""
 
-Kind = Annotated[Text, Field(min_length=1, max_length=80)]
+ArgKind = Annotated[Text, Field(min_length=1, max_length=80)]
 """What an argument names. `path`, `url`, `address` and `account` are compared as such; `text` and
 every other noun (`order`, `channel`, `file`) as text."""
 
@@ -119,7 +119,7 @@ class ToolResult(Envelope):
     author: Author
     web: Annotated[bool | None, RESTRICTION] = None
     format: Annotated[Literal["text", "json"] | None, OPTIONAL] = None
-    makes: Annotated[dict[Text, Kind] | None, OPTIONAL, MEMBERS] = None
+    makes: Annotated[dict[Text, ArgKind] | None, OPTIONAL, MEMBERS] = None
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`
 
@@ -180,7 +180,7 @@ class ToolCapability(Envelope):
     produces: Annotated[tuple[Identifier, ...] | None, RESTRICTION, ARRAY] = None
     min_tokens: Annotated[Count | None, RESTRICTION] = None
     arg_roles: Annotated[dict[Text, Role] | None, RESTRICTION, MEMBERS] = None
-    arg_kinds: Annotated[dict[Text, Kind] | None, RESTRICTION, MEMBERS] = None
+    arg_kinds: Annotated[dict[Text, ArgKind] | None, RESTRICTION, MEMBERS] = None
     may_be_empty: Annotated[tuple[Text, ...] | None, OPTIONAL, ARRAY] = None
     result: Annotated[ToolResult | None, OPTIONAL] = None
     follows: Annotated[tuple[ToolName, ...] | None, OPTIONAL, ARRAY] = None

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from pydantic import Field
 
-from evals.capability import Kind, Role, ToolName
+from evals.capability import ArgKind, Role, ToolName
 from evals.envelope import (
     ARRAY,
     OPTIONAL,
@@ -160,7 +160,7 @@ class ApprovedValue(Envelope):
 class OwnValue(Envelope):
     """A thing that a completed call of this session made: its kind, and what it is called."""
 
-    kind: Kind
+    kind: ArgKind
     value: PresentJson
 
     if TYPE_CHECKING:  # what the constructor takes: see rule 4 of `evals.envelope`

@@ -254,7 +254,7 @@ def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, 
     present: dict[str, Any] = {}
     errors: list[InitErrorDetails] = []
     for name, value in fields.items():
-        field = model.model_fields.get(name) or _aliased(model, name)
+        field = model.model_fields.get(name) or _field_of_alias(model, name)
         if value is None and field and RESTRICTION in field.metadata:
             errors.append(InitErrorDetails(type=_LIFTED, loc=(name,), input=None))
         elif value is not None or field is None or OPTIONAL not in field.metadata:
@@ -264,7 +264,7 @@ def _without_absent(model: type[Envelope], fields: dict[str, Any]) -> dict[str, 
     return present
 
 
-def _aliased(model: type[BaseModel], name: str) -> FieldInfo | None:
+def _field_of_alias(model: type[BaseModel], name: str) -> FieldInfo | None:
     """Return the field that has a name on the wire alone."""
     return next((field for field in model.model_fields.values() if field.alias == name), None)
 

@@ -9,8 +9,8 @@ Rule 2: an address or account number is judged by each of its parts that ends at
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from critic.provenance.folding import narrow, unescaped, wide, wide_links
-from critic.provenance.links import Link, links_in, wide_link_of, wide_links_in
+from critic.provenance.folding import narrow, unescape_breaks, wide, wide_links
+from critic.provenance.links import WebLink, links_in, wide_link_of, wide_links_in
 from critic.provenance.value_kinds import (
     Sought,
     account_parts,
@@ -35,7 +35,7 @@ class ContentValue(NamedTuple):
 
     shown: str
     parts: tuple[Sought, ...]
-    link: Link | None = None
+    link: WebLink | None = None
     is_link_alone: bool = False
 
     @property
@@ -65,8 +65,8 @@ def _ends(address: str) -> Iterator[str]:
 
 
 def _links(text: str) -> Iterator[ContentValue]:
-    exact: dict[str, list[Link]] = {}
-    for link in links_in(unescaped(text)):
+    exact: dict[str, list[WebLink]] = {}
+    for link in links_in(unescape_breaks(text)):
         wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
         if wide_link is not None:
             exact.setdefault(wide_link.key, []).append(link)

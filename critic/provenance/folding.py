@@ -84,12 +84,12 @@ class _NewerApart(dict[int, str]):
 _NEWER_APART: Final = _NewerApart()
 
 
-def spaced(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """Return a text with one space for any white space."""
     return _SPACE.sub(" ", text)
 
 
-def lined(text: str) -> str:
+def mark_lines(text: str) -> str:
     """Return a text as long as its narrow form, with its capitals and the breaks of its lines."""
     return _SPACE.sub(_break_or_space, text)
 
@@ -105,7 +105,7 @@ def small(text: str) -> str:
 
 def narrow(text: str) -> str:
     """Return the narrow form of a text."""
-    return small(spaced(text))
+    return small(collapse_spaces(text))
 
 
 def wide(text: str) -> str:
@@ -116,11 +116,11 @@ def wide(text: str) -> str:
 
 def wide_links(text: str) -> str:
     """Return the wide form of a text with its schemes and slashes, which tell where links are."""
-    folded = unescaped(text)
+    folded = unescape_breaks(text)
     return _SPACE.sub(" ", folded.lower() if folded.isascii() else _folded_widely(folded))
 
 
-def unescaped(text: str) -> str:
+def unescape_breaks(text: str) -> str:
     """Return a text with a space for each line break that is written as an escape."""
     return _ESCAPED_SPACE.sub(" ", text) if "\\" in text else text
 
@@ -135,7 +135,7 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
-def written(value: str | int | float) -> str:
+def write_scalar(value: str | int | float) -> str:
     """Return a value as text: numbers as canonical JSON writes them, so that 7 and 7.0 are one."""
     if type(value) is bool:
         return "true" if value else "false"

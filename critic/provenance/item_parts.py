@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from critic.provenance.folding import written
+from critic.provenance.folding import write_scalar
 from evals.capability import FieldWriter
 from evals.json_schemas import compile_schema
 from evals.manifest import EvidenceItem, Manifests
@@ -25,7 +25,7 @@ _LINE_BREAK: Final = re.compile("[\n-\r\x1c-\x1e\x85\u2028\u2029]")
 _LONGEST_FIELD: Final = 80
 
 
-class Part(NamedTuple):
+class ItemPart(NamedTuple):
     """A value in an item: who wrote it, and the name of the field that it is a value of, if any."""
 
     writer: Writer
@@ -33,11 +33,11 @@ class Part(NamedTuple):
     field: str = ""
 
 
-class Parts(NamedTuple):
+class ItemParts(NamedTuple):
     """An item by its parts, and the records in it if it is a list of records."""
 
-    parts: list[Part]
-    records: list[list[Part]]
+    parts: list[ItemPart]
+    records: list[list[ItemPart]]
 
 
 class _Fields:
@@ -102,24 +102,24 @@ class FieldTables:
         """Return whether a class says of any field that its author did not fill it."""
         return self._classes[name].narrows
 
-    def parts_of(self, item: EvidenceItem) -> Parts:
+    def parts_of(self, item: EvidenceItem) -> ItemParts:
         """Return the parts of an item with a source."""
         assert item.source is not None  # noqa: S101 - items without one show nothing
         author: Writer = item.source.author
         content = item.content
         table = self._classes.get(item.classification, self._other)
         if author in ("user", "operator"):
-            return Parts([*_text_parts(content, author)], [])
+            return ItemParts([*_text_parts(content, author)], [])
         if type(content) not in (dict, list):
-            return Parts([*_text_parts(content, author)], [])
+            return ItemParts([*_text_parts(content, author)], [])
         if not table.is_valid(content):
-            return Parts([*_text_parts(content, "public" if table.narrows else author)], [])
+            return ItemParts([*_text_parts(content, "public" if table.narrows else author)], [])
         fields = table.of_list if type(content) is list else table.of_item
         if type(content) is not list or not all(type(one) is dict for one in content):
             whole = [*_parts(content, fields, author)]
-            return Parts(whole, [whole])
+            return ItemParts(whole, [whole])
         records = [[*_parts(one, fields.below(str(at)), author)] for at, one in enumerate(content)]
-        return Parts([part for record in records for part in record], records)
+        return ItemParts([part for record in records for part in record], records)
 
 
 def _always(_value: Any) -> bool:
@@ -136,7 +136,9 @@ def _tree(fields: Mapping[str, FieldWriter], *, of_list: bool) -> _Fields:
     return tree
 
 
-def _parts(value: Any, fields: _Fields | None, author: Writer, name: str = "") -> Iterator[Part]:
+def _parts(
+    value: Any, fields: _Fields | None, author: Writer, name: str = ""
+) -> Iterator[ItemPart]:
     """Yield the parts of a record, or of what stands in one under a name, in its order."""
     open_values: list[tuple[str, Any, _Fields | None]] = [(name, value, fields)]
     while open_values:
@@ -146,7 +148,7 @@ def _parts(value: Any, fields: _Fields | None, author: Writer, name: str = "") -
         elif place.writer is not None:
             yield from _field_parts(name, current, place, author)
         elif type(current) is dict:
-            yield from (Part(author, one) for one in current if one)
+            yield from (ItemPart(author, one) for one in current if one)
             below = [(one, inner, place.below(one)) for one, inner in current.items()]
             open_values.extend(reversed(below))
         elif type(current) is list:
@@ -156,7 +158,7 @@ def _parts(value: Any, fields: _Fields | None, author: Writer, name: str = "") -
             yield from _text_parts(current, author)
 
 
-def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Iterator[Part]:
+def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Iterator[ItemPart]:
     """Yield the values of a declared field, and what in it is text of the author all the same."""
     writer: Writer = place.writer or author
     rest = author if writer in ("system", "party") else writer
@@ -175,9 +177,9 @@ def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Itera
         yield from _field_value(name, value, writer, rest)
 
 
-def _field_value(name: str, value: Any, writer: Writer, rest: Writer) -> Iterator[Part]:
+def _field_value(name: str, value: Any, writer: Writer, rest: Writer) -> Iterator[ItemPart]:
     if rest != writer and _is_short(value):
-        yield from (Part(writer, part.text, name or "/") for part in _text_parts(value, writer))
+        yield from (ItemPart(writer, part.text, name or "/") for part in _text_parts(value, writer))
     else:
         yield from _text_parts(value, rest)
 
@@ -188,15 +190,15 @@ def _is_short(value: Any) -> bool:
     return type(value) in (int, float)
 
 
-def _text_parts(value: Any, author: Writer) -> Iterator[Part]:
+def _text_parts(value: Any, author: Writer) -> Iterator[ItemPart]:
     """Yield the leaves of a value, and the names of members, as text of an author."""
     open_values = [value]
     while open_values:
         current = open_values.pop()
         if type(current) is dict:
-            yield from (Part(author, name) for name in current if name)
+            yield from (ItemPart(author, name) for name in current if name)
             open_values.extend(reversed(current.values()))
         elif type(current) is list:
             open_values.extend(reversed(current))
         elif type(current) in (str, int, float) and current != "":
-            yield Part(author, written(current))
+            yield ItemPart(author, write_scalar(current))

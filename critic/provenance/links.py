@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal, NamedTuple
 
-from critic.provenance.folding import SEPARATORS, WORD, has_control, small, spaced
+from critic.provenance.folding import SEPARATORS, WORD, collapse_spaces, has_control, small
 
 _IN_HOST: Final = f"[^{SEPARATORS.replace('-/', '-,./', 1)}]"
 """A word or a hyphen: what stands between the dots of a host."""
@@ -68,7 +68,7 @@ Looks = Literal["link", "host", "words"]
 """What a reader takes for a link by itself, for a host only where it was seen as one, or never."""
 
 
-class Link(NamedTuple):
+class WebLink(NamedTuple):
     """A link in one of its forms: host, path without a final slash, and query and fragment."""
 
     host: str
@@ -87,10 +87,10 @@ class Link(NamedTuple):
             yield from (self.host + "/".join(parts[:end]) for end in range(len(parts) - 1, 1, -1))
 
 
-def link_of(text: str) -> Link | None:
+def link_of(text: str) -> WebLink | None:
     """Return the narrow form of a link; None where programs may read it in two ways."""
     match = _NARROW.fullmatch(text)
-    if match is None or has_control(text) or spaced(text).find(" ") >= 0:
+    if match is None or has_control(text) or collapse_spaces(text).find(" ") >= 0:
         return None
     if "\\" in text or _ESCAPED.search(text):
         return None
@@ -101,17 +101,17 @@ def link_of(text: str) -> Link | None:
     if not all(segment not in ("", ".", "..") for segment in segments):
         return None
     name = small(host).removeprefix("www.")
-    return Link(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
+    return WebLink(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
 
 
-def links_in(text: str) -> Iterator[Link]:
+def links_in(text: str) -> Iterator[WebLink]:
     """Yield the narrow links in a text."""
     for match in _NARROW_IN_TEXT.finditer(text):
         found = match[0].rstrip(_ENDS)
         for one in (found, _before_sentence(found)):
             link = link_of(one) if one else None
             is_bare = link is not None and "/" not in one
-            if link and not (is_bare and not _NAMED_TLD.fullmatch(_ending(link.host))):
+            if link and not (is_bare and not _NAMED_TLD.fullmatch(_last_label(link.host))):
                 yield link
 
 
@@ -122,20 +122,20 @@ def _before_sentence(host: str) -> str:
     return before if begins and "." in before else ""
 
 
-def wide_link_of(text: str) -> Link | None:
+def wide_link_of(text: str) -> WebLink | None:
     """Return the wide form of a link that is a wide text as a whole."""
     match = _WIDE_IN_TEXT.match(text.strip(" "))
     return None if match is None else _wide_link(match)
 
 
-def wide_links_in(text: str) -> Iterator[tuple[Link, Looks]]:
+def wide_links_in(text: str) -> Iterator[tuple[WebLink, Looks]]:
     """Yield what may be links in a wide text, and what each looks like."""
     for match in _WIDE_IN_TEXT.finditer(text):
         link = _wide_link(match)
         if match["scheme"] is not None or match["host"].startswith("www."):
             yield link, "link"
         else:
-            yield link, _looks_of(_ending(link.host), has_page=link.path != "")
+            yield link, _looks_of(_last_label(link.host), has_page=link.path != "")
 
 
 def looks_like_link(text: str) -> bool:
@@ -148,7 +148,7 @@ def looks_like_link(text: str) -> bool:
     host = small(match[1]).partition(":")[0]
     if "." not in host:
         return text.startswith("//")
-    looks = _looks_of(_ending(host), has_page=match[2] is not None)
+    looks = _looks_of(_last_label(host), has_page=match[2] is not None)
     return host.startswith("www.") or looks != "words"
 
 
@@ -160,10 +160,10 @@ def _looks_of(ending: str, *, has_page: bool) -> Looks:
     return "host" if len(ending) == 2 and ending.isascii() else "words"
 
 
-def _wide_link(match: re.Match[str]) -> Link:
+def _wide_link(match: re.Match[str]) -> WebLink:
     rest = match["rest"].rstrip(_ENDS).replace("\\", "/")
     page, mark, after = _split_page(rest)
-    return Link(match["host"].removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
+    return WebLink(match["host"].removeprefix("www.").strip("."), page.rstrip("/"), mark + after)
 
 
 def _split_page(rest: str) -> tuple[str, str, str]:
@@ -171,5 +171,5 @@ def _split_page(rest: str) -> tuple[str, str, str]:
     return rest[:at], rest[at : at + 1], rest[at + 1 :]
 
 
-def _ending(host: str) -> str:
+def _last_label(host: str) -> str:
     return host.partition(":")[0].rpartition(".")[2]

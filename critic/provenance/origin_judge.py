@@ -18,7 +18,7 @@ from critic.doubts import NO_DOUBTS, Doubt, Doubts
 from critic.prepared import PreparedPlan
 from critic.provenance.call_values import CallValues, JudgedValue, target_keys
 from critic.provenance.day_forms import days_in
-from critic.provenance.folding import narrow, wide, written
+from critic.provenance.folding import narrow, wide, write_scalar
 from critic.provenance.reasons import (
     NEEDS_APPROVAL,
     TWO_DOUBTS,
@@ -29,7 +29,7 @@ from critic.provenance.reasons import (
     unread_day_reason,
     value_reason,
 )
-from critic.provenance.roles import TARGETS, placed_values, tool_roles
+from critic.provenance.roles import AIMED_AT, placed_values, tool_roles
 from critic.provenance.spoken_words import meaning_stems
 from critic.provenance.tool_words import stems_of_name
 from critic.provenance.value_facts import KnownValues, ValueFacts, known_of, narrow_forms
@@ -125,7 +125,7 @@ class _Judge:
         """Yield what is doubted about a value; of a text with days, one for each."""
         asked, path = value.asked, ("args", *value.path)
         if asked.role == "time":
-            for day in dict.fromkeys(days_in(wide(written(value.written)))):
+            for day in dict.fromkeys(days_in(wide(write_scalar(value.written)))):
                 level, seen_day = self._facts.judge_day(asked, day, value.sought)
                 if level:
                     yield _Finding(level, path, partial(day_reason, day, seen_day))
@@ -146,7 +146,7 @@ class _Judge:
         for one in values:
             if one.asked.role != "time":
                 continue
-            text = wide(written(one.written)).strip(" ")
+            text = wide(write_scalar(one.written)).strip(" ")
             names_a_day = any(True for _ in days_in(text))
             if not names_a_day and not self._facts.is_approved(one.asked, one.sought):
                 reason = partial(unread_day_reason, one.written)
@@ -167,7 +167,7 @@ class _Judge:
 
     def _is_target(self, value: JudgedValue) -> bool:
         """Return whether a call is aimed at a value: the user's own addresses are none."""
-        if value.asked.role not in TARGETS:
+        if value.asked.role not in AIMED_AT:
             return False
         is_address = value.sought.form in ("address", "account")
         return not (

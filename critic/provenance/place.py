@@ -13,8 +13,8 @@ from critic.provenance.holders import Holders, ItemText, Shown
 from critic.provenance.links import links_in, wide_links_in
 from critic.provenance.texts import NARROW, PATHS, WIDE, Reading, Texts, as_written
 from critic.provenance.value_kinds import (
-    Form,
     Sought,
+    ValueForm,
     accounts_in,
     addresses_in,
     same_values,
@@ -29,7 +29,7 @@ _NUMBERED: Final = re.compile(
 )
 
 _K = TypeVar("_K")
-_Key = tuple[Form, str]
+_Key = tuple[ValueForm, str]
 
 
 class _Index(Holders[_K]):
@@ -108,7 +108,7 @@ class Place:
         A short number only does where the text says that it is a number of something.
         """
         if value.is_short_number:
-            return self._first(_numbered, "text", value.narrow, shown)
+            return self._first(_short_numbers, "text", value.narrow, shown)
         if value.form in ("text", "path"):
             return self.texts(WIDE).entry(value.wide, shown)
         return self._first(_WIDE_IN[value.form], value.form, value.wide, shown)
@@ -138,7 +138,7 @@ class Place:
     def _first(
         self,
         keys_in: Callable[[ItemText], Iterable[_Key]],
-        form: Form,
+        form: ValueForm,
         key: str,
         shown: Shown | None,
     ) -> ItemText | None:
@@ -165,7 +165,7 @@ def _leaves_in(entry: ItemText) -> Iterator[_Key]:
             yield "path", leaf
 
 
-def _numbered(entry: ItemText) -> Iterator[_Key]:
+def _short_numbers(entry: ItemText) -> Iterator[_Key]:
     return (("text", one[1]) for one in _NUMBERED.finditer(entry.text(wide)))
 
 
@@ -215,12 +215,12 @@ def _text_days(entry: ItemText) -> Iterator[Day]:
 
 
 _Keys = Callable[[ItemText], Iterable[_Key]]
-_NARROW_IN: Final[dict[Form, _Keys]] = {
+_NARROW_IN: Final[dict[ValueForm, _Keys]] = {
     "url": _links,
     "address": _addresses,
     "account": _accounts,
 }
-_WIDE_IN: Final[dict[Form, _Keys]] = {
+_WIDE_IN: Final[dict[ValueForm, _Keys]] = {
     "url": _wide_urls,
     "address": _wide_addresses,
     "account": _wide_accounts,

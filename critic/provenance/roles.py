@@ -19,7 +19,7 @@ from evals.capability import Role, ToolCapability
 from evals.pointers import segments
 
 _ORDER: Final[tuple[Role, ...]] = get_args(Role)
-TARGETS: Final = frozenset[Role]({"recipient", "object", "locator", "secret"})
+AIMED_AT: Final = frozenset[Role]({"recipient", "object", "locator", "secret"})
 """The roles of what a call is aimed at."""
 
 
@@ -113,7 +113,7 @@ def _names(
     trees: tuple[RoleTree, ...],
 ) -> Iterator[Placed]:
     """Yield the names of members, where the call is aimed at what holds them."""
-    aimed = tuple(role for role in roles if role in TARGETS)
+    aimed = tuple(role for role in roles if role in AIMED_AT)
     for name in sorted(members) if aimed and path else ():
         if name and not any(name in tree.inner for tree in trees):
             yield Placed((*path, name), name, aimed, kind)

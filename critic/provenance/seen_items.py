@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from critic.provenance.day_forms import days_in, relative_days
 from critic.provenance.folding import narrow
 from critic.provenance.holders import ItemText, Shown
-from critic.provenance.item_parts import FieldTables, Part, Parts
+from critic.provenance.item_parts import FieldTables, ItemPart, ItemParts
 from critic.provenance.place import Place
 from critic.provenance.tool_words import stems_of
 from evals.manifest import EvidenceItem, Source
@@ -28,7 +28,7 @@ AMBIENT, LED = "ambient", "led"
 REQUEST, OPERATOR = "request", "operator"
 EXPIRED_REQUEST: Final = "expired request"
 """What a user said that expires: it is read as any other text once it has expired."""
-RECORDS: Final = "records of members"
+MEMBER_RECORDS: Final = "records of members"
 """The records of members once more, each by itself."""
 
 
@@ -49,9 +49,18 @@ class SeenItems:
 
     def __init__(self, tables: FieldTables | None = None) -> None:
         """Start with nothing. `tables` say who fills which field."""
-        names = (REQUEST, OPERATOR, *OF_RECORD, *TRUSTED, AMBIENT, LED, EXPIRED_REQUEST, RECORDS)
+        names = (
+            REQUEST,
+            OPERATOR,
+            *OF_RECORD,
+            *TRUSTED,
+            AMBIENT,
+            LED,
+            EXPIRED_REQUEST,
+            MEMBER_RECORDS,
+        )
         self.places: Final = {name: Place() for name in names}
-        self.designations: Final[dict[ItemText, tuple[Part, ...]]] = {}
+        self.designations: Final[dict[ItemText, tuple[ItemPart, ...]]] = {}
         self._tables = tables or FieldTables()
         self._words = RequestWords(set(), set())
         self._expiries: list[datetime] = []
@@ -99,12 +108,12 @@ class SeenItems:
         self.places[REQUEST if name == "user" else name].add(entry)
         return entry
 
-    def _add_records(self, item: EvidenceItem, found: Parts) -> Iterator[ItemText]:
+    def _add_records(self, item: EvidenceItem, found: ItemParts) -> Iterator[ItemText]:
         for record in found.records:
             texts = [part.text for part in record if part.writer == "member" and not part.field]
             fields = tuple(part for part in record if part.field)
             if texts and len({part.field for part in fields}) > 1:
-                entry = self._add_entry(RECORDS, ItemText(item, texts))
+                entry = self._add_entry(MEMBER_RECORDS, ItemText(item, texts))
                 self.designations[entry] = fields
                 yield entry
 
@@ -142,15 +151,15 @@ class SeenItems:
         )
 
 
-def _by_place(source: Source, found: Parts) -> dict[str, list[Part]]:
+def _by_place(source: Source, found: ItemParts) -> dict[str, list[ItemPart]]:
     """Return the parts of an item, by the places in which they stand."""
-    places: dict[str, list[Part]] = {}
+    places: dict[str, list[ItemPart]] = {}
     for part in found.parts:
         places.setdefault(_place_of(source, part), []).append(part)
     return places
 
 
-def _entry_of(item: EvidenceItem, source: Source, parts: list[Part]) -> ItemText:
+def _entry_of(item: EvidenceItem, source: Source, parts: list[ItemPart]) -> ItemText:
     """Return what some parts of an item say. A field of a member's record is the system's."""
     of_system = ("system", "party") if source.author == "member" else ("system",)
     return ItemText(
@@ -161,7 +170,7 @@ def _entry_of(item: EvidenceItem, source: Source, parts: list[Part]) -> ItemText
     )
 
 
-def _place_of(source: Source, part: Part) -> str:
+def _place_of(source: Source, part: ItemPart) -> str:
     """Return the place that a part of an item belongs to."""
     asked_for = source.standing in ("named", "reached")
     if source.author == "system" and part.writer == "system":

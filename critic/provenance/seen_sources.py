@@ -21,18 +21,18 @@ from critic.provenance.seen_days import Look, SeenDays
 from critic.provenance.seen_items import (
     AMBIENT,
     LED,
+    MEMBER_RECORDS,
     OF_RECORD,
     OPERATOR,
     REACHED,
-    RECORDS,
     REQUEST,
     TRUSTED,
     RequestWords,
     SeenItems,
 )
-from critic.provenance.spoken_words import meant, mentioned
+from critic.provenance.spoken_words import find_meant, find_mention
 from critic.provenance.texts import WIDE
-from critic.provenance.value_kinds import Sought, sought
+from critic.provenance.value_kinds import Sought, read_value
 from evals.manifest import EvidenceItem, Manifests
 
 _MOST_SEGMENTS: Final = 64
@@ -68,10 +68,10 @@ class Seen:
             self._expired = Shown(expired=True, hidden=hidden)
         self._designated: dict[ItemText, bool] = {}
 
-    def spoken(self, value: Sought, limits: Limits) -> Spoken:
+    def in_request(self, value: Sought, limits: Limits) -> Spoken:
         """Return what the request says of a value."""
         place = self._places[REQUEST]
-        entry, is_meant = meant(place, value, limits.role, limits.nouns, self._shown)
+        entry, is_meant = find_meant(place, value, limits.role, limits.nouns, self._shown)
         if entry is not None and is_meant:
             return Spoken("request", entry.item)
         if below := self._named_above(value):
@@ -93,7 +93,9 @@ class Seen:
         parts = value.narrow.split("/")
         if len(parts) > _MOST_SEGMENTS:
             return None
-        folders = (sought("/".join(parts[:end]), "path") for end in range(len(parts) - 1, 0, -1))
+        folders = (
+            read_value("/".join(parts[:end]), "path") for end in range(len(parts) - 1, 0, -1)
+        )
         named = (
             place.says(folder, self._shown)
             for folder in folders
@@ -109,7 +111,7 @@ class Seen:
     def by_operator(self, value: Sought, limits: Limits) -> tuple[EvidenceItem | None, bool]:
         """Return an item of the operator that holds a value, and whether it means it."""
         place = self._places[OPERATOR]
-        entry, is_meant = meant(place, value, limits.role, limits.nouns, self._shown)
+        entry, is_meant = find_meant(place, value, limits.role, limits.nouns, self._shown)
         return None if entry is None else entry.item, is_meant
 
     def in_record(self, value: Sought, limits: Limits) -> EvidenceItem | None:
@@ -145,7 +147,7 @@ class Seen:
         if item := self.first((*TRUSTED, AMBIENT), look_at_parties, before):
             rival = self._rival(value, limits)
             yield Sighting("contested_party" if rival else "party", item, rival)
-        if record := self._places[RECORDS].says(value, self._among_designated()):
+        if record := self._places[MEMBER_RECORDS].says(value, self._among_designated()):
             yield Sighting("designated", record.item)
         for name in TRUSTED:
             if item := self.first((name,), lambda place, shown: place.says(value, shown)):
@@ -159,7 +161,9 @@ class Seen:
         return self._mention((*REACHED, AMBIENT, LED), value, limits)
 
     def _mention(self, names: Iterable[str], value: Sought, limits: Limits) -> EvidenceItem | None:
-        return self.first(names, lambda place, shown: mentioned(place, value, limits.nouns, shown))
+        return self.first(
+            names, lambda place, shown: find_mention(place, value, limits.nouns, shown)
+        )
 
     def host_in_text(self, host: str) -> Sighting:
         """Return in whose text a host stands, of those that others write."""
@@ -213,9 +217,9 @@ class Seen:
         if known is None:
             found: dict[str, str] = {}
             for part in self._items.designations[entry]:
-                value = sought(part.text, None)
+                value = read_value(part.text, None)
                 named = part.field not in found and value.narrow not in found.values()
-                if named and self.spoken(value, Limits("attribute")).origin == "request":
+                if named and self.in_request(value, Limits("attribute")).origin == "request":
                     found[part.field] = value.narrow
             known = self._designated[entry] = len(found) > 1
         return known

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from critic.provenance.folding import written
+from critic.provenance.folding import write_scalar
 from critic.provenance.holders import ItemText, Shown
 from critic.provenance.place import Place
 from critic.provenance.value_kinds import Sought
@@ -25,7 +25,7 @@ class SentIndex:
 
     def add(self, sent: SentValues) -> None:
         """Add what one call sent, after all that was sent before it."""
-        texts = [written(one) for value in sent.values for one in leaves(value, every=True)]
+        texts = [write_scalar(one) for value in sent.values for one in leaves(value, every=True)]
         item = EvidenceItem(id=f"{_SENT}{len(self._seqs)}", classification="sent")
         # As fields too, of which short numbers are values.
         self._place.add(ItemText(item, texts, texts))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from critic.provenance.folding import QUOTES, WORD, lined, small
+from critic.provenance.folding import QUOTES, WORD, mark_lines, small
 from critic.provenance.holders import GAP, ItemText, Shown
 from critic.provenance.place import Place
 from critic.provenance.texts import NARROW, PATHS, WIDE, as_written
@@ -100,7 +100,7 @@ def _stems(names: Iterable[str]) -> frozenset[str]:
     return frozenset(stem_of(word) for word in words if word and word not in _MEANINGLESS)
 
 
-def meant(
+def find_meant(
     place: Place, value: Sought, role: Role, nouns: Nouns, shown: Shown | None
 ) -> tuple[ItemText | None, bool]:
     """Return the first entry of a place that holds a value, and whether any of them means it."""
@@ -114,14 +114,14 @@ def meant(
     if found is None or not value.is_words:
         return found, found is not None
     texts = place.texts(PATHS if value.form == "path" else NARROW)
-    form = as_written if value.form == "path" else lined
+    form = as_written if value.form == "path" else mark_lines
     for entry, at in texts.occurrences(value.narrow, shown):
         if _words_are_meant(entry.text(form), at, at + len(value.narrow), role, nouns.own):
             return entry, True
     return found, False
 
 
-def mentioned(place: Place, value: Sought, nouns: Nouns, shown: Shown | None) -> ItemText | None:
+def find_mention(place: Place, value: Sought, nouns: Nouns, shown: Shown | None) -> ItemText | None:
     """Return the first entry of a place that mentions a value, in whichever characters."""
     if not value.is_short_number:
         return place.mentions(value, shown)

@@ -10,7 +10,7 @@ from critic.provenance.origins import DaySighting, Limits, Sighting
 from critic.provenance.seen_sources import Seen, seen_in
 from critic.provenance.sent_values import SentIndex
 from critic.provenance.spoken_words import NO_NOUNS, Nouns
-from critic.provenance.value_kinds import Sought, same_values, sought
+from critic.provenance.value_kinds import Sought, read_value, same_values
 from critic.provenance.worth import ALLOW, ASK, worth_of
 from critic.provenance.written_lists import elements, leaves
 from evals.capability import Role
@@ -23,8 +23,8 @@ _OWN_ROLES: Final = frozenset({"object", "attribute", "locator"})
 _LENIENT_ROLES: Final = frozenset({"attribute", "code"})
 _NETWORK: Final = MODE_RANK["network"]
 
-Pair = tuple[str, str]
-YesKey = tuple[Role, Pair, str, str]
+NamePair = tuple[str, str]
+YesKey = tuple[Role, NamePair, str, str]
 """Role, tool, and a form of a value."""
 OwnKey = tuple[str, str]
 """The kind of a thing and the narrow form of its name."""
@@ -48,11 +48,11 @@ class KnownValues(NamedTuple):
     sent: Callable[[Sought], int | None]
 
 
-class Asked(NamedTuple):
+class Aim(NamedTuple):
     """What a value is asked for: its role in a call of a tool, and what names it."""
 
     role: Role
-    pair: Pair
+    pair: NamePair
     rank: int
     kind: str | None = None
     nouns: Nouns = NO_NOUNS
@@ -97,7 +97,7 @@ def own_keys(own: OwnValue) -> Iterator[OwnKey]:
     """Yield by what a thing that a session made is found."""
     for leaf in leaves(own.value):
         for one in elements(leaf):
-            if spelled := sought(one, own.kind).narrow:
+            if spelled := read_value(one, own.kind).narrow:
                 yield own.kind, spelled
 
 
@@ -118,16 +118,16 @@ class ValueFacts:
         self._known = known
         self.fresh: Final[Seen] = known.fresh
         self.every: Final[Seen] = known.every
-        self._judged: dict[tuple[Asked, Sought], tuple[int, Sighting]] = {}
+        self._judged: dict[tuple[Aim, Sought], tuple[int, Sighting]] = {}
 
-    def judge_value(self, asked: Asked, value: Sought) -> tuple[int, Sighting]:
+    def judge_value(self, asked: Aim, value: Sought) -> tuple[int, Sighting]:
         """Return what a value is worth in a role other than `time`, and where it comes from."""
         found = self._judged.get((asked, value))
         if found is None:
             found = self._judged[asked, value] = self._worse(asked, value)
         return found
 
-    def _worse(self, asked: Asked, value: Sought) -> tuple[int, Sighting]:
+    def _worse(self, asked: Aim, value: Sought) -> tuple[int, Sighting]:
         seen = self.origin(asked, value)
         found = self._worth(asked, seen), seen
         if self.every is self.fresh:
@@ -138,28 +138,28 @@ class ValueFacts:
             return worse[0], seen._replace(stale=contested.item)
         return worse
 
-    def _worth(self, asked: Asked, seen: Sighting) -> int:
+    def _worth(self, asked: Aim, seen: Sighting) -> int:
         return worth_of(asked.role, seen.origin, self._spec)
 
-    def origin(self, asked: Asked, value: Sought) -> Sighting:
+    def origin(self, asked: Aim, value: Sought) -> Sighting:
         """Return where a value comes from, by the evidence that has not expired."""
         return self._origin(asked, value, self.fresh)
 
-    def origin_of_all(self, asked: Asked, value: Sought) -> Sighting:
+    def origin_of_all(self, asked: Aim, value: Sought) -> Sighting:
         """Return where a value comes from, by all evidence."""
         return self._origin(asked, value, self.every)
 
-    def _origin(self, asked: Asked, value: Sought, seen: Seen) -> Sighting:
+    def _origin(self, asked: Aim, value: Sought, seen: Seen) -> Sighting:
         return next(self._origins(asked, value, seen), Sighting("unseen"))
 
-    def _origins(self, asked: Asked, value: Sought, seen: Seen) -> Iterator[Sighting]:
+    def _origins(self, asked: Aim, value: Sought, seen: Seen) -> Iterator[Sighting]:
         """Yield the origins of a value, the one that counts first."""
         if not value.is_readable and asked.role not in _LENIENT_ROLES:
             yield Sighting("unreadable")
         if self.is_approved(asked, value):
             yield Sighting("approved")
         limits = self._limits(asked, value)
-        spoken = seen.spoken(value, limits)
+        spoken = seen.in_request(value, limits)
         if spoken.origin == "request":
             yield Sighting("request", spoken.item)
         operator, is_meant = seen.by_operator(value, limits)
@@ -176,23 +176,23 @@ class ValueFacts:
             yield Sighting("host", spoken.item)
         yield from seen.in_other_text(value, limits)
 
-    def _limits(self, asked: Asked, value: Sought) -> Limits:
+    def _limits(self, asked: Aim, value: Sought) -> Limits:
         has_depth = asked.role == "locator" or asked.rank <= _NETWORK
         # Without the word of the policy, what looks like a link may be a path.
         is_named_link = value.link is not None and asked.kind == "url"
         first_sent = self._known.sent(value)
         return Limits(asked.role, asked.nouns, has_depth or is_named_link, first_sent)
 
-    def is_approved(self, asked: Asked, value: Sought) -> bool:
+    def is_approved(self, asked: Aim, value: Sought) -> bool:
         """Return whether a person approved a value, as it is asked for."""
         key = (asked.role, asked.pair, value.form, value.narrow)
         return self._known.approved.get(key, -1) >= asked.rank
 
-    def _is_own(self, asked: Asked, value: Sought) -> bool:
+    def _is_own(self, asked: Aim, value: Sought) -> bool:
         key = asked.kind or value.form, value.narrow
         return asked.role in _OWN_ROLES and key in self._known.own
 
-    def judge_content(self, asked: Asked, value: ContentValue) -> tuple[int, Sighting]:
+    def judge_content(self, asked: Aim, value: ContentValue) -> tuple[int, Sighting]:
         """Return what an address, a link or an account number in content is worth."""
         if value.link is None:
             found = (self.judge_value(asked, part) for part in value.parts)
@@ -200,7 +200,7 @@ class ValueFacts:
             found = (self._judge_link(asked, value, part) for part in value.parts)
         return max(found, key=_level)
 
-    def _judge_link(self, asked: Asked, value: ContentValue, part: Sought) -> tuple[int, Sighting]:
+    def _judge_link(self, asked: Aim, value: ContentValue, part: Sought) -> tuple[int, Sighting]:
         """Judge a link by the whole of it; one that stands nowhere is judged by its host."""
         level, seen = self.judge_value(asked, part)
         has_query = value.link is not None and value.link.rest != ""
@@ -214,7 +214,7 @@ class ValueFacts:
         new = Sighting("new_link", seen.item or None)
         return max([(self._worth(asked, new), new), *others], key=_level)
 
-    def judge_day(self, asked: Asked, day: Day, value: Sought) -> tuple[int, DaySighting]:
+    def judge_day(self, asked: Aim, day: Day, value: Sought) -> tuple[int, DaySighting]:
         """Return what a day is worth, and where it was seen. `value` is what it stands in."""
         if self.is_approved(asked, value):
             return ALLOW, DaySighting("unseen", None)

@@ -18,15 +18,15 @@ from critic.provenance.folding import (
     small,
     wide,
     wide_links,
-    written,
+    write_scalar,
 )
-from critic.provenance.links import Link, link_of, links_in, looks_like_link, wide_link_of
+from critic.provenance.links import WebLink, link_of, links_in, looks_like_link, wide_link_of
 from critic.provenance.written_lists import Scalar
 
-Form = Literal["text", "path", "url", "address", "account"]
+ValueForm = Literal["text", "path", "url", "address", "account"]
 """How values are compared. Every noun of a policy is read as text."""
 
-_FORMS: Final[dict[str, Form]] = {
+_FORMS: Final[dict[str, ValueForm]] = {
     "path": "path",
     "url": "url",
     "address": "address",
@@ -65,12 +65,12 @@ class Sought(NamedTuple):
         link: the narrow form of a link.
     """
 
-    form: Form
+    form: ValueForm
     narrow: str
     wide: str
     is_readable: bool = True
     is_words: bool = False
-    link: Link | None = None
+    link: WebLink | None = None
 
     @property
     def is_short_number(self) -> bool:
@@ -78,17 +78,17 @@ class Sought(NamedTuple):
         return _SHORT_NUMBER.fullmatch(self.narrow) is not None
 
 
-def sought(value: Scalar, kind: str | None) -> Sought:
+def read_value(value: Scalar, kind: str | None) -> Sought:
     """Return what is looked for where an argument of a kind has a value."""
-    text = written(value)
+    text = write_scalar(value)
     form = _shape_of(text) if kind is None else _FORMS.get(kind, "text")
     found = _READ[form](text) if form in _READ else None
     return found or _as_text(text, is_readable=form in ("text", "account"))
 
 
-def same_values(value: Scalar) -> Iterator[tuple[Form, str]]:
+def same_values(value: Scalar) -> Iterator[tuple[ValueForm, str]]:
     """Yield the narrow forms of a value, by all the ways to compare it."""
-    text = written(value)
+    text = write_scalar(value)
     yield "text", text_form(text)
     for form, read in _READ.items():
         if (found := read(text)) is not None:
@@ -149,7 +149,7 @@ def _as_account(text: str) -> Sought | None:
     return Sought("account", form, _WIDELY_SEPARATED.sub("", wide(text)))
 
 
-_READ: Final[dict[Form, Callable[[str], Sought | None]]] = {
+_READ: Final[dict[ValueForm, Callable[[str], Sought | None]]] = {
     "path": _as_path,
     "url": _as_url,
     "address": _as_address,
@@ -157,7 +157,7 @@ _READ: Final[dict[Form, Callable[[str], Sought | None]]] = {
 }
 
 
-def _shape_of(text: str) -> Form:
+def _shape_of(text: str) -> ValueForm:
     if _ADDRESS.fullmatch(text):
         return "address"
     if looks_like_link(text):
@@ -250,16 +250,16 @@ def address_parts(text: str) -> Iterator[tuple[str, ...]]:
 
 
 __all__ = [
-    "Form",
     "Sought",
+    "ValueForm",
     "account_parts",
     "accounts_in",
     "address_parts",
     "addresses_in",
     "is_only_words",
     "links_in",
+    "read_value",
     "same_values",
-    "sought",
     "text_form",
     "wide_accounts_in",
     "wide_form",

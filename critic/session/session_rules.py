@@ -66,7 +66,7 @@ class SessionTool:
         return result is not None and result.format == "json"
 
 
-def _numbered(item: EvidenceItem, seq: int) -> EvidenceItem:
+def _number_item(item: EvidenceItem, seq: int) -> EvidenceItem:
     """Return an item of the policy as a session has seen it: before all else."""
     if item.source is None or item.source.seq is not None:
         return item
@@ -111,7 +111,7 @@ class SessionRules:
         for item in self.evidence:
             if item.id.startswith(RESERVED_IDS):
                 raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
-        numbered = tuple(_numbered(item, at) for at, item in enumerate(self.evidence))
+        numbered = tuple(_number_item(item, at) for at, item in enumerate(self.evidence))
         object.__setattr__(self, "evidence", numbered)
 
     @cached_property

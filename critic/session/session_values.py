@@ -10,16 +10,16 @@ from critic.doubts import Doubts
 from critic.prepared import PreparedPlan, prepare_plan
 from critic.provenance import doubts_of
 from critic.provenance.call_values import CallValues, JudgedValue
-from critic.provenance.folding import written
+from critic.provenance.folding import write_scalar
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.origin_judge import needs_judging
 from critic.provenance.origins import Limits, Sighting
-from critic.provenance.roles import TARGETS
+from critic.provenance.roles import AIMED_AT
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen, both_seen
 from critic.provenance.sent_values import SentIndex
 from critic.provenance.value_facts import (
-    Asked,
+    Aim,
     KnownValues,
     OwnKey,
     ValueFacts,
@@ -38,7 +38,7 @@ from evals.plan import Proposal
 from evals.pointers import values_at
 
 __all__ = [
-    "Asked",
+    "Aim",
     "CallValues",
     "Doubts",
     "FieldTables",
@@ -97,7 +97,7 @@ def locators_in(
 
 def values_sent(args: Mapping[str, Any]) -> tuple[Scalar, ...]:
     """Return what a call sends, each value once, in an order that no order of members changes."""
-    found = {written(one): one for value in args.values() for one in leaves(value, every=True)}
+    found = {write_scalar(one): one for value in args.values() for one in leaves(value, every=True)}
     return tuple(found[text] for text in sorted(found))
 
 
@@ -125,7 +125,7 @@ def denied_by(
     found = {
         (one.sought.form, one.sought.wide)
         for one in values.values_of(pair, args)
-        if one.asked.role in TARGETS
+        if one.asked.role in AIMED_AT
     }
     targets = [list(one) for one in sorted(found)]
     return {"targets": targets} if targets else {"args": dict(args)}
@@ -154,16 +154,16 @@ def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = No
         name = ToolName(adapter_id=pair[0], capability_id=pair[1])
         judged = list(values.values_of(pair, fields["args"]))
         if (index, pointer("steps", index)) in paths:
-            targets = (one.written for one in judged if one.asked.role in TARGETS)
+            targets = (one.written for one in judged if one.asked.role in AIMED_AT)
             waived.append(WaivedCall(tool=name, targets=tuple(dict.fromkeys(targets))))
         for one in judged:
             if (index, pointer("steps", index, "args", *one.path)) in paths:
-                for value in _asking(facts, one):
+                for value in _values_to_approve(facts, one):
                     found[ApprovedSubject(value, one.asked.role, name, tool.approval_mode)] = None
     return YesAbout(tuple(found), tuple(waived))
 
 
-def _asking(facts: ValueFacts, value: JudgedValue) -> Iterator[Scalar]:
+def _values_to_approve(facts: ValueFacts, value: JudgedValue) -> Iterator[Scalar]:
     """Yield what a yes is of, where a value asks."""
     if value.asked.role == "time":
         yield value.written
@@ -197,11 +197,11 @@ def judged_values(case: PreparedPlan) -> Iterator[PlacedValue]:
             continue
         for one in values.values_of((tool.adapter_id, tool.capability_id), fields["args"]):
             where, role = pointer(*one.path), one.asked.role
-            seen = None if role == "time" else _seen(facts, one)
-            yield PlacedValue(index, where, role, written(one.written), seen)
+            seen = None if role == "time" else _origin_of(facts, one)
+            yield PlacedValue(index, where, role, write_scalar(one.written), seen)
 
 
-def _seen(facts: ValueFacts, value: JudgedValue) -> Sighting:
+def _origin_of(facts: ValueFacts, value: JudgedValue) -> Sighting:
     if value.content is None:
         return facts.judge_value(value.asked, value.sought)[1]
     return facts.judge_content(value.asked, value.content)[1]

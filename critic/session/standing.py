@@ -10,7 +10,7 @@ Rule 3: the request names a source by a whole value, by a page or folder above i
 from collections.abc import Iterable
 from typing import Final
 
-from critic.session.session_values import Asked, JudgedValue, Limits, Sought, ValueFacts
+from critic.session.session_values import Aim, JudgedValue, Limits, Sought, ValueFacts
 from evals.manifest import Standing
 
 _BEST_FIRST: Final[tuple[Standing, ...]] = ("named", "reached", "led", "ambient")
@@ -24,8 +24,8 @@ def standing_of(locators: Iterable[JudgedValue], facts: ValueFacts) -> Standing:
     return min(found, key=_BEST_FIRST.index, default="ambient")
 
 
-def _by_locator(facts: ValueFacts, asked: Asked, value: Sought) -> Standing:
-    spoken = facts.every.spoken(value, Limits(asked.role, asked.nouns, has_depth=True)).origin
+def _by_locator(facts: ValueFacts, asked: Aim, value: Sought) -> Standing:
+    spoken = facts.every.in_request(value, Limits(asked.role, asked.nouns, has_depth=True)).origin
     is_phrase = spoken == "words" and " " in value.narrow
     if (spoken == "request" or is_phrase) and len(value.narrow) >= _SHORTEST:
         return "named"

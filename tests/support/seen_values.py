@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from critic.provenance.origins import Limits, Sighting
 from critic.provenance.seen_sources import Seen
-from critic.provenance.value_kinds import sought
+from critic.provenance.value_kinds import read_value
 
 
 def sighting(seen: Seen, value: str) -> Sighting:
@@ -13,8 +13,8 @@ def sighting(seen: Seen, value: str) -> Sighting:
 
 
 def origins(seen: Seen, value: str) -> Iterator[Sighting]:
-    one, limits = sought(value, None), Limits("attribute")
-    spoken = seen.spoken(one, limits)
+    one, limits = read_value(value, None), Limits("attribute")
+    spoken = seen.in_request(one, limits)
     if spoken.origin != "unseen":
         yield Sighting(spoken.origin, spoken.item)
     operator, _ = seen.by_operator(one, limits)

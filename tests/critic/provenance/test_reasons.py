@@ -139,7 +139,7 @@ def test_what_expired_is_to_be_read_again() -> None:
     times = (("2026-05-09T18:00:00Z", "16:15:50Z"), ("2026-05-10T00:00:00Z", None), (None, None))
     for as_of, shown in times:
         said = shown or "2026-05-09T16:15:50Z"
-        moment = as_of and datetime.fromisoformat(as_of)
+        moment = datetime.fromisoformat(as_of) if as_of else None
         assert value_reason("object", "v", seen, moment, None) == (
             f"object [v] was seen in e, which expired at {said}: read it again"
         )

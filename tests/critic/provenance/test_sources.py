@@ -11,7 +11,7 @@ from critic.provenance.item_parts import FieldTables
 from critic.provenance.origins import DaySighting, Sighting
 from critic.provenance.seen_items import SeenItems
 from critic.provenance.seen_sources import Seen
-from critic.provenance.value_kinds import sought
+from critic.provenance.value_kinds import read_value
 from evals.manifest import EvidenceItem, Manifests
 from tests.support.model.facts import Json
 from tests.support.seen_values import sighting
@@ -42,7 +42,7 @@ def test_an_item_without_a_source_says_nothing() -> None:
     seen = seen_in(one, record_fields=["sender"])
     assert sighting(seen, VALUE) == Sighting("unseen")
     assert seen.days.find(Day(2026, 5, 9)) == DaySighting("unseen", None)
-    assert not seen.is_linked(sought(VALUE, None))
+    assert not seen.is_linked(read_value(VALUE, None))
 
 
 @pytest.mark.parametrize(
@@ -67,8 +67,8 @@ def test_a_day_is_seen_where_its_item_is(author: str, standing: str, origin: str
 
 def test_what_the_request_says_is_linked() -> None:
     seen = seen_in(request(f"see {VALUE}"))
-    assert seen.is_linked(sought(VALUE, None))
-    assert not seen.leads_to(sought(VALUE, None))
+    assert seen.is_linked(read_value(VALUE, None))
+    assert not seen.leads_to(read_value(VALUE, None))
 
 
 def test_a_day_with_a_slash_after_it_is_none_in_the_request() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from critic.provenance.content_values import content_values
 from critic.provenance.day_forms import Day, days_in
-from critic.provenance.folding import WORD, narrow, wide, written
+from critic.provenance.folding import WORD, narrow, wide, write_scalar
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.written_lists import elements
 from evals.manifest import EvidenceClass, EvidenceItem, Manifests
@@ -163,4 +163,4 @@ def test_what_looks_like_a_day_is_none(text: str) -> None:
 
 
 def test_numbers_are_values_whether_whole_or_not() -> None:
-    assert [*map(written, (2.5, 7, 7.0, True, False))] == ["2.5", "7", "7", "true", "false"]
+    assert [*map(write_scalar, (2.5, 7, 7.0, True, False))] == ["2.5", "7", "7", "true", "false"]

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from critic.provenance.content_values import content_values
 from critic.provenance.day_forms import Day, days_in
-from critic.provenance.folding import narrow, small, wide, written
+from critic.provenance.folding import narrow, small, wide, write_scalar
 from critic.provenance.item_parts import FieldTables
 from critic.provenance.links import link_of, links_in
-from critic.provenance.value_kinds import sought, wide_form
+from critic.provenance.value_kinds import read_value, wide_form
 from critic.provenance.written_lists import elements, leaves
 from evals.manifest import EvidenceClass, EvidenceItem, Manifests
 from tests.support.json_values import values as json_values
@@ -38,8 +38,8 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
     ],
 )
 def test_what_does_not_count_in_a_value(kind: str | None, same: tuple[str | float, ...]) -> None:
-    assert len({sought(value, kind).narrow for value in same}) == 1
-    assert all(sought(value, kind).is_readable for value in same)
+    assert len({read_value(value, kind).narrow for value in same}) == 1
+    assert all(read_value(value, kind).is_readable for value in same)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_does_not_count_in_a_value(kind: str | None, same: tuple[str | floa
     ],
 )
 def test_what_counts_in_a_value(kind: str, one: str, other: str) -> None:
-    assert sought(one, kind).narrow != sought(other, kind).narrow
+    assert read_value(one, kind).narrow != read_value(other, kind).narrow
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_counts_in_a_value(kind: str, one: str, other: str) -> None:
     ],
 )
 def test_what_programs_may_read_in_two_ways_is_not_readable(kind: str | None, value: str) -> None:
-    assert not sought(value, kind).is_readable
+    assert not read_value(value, kind).is_readable
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_programs_may_read_in_two_ways_is_not_readable(kind: str | None, va
     ],
 )
 def test_the_shape_of_a_value_says_how_it_is_compared(value: str, form: str) -> None:
-    assert sought(value, None).form == form
+    assert read_value(value, None).form == form
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def long_escaped(texts: list[str]) -> str:
 @given(st.lists(st.integers(), max_size=5))
 def test_whole_numbers_in_a_list_keep_all_their_digits(numbers: list[int]) -> None:
     read = elements(json.dumps(numbers))
-    assert [written(one) for one in read] == [str(number) for number in numbers]
+    assert [write_scalar(one) for one in read] == [str(number) for number in numbers]
     assert list(elements(json.dumps([json.dumps(number) for number in numbers]))) == [
         *map(str, numbers)
     ]
@@ -323,7 +323,9 @@ def test_days_are_read_in_the_usual_forms(text: str, days: list[Day]) -> None:
 
 
 def test_short_numbers_have_three_digits_or_fewer() -> None:
-    shorts = [sought(one, None).is_short_number for one in ("7", "777", "7777", "7a", "", "7.5")]
+    shorts = [
+        read_value(one, None).is_short_number for one in ("7", "777", "7777", "7a", "", "7.5")
+    ]
     assert shorts == [True, True, False, False, False, False]
 
 
@@ -389,7 +391,7 @@ def test_a_class_narrows_what_its_author_says() -> None:
 @given(json_values)
 def test_every_leaf_is_part_of_an_item(value: object) -> None:
     texts = [text for _, text, _ in parts_of({"v": value}, "public")]
-    assert not [leaf for leaf in leaves(value) if written(leaf) not in texts]
+    assert not [leaf for leaf in leaves(value) if write_scalar(leaf) not in texts]
 
 
 def test_of_a_run_of_combining_marks_the_first_thirty_count() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, Source, context_digest
 from critic.provenance.day_forms import Day
 from critic.provenance.seen_sources import Seen, seen_in
-from critic.provenance.value_kinds import sought
+from critic.provenance.value_kinds import read_value
 from critic.session.session_evidence import Trail
 from evals.manifest import EvidenceClass, Manifests
 from evals.timestamps import is_unexpired
@@ -80,7 +80,7 @@ def origins(both: tuple[Seen, Seen]) -> list[Any]:
     return [
         (
             *(sighting(seen, value) for value in VALUES),
-            *(seen.leads_to(sought(value, None)) for value in VALUES),
+            *(seen.leads_to(read_value(value, None)) for value in VALUES),
             *days(seen),
         )
         for seen in both

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from critic.provenance.value_kinds import sought
+from critic.provenance.value_kinds import read_value
 from critic.session.ledger import Ledger, MadeCall, made_calls, past_of
 from critic.session.sent_log import SentLog
 from evals.capability import ToolName
@@ -84,12 +84,12 @@ def test_what_a_context_says_is_looked_up_by_its_spelling(prefix: str) -> None:
     assert ("note", "y-2") in past.own
     assert ("file", "y-2") not in past.own
     assert past.approved == (value("Z-3", TEN),)
-    sought_ones = (sought(one, None) for one in ("W-4", "v-5", "w", "see"))
+    sought_ones = (read_value(one, None) for one in ("W-4", "v-5", "w", "see"))
     assert [past.sent.first_seq(one) for one in sought_ones] == [3, 1, None, 3]
     nothing = past_of(RunContext(**fields))
     assert not nothing.approved
     assert ("note", "y-2") not in nothing.own
-    assert nothing.sent.first_seq(sought("v-5", None)) is None
+    assert nothing.sent.first_seq(read_value("v-5", None)) is None
 
 
 def test_two_logs_that_go_on_from_one_do_not_see_each_other() -> None:
@@ -99,7 +99,7 @@ def test_two_logs_that_go_on_from_one_do_not_see_each_other() -> None:
     first = SentLog([sent("a-1", 1)])
     one, other = first.plus([sent("b-2", 2)]), first.plus([sent("c-3", 3)])
     for log, known in ((first, "a-1"), (one, "a-1 b-2"), (other, "a-1 c-3")):
-        found = [text for text in ("a-1", "b-2", "c-3") if log.first_seq(sought(text, None))]
+        found = [text for text in ("a-1", "b-2", "c-3") if log.first_seq(read_value(text, None))]
         assert found == known.split()
         assert len(log) == len(list(log)) == len(found)
     assert first.plus([]) is first
