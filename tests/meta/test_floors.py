@@ -75,6 +75,7 @@ ALSO = {
     "harness.loops.agents.journal": {"threading"},
     "critic.session.session_evidence": {"threading"},
     "critic.session.grown": {"threading"},
+    "critic.session.sent_log": {"threading"},
     "critic": {"importlib.metadata"},
     "evals.front": {"importlib", "sys"},
     "harness.replay.replay_pool": {
