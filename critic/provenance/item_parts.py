@@ -161,7 +161,7 @@ def _parts(
 def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Iterator[ItemPart]:
     """Yield the values of a declared field, and what in it is text of the author all the same."""
     writer: Writer = place.writer or author
-    rest = author if writer in ("system", "party") else writer
+    rest = _writer_beside(writer, author)
     if type(value) is dict:
         for one, inner in value.items():
             yield from _field_value(name, one, writer, rest)
@@ -175,6 +175,16 @@ def _field_parts(name: str, value: Any, place: _Fields, author: Writer) -> Itera
                 yield from _parts(inner, below, rest, name)
     else:
         yield from _field_value(name, value, writer, rest)
+
+
+def _writer_beside(writer: Writer, author: Writer) -> Writer:
+    """Return who wrote what stands in a field and is no value of it.
+
+    A party chose what is in its field, also where a system of record shows it.
+    """
+    if writer == "party" and author == "system":
+        return "public"
+    return author if writer in ("system", "party") else writer
 
 
 def _field_value(name: str, value: Any, writer: Writer, rest: Writer) -> Iterator[ItemPart]:

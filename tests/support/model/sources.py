@@ -93,7 +93,7 @@ def writer_at(table: Json, place: Way, content: Any, author: str) -> str:
     """Return who wrote a free text: inside a field that others fill, these, however deep it is."""
     above = [place[:depth] for depth in range(1, len(place) + 1)]
     inside = [table[name] for name in table for one in above if is_field(name, one, content)]
-    if "public" in inside or "party" in inside:
+    if "public" in inside or ("party" in inside and author == "system"):
         return "public"
     return "member" if "member" in inside else author
 
