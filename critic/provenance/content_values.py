@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from critic.provenance.folding import narrow, unescape_breaks, wide, wide_links
-from critic.provenance.links import WebLink, links_in, wide_link_of, wide_links_in
+from critic.provenance.links import WebLink, links_in, may_be_file, wide_link_of, wide_links_in
 from critic.provenance.value_kinds import (
     Sought,
     account_parts,
@@ -66,13 +66,16 @@ def _ends(address: str) -> Iterator[str]:
 
 def _links(text: str) -> Iterator[ContentValue]:
     exact: dict[str, list[WebLink]] = {}
-    for link in links_in(unescape_breaks(text)):
+    for link, _ in links_in(unescape_breaks(text)):
         wide_link = wide_link_of(wide_links(_AS_LINK + link.key))
         if wide_link is not None:
             exact.setdefault(wide_link.key, []).append(link)
     for link, looks in dict.fromkeys(wide_links_in(wide_links(text))):
         if looks == "words":
             continue
-        forms = [Sought("url", one.key, link.key, link=one) for one in exact.get(link.key, ())]
+        forms = [
+            Sought("url", one.key, link.key, link=one, may_be_file=may_be_file(one.key))
+            for one in exact.get(link.key, ())
+        ]
         parts = tuple(dict.fromkeys(forms)) or (Sought("url", "", link.key),)
         yield ContentValue(link.key, parts, link, looks == "link")

@@ -104,15 +104,21 @@ def link_of(text: str) -> WebLink | None:
     return WebLink(name, "".join(f"/{one}" for one in segments), (query or "") + (fragment or ""))
 
 
-def links_in(text: str) -> Iterator[WebLink]:
-    """Yield the narrow links in a text."""
+def links_in(text: str) -> Iterator[tuple[WebLink, bool]]:
+    """Yield the narrow links in a text, and whether each may be the name of a file."""
     for match in _NARROW_IN_TEXT.finditer(text):
         found = match[0].rstrip(_ENDS)
         for one in (found, _before_sentence(found)):
             link = link_of(one) if one else None
             is_bare = link is not None and "/" not in one
             if link and not (is_bare and not _NAMED_TLD.fullmatch(_last_label(link.host))):
-                yield link
+                yield link, may_be_file(one)
+
+
+def may_be_file(text: str) -> bool:
+    """Return whether what can be read as a link may be the name of a file: it names no host."""
+    host = small(re.split("[/?#]", text, maxsplit=1)[0])
+    return _last_label(host) in _FILE_ENDINGS and not host.startswith("www.")
 
 
 def _before_sentence(host: str) -> str:

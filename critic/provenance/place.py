@@ -100,7 +100,8 @@ class Place:
         if value.form in ("text", "path"):
             reading = PATHS if value.form == "path" else NARROW
             return self.texts(reading).entry(value.narrow, shown)
-        return self._first(_NARROW_IN[value.form], value.form, value.narrow, shown)
+        keys_in = _all_links if value.may_be_file else _NARROW_IN[value.form]
+        return self._first(keys_in, value.form, value.narrow, shown)
 
     def mentions(self, value: Sought, shown: Shown | None) -> ItemText | None:
         """Return the first entry in whose text the value stands in its wide form.
@@ -170,11 +171,17 @@ def _short_numbers(entry: ItemText) -> Iterator[_Key]:
 
 
 def _links(entry: ItemText) -> Iterator[_Key]:
-    return (("url", link.key) for link in links_in(entry.text(as_written)))
+    found = links_in(entry.text(as_written))
+    return (("url", link.key) for link, is_file in found if not is_file)
+
+
+def _all_links(entry: ItemText) -> Iterator[_Key]:
+    return (("url", link.key) for link, _ in links_in(entry.text(as_written)))
 
 
 def _hosts(entry: ItemText) -> Iterator[_Key]:
-    return (("url", link.host) for link in links_in(entry.text(as_written)))
+    found = links_in(entry.text(as_written))
+    return (("url", link.host) for link, is_file in found if not is_file)
 
 
 def _wide_urls(entry: ItemText) -> Iterator[_Key]:

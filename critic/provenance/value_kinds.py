@@ -20,7 +20,14 @@ from critic.provenance.folding import (
     wide_links,
     write_scalar,
 )
-from critic.provenance.links import WebLink, link_of, links_in, looks_like_link, wide_link_of
+from critic.provenance.links import (
+    WebLink,
+    link_of,
+    links_in,
+    looks_like_link,
+    may_be_file,
+    wide_link_of,
+)
 from critic.provenance.written_lists import Scalar
 
 ValueForm = Literal["text", "path", "url", "address", "account"]
@@ -63,6 +70,7 @@ class Sought(NamedTuple):
         is_readable: whether all programs read it in one way.
         is_words: whether it is only words, which any text may hold.
         link: the narrow form of a link.
+        may_be_file: whether what is read as a link may be the name of a file as well.
     """
 
     form: ValueForm
@@ -71,6 +79,7 @@ class Sought(NamedTuple):
     is_readable: bool = True
     is_words: bool = False
     link: WebLink | None = None
+    may_be_file: bool = False
 
     @property
     def is_short_number(self) -> bool:
@@ -130,7 +139,8 @@ def _as_url(text: str) -> Sought | None:
     if link is None:
         return None
     wide_link = wide_link_of(wide_links(text))
-    return Sought("url", link.key, wide_link.key if wide_link else wide_form(text), link=link)
+    wide_key = wide_link.key if wide_link else wide_form(text)
+    return Sought("url", link.key, wide_key, link=link, may_be_file=may_be_file(text))
 
 
 def _as_address(text: str) -> Sought | None:

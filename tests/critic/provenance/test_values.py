@@ -249,7 +249,12 @@ def test_leaves_come_in_order() -> None:
     ],
 )
 def test_links_that_a_text_names(text: str, keys: list[str]) -> None:
-    assert [link.key for link in links_in(text)] == keys
+    assert [link.key for link, _ in links_in(text)] == keys
+
+
+def test_the_name_of_a_file_is_told_from_a_link() -> None:
+    text = "plan.md https://plan.md www.plan.md //plan.md plan.md/x shop.example"
+    assert [is_file for _, is_file in links_in(text)] == [True, False, False, False, True, False]
 
 
 def test_the_pages_that_a_page_is_below() -> None:
