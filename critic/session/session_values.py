@@ -96,9 +96,10 @@ def locators_in(
 
 
 def values_sent(args: Mapping[str, Any]) -> tuple[Scalar, ...]:
-    """Return what a call sends, each value once, in an order that no order of members changes."""
-    found = {write_scalar(one): one for value in args.values() for one in leaves(value, every=True)}
-    return tuple(found[text] for text in sorted(found))
+    """Return what a call sends, each value once, however its arguments are ordered."""
+    values = [one for value in args.values() for one in leaves(value, every=True)]
+    values.sort(key=lambda one: (write_scalar(one), type(one) is str))
+    return tuple({write_scalar(one): one for one in values}.values())
 
 
 def things_made(
