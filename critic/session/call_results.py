@@ -75,9 +75,7 @@ class Arrival:
             made.append((result.error, FAILED_CLASS, "public"))  # an attacker writes errors as well
         if not made and not completed:
             return []
-        optional: dict[str, Any] = {}
-        if tool is not None and tool.expires_after_s is not None:
-            optional["expires_at"] = self._expiry_after(tool.expires_after_s)
+        optional = self._optional_of(tool)
         standing = self._find_standing(running, call, tool)
         subject = _subject(call, tool)
         return [
@@ -91,6 +89,11 @@ class Arrival:
             )
             for at, (content, name, writer) in enumerate(made or [(None, kind, author)])
         ]
+
+    def _optional_of(self, tool: SessionTool | None) -> dict[str, Any]:
+        if tool is None or tool.expires_after_s is None:
+            return {}
+        return {"expires_at": self._expiry_after(tool.expires_after_s)}
 
     def _read_output(self, tool: SessionTool | None, result: CallResult) -> tuple[Any, str, Author]:
         """Return what a call returned, its class, and who writes it.
