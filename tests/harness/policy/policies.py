@@ -19,6 +19,10 @@ required_outputs = ["receipt"]
 provenance = "closed"
 approval_required_from = "destructive"
 
+[[class]]
+name = "payment_receipt"
+fields = { id = "system", payee = "party" }
+
 [[tool]]
 adapter_id = "files"
 capability_id = "read_file"
