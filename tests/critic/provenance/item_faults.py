@@ -47,7 +47,8 @@ def any_format(right: Any) -> Any:
 def own_author(right: Any) -> Any:
     def item_of(self: Session, tool: Json, event: Json, *, completed: bool) -> Json:
         item: Json = right(self, tool, event, completed=completed)
-        item["source"]["author"] = tool.get("result", item["source"])["author"]
+        label: Json = tool.get("result", item["source"])
+        item["source"]["author"] = label["author"]
         return item
 
     return item_of
@@ -94,7 +95,8 @@ def short_elements(right: Any) -> Any:
 def with_named_texts(right: Any) -> Any:
     def fresh_by(seen: list[Seen], *authors: str) -> list[Seen]:
         named = [one for one in seen if one.fresh and one.standing == "named"]
-        return right(seen, *authors) + (named if "user" in authors else [])
+        found: list[Seen] = right(seen, *authors)
+        return found + (named if "user" in authors else [])
 
     return fresh_by
 

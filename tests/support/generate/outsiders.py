@@ -187,7 +187,10 @@ def a_scene(pick: Pick, scene: str, value: str) -> list[Json]:
         return led + read_events("s1", "list_mail", "trap-99", [{**mail, "ref": value}])
     if scene == "party":
         contest = pick(([], [], read_events("s0", "read_page", "nowhere-1", text)))
-        return contest + read_events("s1", "list_mail", "nowhere-1", [{**mail, "sender": value}])
+        found: list[Json] = contest + read_events(
+            "s1", "list_mail", "nowhere-1", [{**mail, "sender": value}]
+        )
+        return found
     if scene == "filled":
         return read_events("s0", "list_mail", "nowhere-1", [{**mail, "id": value}])
     return []

@@ -62,7 +62,7 @@ def has_link_shape(text: str) -> bool:
     if re.match(r"[a-z][a-z0-9+.-]*://|www\.", low):
         return True
     host = re.match(HOST_NAME + r"(?=$|[/:?#])", low)
-    return bool(host) and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(host[0])
+    return host is not None and not re.search(r"[@\s]", text) and not FILE_NAME.fullmatch(host[0])
 
 
 # --- the narrow form --------------------------------------------------------------------------
