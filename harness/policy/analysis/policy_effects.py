@@ -218,6 +218,8 @@ def _of_provenance(sides: Sides, before: PolicyTool, after: PolicyTool) -> Itera
     parties = old.spec.party_recipients or "ask", new.spec.party_recipients or "ask"
     yield Effect("spec.party_recipients", parties == ("ask", "allow"), parties == ("allow", "ask"))
     yield _of_roles(old, new, before, after)
+    # A yes is of a value in one role: one that a session has holds for no other.
+    yield Effect("arg_roles of approved values", roles, roles, in_sessions=True)
     records = set(old.record_fields or ()) != set(new.record_fields or ())
     yield Effect("record_fields", records, records)
     classes = {one.class_: one for one in old.classes or ()} != {

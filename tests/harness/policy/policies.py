@@ -19,10 +19,6 @@ required_outputs = ["receipt"]
 provenance = "closed"
 approval_required_from = "destructive"
 
-[[class]]
-name = "payment_receipt"
-fields = { id = "system", payee = "party" }
-
 [[tool]]
 adapter_id = "files"
 capability_id = "read_file"
@@ -58,6 +54,10 @@ id = "rates"
 classification = "rate_table"
 content = { eur = 1.08 }
 expires_at = 2030-01-01T00:00:00Z
+
+[[class]]
+name = "payment_receipt"
+fields = { id = "system", payee = "party" }
 """
 
 

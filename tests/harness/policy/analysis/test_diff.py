@@ -294,6 +294,21 @@ def test_no_plan_shows_what_a_change_of_roles_may_not_do(mode: str, tier: str) -
             assert Search(new, old, tools=200).for_tool(pair) is None, (one, other)
 
 
+def test_a_yes_to_a_value_in_one_role_counts_in_no_other() -> None:
+    old, new = policy_of(with_role("recipient")), policy_of(with_role("object"))
+    pair = {"adapter_id": "bank", "capability_id": "send_money"}
+    given = {"value": "acct-9911", "role": "recipient", "tool": pair, "approval_mode": "delegated"}
+    session = {"id": "s", "turn": 2, "approved": [given]}
+    ctx = build(RunContext, {"trace_id": "t", "safety_mode": "destructive", "session": session})
+    step = {"kind": "tool", **pair, "args": {"to": "acct-9911", "amount": 1}}
+    plan = build(Plan, {"steps": [step], "declared_outputs": ["receipt"]})
+    ctx = ctx.model_copy(update={"scope": [given["tool"]]})
+    assert isinstance(verify(ctx, old.compiled(), old.spec, plan), Verified)
+    assert isinstance(verify(ctx, new.compiled(), new.spec, plan), Refused)
+    effects = effects_on_tool(sides_of(old, new), ("bank", "send_money"))
+    assert any(effect.tighter for effect in effects)
+
+
 # --- the proofs -------------------------------------------------------------------------------
 
 
