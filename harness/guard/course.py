@@ -107,7 +107,7 @@ class Course:
 
     Attributes:
         time: when its last event was, as the events and the clock tell it.
-        asked: how many questions there were.
+        asked: how many questions there were since the last yes.
         denied: what a person said no to, in the form of `_denial_key`.
     """
 
@@ -210,7 +210,7 @@ class Course:
         )
         verdict = verify_batch(batch)
         ruled = Ruled("allow" if verdict.ok else "refuse", verdict)
-        asked = replace(closed, session=session if verdict.ok else self.session)
+        asked = replace(closed, session=session if verdict.ok else self.session, asked=0)
         return asked._apply_ruling(batch, ruled, verdict)
 
     def _question(self, event: AnswerEvent, as_of: datetime) -> OpenQuestion:
