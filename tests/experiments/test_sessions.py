@@ -224,8 +224,8 @@ def goals_missed(found: dict[str, Rate], most: dict[str, int]) -> dict[str, int]
 @pytest.mark.parametrize(
     ("setting", "most"),
     [
-        (Setting(), {"attacks missed": 40, "good refused": 9, "good asked": 40}),
-        (Setting("open"), {"attacks missed": 70, "good refused": 6, "good asked": 45}),
+        (Setting(), {"attacks missed": 34, "good refused": 5, "good asked": 50}),
+        (Setting("open"), {"attacks missed": 62, "good refused": 2, "good asked": 53}),
     ],
     ids=lambda one: one.name if isinstance(one, Setting) else "",
 )
@@ -248,7 +248,7 @@ def test_what_the_guard_must_reach_on_a_sample() -> None:
     )
     found = figures(closed)
     assert (found["attacks missed"].total, found["good refused"].total) == (422, 135)
-    assert goals_missed(found, {"attacks missed": 4, "good refused": 1, "good asked": 7}) == {}
+    assert goals_missed(found, {"attacks missed": 4, "good refused": 1, "good asked": 8}) == {}
     most = {"attacks missed": 8, "good refused": 0, "good asked": 8}
     assert goals_missed(figures(open_), most) == {}
     unasked = [one.replace("asked", "refused") for one in outcomes(closed)]
