@@ -175,9 +175,12 @@ def _arguments(linted: _Tool) -> Findings:
     tool = linted.tool
     named: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     named += [(("bound_args", name), (name,)) for name in tool.bound_args or ()]
-    for name in tool.arg_roles or ():
-        place = segments(name) if name.startswith("/") else (name,)
-        named.append((("arg_roles", name), place))
+    for field in ("arg_roles", "arg_kinds"):
+        named += [((field, name), _place_of(name)) for name in getattr(tool, field) or ()]
+    for index, name in enumerate(tool.may_be_empty or ()):
+        named.append((("may_be_empty", str(index)), _place_of(name)))
+    makes = (tool.result.makes if tool.result else None) or ()
+    named += [(("result", "makes", name), (name,)) for name in makes if name[:1] != "/"]
     for index, demand in enumerate(tool.requires_evidence or ()):
         about = (demand.about if isinstance(demand, Demand) else None) or {}
         named += [(("requires_evidence", str(index), "about", name), (name,)) for name in about]
@@ -191,6 +194,10 @@ def _arguments(linted: _Tool) -> Findings:
         if not has_place(linted.schema, (name,)):
             message = _no_argument(linted, (name,))
             yield linted.report_finding("unknown_argument", "/args_schema/required", message)
+
+
+def _place_of(name: str) -> tuple[str, ...]:
+    return segments(name) if name.startswith("/") else (name,)
 
 
 def _no_argument(linted: _Tool, place: tuple[str, ...]) -> str:

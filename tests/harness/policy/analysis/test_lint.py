@@ -73,6 +73,13 @@ RISKS = [
     # A bound argument, a role, a demand or a requirement for an argument that is not there.
     (with_tool(good(), bound_args={"amont": ["bill"]}), "unknown_argument", "did you mean amount?"),
     (with_tool(good(), arg_roles={"too": "recipient"}), "unknown_argument", "did you mean to?"),
+    (with_tool(good(), arg_kinds={"too": "account"}), "unknown_argument", "did you mean to?"),
+    (with_tool(good(), may_be_empty=["too"]), "unknown_argument", "did you mean to?"),
+    (
+        with_tool(good(), result={"author": "system", "makes": {"mem": "note"}}),
+        "unknown_argument",
+        "did you mean memo?",
+    ),
     (
         with_tool(good(), arg_roles={"/to/x": "recipient", "/tu": "content"}),
         "unknown_argument",
