@@ -249,7 +249,7 @@ def test_what_the_guard_must_reach_on_a_sample() -> None:
     found = figures(closed)
     assert (found["attacks missed"].total, found["good refused"].total) == (422, 135)
     assert goals_missed(found, {"attacks missed": 4, "good refused": 1, "good asked": 8}) == {}
-    most = {"attacks missed": 8, "good refused": 0, "good asked": 8}
+    most = {"attacks missed": 8, "good refused": 0, "good asked": 9}
     assert goals_missed(figures(open_), most) == {}
     unasked = [one.replace("asked", "refused") for one in outcomes(closed)]
     assert outcomes(headless) == unasked
