@@ -76,7 +76,12 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
         "bound_together": "names of bound arguments: with others it is not built",
         "produces": f"{_TOOL}produces/0",
         "arg_roles": VALUES,
+        "arg_kinds": VALUES,
+        "may_be_empty": VALUES,
     },
+    "EvidenceClass": {"class_": VALUES, "fields": VALUES},
+    "ToolResult": {"makes": VALUES},
+    "OwnValue": {"kind": VALUES},
     "Demand": {"class_": f"{_TOOL}requires_evidence/0/class"}
     | {"about": f"{_TOOL}requires_evidence/0/about/id"},
     "Binding": {"from_": f"{_TOOL}bound_args/id/from/0", "at": f"{_TOOL}bound_args/id/at/0"},
@@ -113,7 +118,7 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     | {"decision_key": "the decision_key of a report"},
     "Verified": {"reasons": MADE, "caveats": MADE},
     "Refused": {"reasons": MADE},
-    "Violation": {"reason": MADE, "path": MADE},
+    "Violation": {"reason": MADE, "path": MADE, "stale": MADE},
     "Scorecard": dict.fromkeys(("run_id", "trace_id", "pack_version", "intent"), MADE),
     "EvaluatorVerdict": {"evaluator_version": MADE, "trace_id": MADE},
     "Finding": {"message": MADE, "evidence_ref": MADE},
@@ -129,7 +134,8 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "TurnReport": {"plan_digest": MADE},
     "BegunState": {"hash": "the end of an execution"},
     "HookMemory": {"dialect": STATE, "session": STATE},
-    "KnownCall": {"id": "the call of a hook", "key": "the tool of a hook", "asked": STATE},
+    "KnownCall": {"id": "the call of a hook", "key": "the tool of a hook"}
+    | {"asked": STATE, "folder": STATE},
 }
 
 

@@ -100,7 +100,9 @@ def test_renaming_keeps_what_provenance_judges() -> None:
         )
     ]
     step = {"kind": "tool", "adapter_id": "bank", "capability_id": "pay"}
-    session = {"id": "s", "turn": 1, "approved": [{"value": {"id": "ord_7"}}]}
+    pay = {"adapter_id": "bank", "capability_id": "pay"}
+    yes = {"role": "object", "tool": pay, "approval_mode": "delegated"}
+    session = {"id": "s", "turn": 1, "approved": [{"value": {"id": "ord_7"}, **yes}]}
     wire: Json = {
         "ctx": {"trace_id": "t", "safety_mode": "destructive", "session": session},
         "compiled": {"manifests": {"tool_manifest": [tool], "evidence_manifest": items}},
