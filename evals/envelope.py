@@ -11,6 +11,7 @@ Rule 4: a Python constructor takes None for "absent" where absence grants nothin
         failed look-up never lifts a restriction.
 """
 
+import re
 from collections.abc import Mapping
 from types import NoneType
 from typing import (
@@ -280,6 +281,12 @@ _EVIDENCE_REF = r"^[A-Za-z0-9_][A-Za-z0-9_.:/#@+=~-]{0,511}$"
 
 Identifier = Annotated[str, Field(pattern=_IDENTIFIER)]
 """Every id, output name and evidence class. ASCII by grammar: nothing to normalise or confuse."""
+
+
+def is_identifier(text: str) -> bool:
+    """Return whether a text is an identifier."""
+    return re.fullmatch(_IDENTIFIER, text) is not None
+
 
 EvidenceRef = Annotated[str, Field(pattern=_EVIDENCE_REF)]
 """The id of an evidence item: the same grammar, up to 512 characters."""

@@ -66,6 +66,7 @@
         WentOnElsewhere
         WorkersDied
         WorkersDiffer
+        WrongTime
         _Crashed
 
 The message of each is one line, safe to print: what is wrong, where, and what to do.

@@ -85,16 +85,20 @@ def replace_file(
     with errors_naming(path, written):
         try:
             with _new_file(written, path, mode, _OF_OWNER if private else 0o7777) as file:
-                file.writelines(pieces)
-                if synced:
-                    file.flush()
-                    os.fsync(file.fileno())
+                _write_pieces(file, pieces, synced=synced)
             written.replace(path)
         except BaseException:
             written.unlink(missing_ok=True)
             raise
     if synced:
         _sync_folder(path.parent)
+
+
+def _write_pieces(file: IO[bytes], pieces: Iterable[bytes], *, synced: bool) -> None:
+    file.writelines(pieces)
+    if synced:
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _new_file(path: Path, like: Path, mode: int, most: int) -> IO[bytes]:

@@ -22,17 +22,21 @@ from critic.session import (
     SessionReport,
     verify_batch,
 )
+from evals.envelope import is_identifier
 from evals.escaping import escape_name
+from evals.json_value import detach_json
 from evals.timestamps import is_unexpired
 from harness.canonical import canonical_json, digest
 from harness.errors import HarnessError
-from harness.guard.rulings import Question, Ruling
+from harness.guard.rulings import Question, Ruling, UnknownCall
 from harness.guard.session_events import AnswerEvent, CallsEvent, CloseEvent, ResultEvent, SaidEvent
 from harness.guard.session_time import SessionTime
 from harness.policy import GuardSettings
 
 _MOST_QUESTIONS: Final = 100
 """How many doubts of one question are spelled out beside the verdict."""
+_MOST_TOOLS: Final = 30
+"""How many tools an agent is told that named one that is not there."""
 
 
 class OutOfPlace(HarnessError):
@@ -128,11 +132,41 @@ class Course:
         """Rule on a batch. A question that is open lapses."""
         self._require_running()
         self._require_new_ids(event)
-        calls = [Call(call.id, call.tool, call.args, call.estimated_tokens) for call in event.calls]
+        calls = [
+            Call(call.id, call.tool, call.args, call.estimated_tokens)
+            for call in event.calls
+            if self._knows_tool(call.tool)
+        ]
+        unknown = self._unknown_calls(event)
+        if not calls:
+            session, turn = self.session.id, self.session.turn
+            return Answered(
+                self, Ruling(session=session, turn=turn, action="refuse", unknown=unknown)
+            )
         batch = self.session.propose(calls, as_of)
         verdict = verify_batch(batch)
         ruled = self._rule_batch(batch, verdict)
-        return self._apply_ruling(batch, ruled, verdict)
+        return self._apply_ruling(batch, ruled, verdict, unknown)
+
+    def _knows_tool(self, name: str) -> bool:
+        """Return whether a call of a tool is judged: in a shadow, any that a plan can name."""
+        known = name in self.session.rules.tools
+        return known or (self.settings.shadow and is_identifier(name))
+
+    def _unknown_calls(self, event: CallsEvent) -> tuple[UnknownCall, ...] | None:
+        tools = [*self.session.rules.tools]
+        named = ", ".join(map(escape_name, tools[:_MOST_TOOLS])) or "none"
+        more = f" and {len(tools) - _MOST_TOOLS} more" if len(tools) > _MOST_TOOLS else ""
+        found = tuple(
+            UnknownCall(
+                id=call.id,
+                tool=call.tool,
+                say=f"no such tool: {escape_name(call.tool)}; known are {named}{more}",
+            )
+            for call in event.calls
+            if not self._knows_tool(call.tool)
+        )
+        return found or None
 
     def _rule_batch(self, batch: Batch, verdict: Verified | Refused) -> Ruled:
         settings = self.settings
@@ -166,7 +200,13 @@ class Course:
             return Ruled("refuse", verdict, note)
         return Ruled("ask", verdict)
 
-    def _apply_ruling(self, batch: Batch, ruled: Ruled, judged: Verified | Refused) -> Answered:
+    def _apply_ruling(
+        self,
+        batch: Batch,
+        ruled: Ruled,
+        judged: Verified | Refused,
+        unknown: tuple[UnknownCall, ...] | None = None,
+    ) -> Answered:
         """Return what a ruling makes of the session. `judged` is what `verify` said."""
         plan_digest = digest(batch.plan)
         session = self.session.decided(batch, ruled.action, judged, plan_digest)
@@ -190,6 +230,7 @@ class Course:
             note=ruled.note,
             questions=questions_of(batch, ruled.verdict) if asks else None,
             expires_at=None if question is None else question.expires_at,
+            unknown=unknown,
         )
         begins = judged.ok and ruled.action == "allow"
         return Answered(course, ruling, (ToRecord(batch, judged, note=ruled.note, begins=begins),))
@@ -221,9 +262,7 @@ class Course:
             raise OutOfPlace("/plan_digest", "this is not the plan that is asked about")
         if event.yes and not is_unexpired(question.expires_at, as_of):
             raise OutOfPlace("/event", "the question has expired: have the agent ask anew")
-        asked_as_of = question.batch.ctx.as_of
-        latest = as_of if asked_as_of is None else max(as_of, asked_as_of)
-        if event.expires_at is not None and event.expires_at <= latest:
+        if event.expires_at is not None and event.expires_at <= as_of:
             raise OutOfPlace("/expires_at", "the answer has expired: ask the person again")
         return question
 
@@ -307,7 +346,13 @@ def questions_of(batch: Batch, verdict: Verified | Refused) -> tuple[Question, .
     """Return what a person is asked about a batch."""
     violations = verdict.violations if isinstance(verdict, Refused) else ()
     return tuple(
-        Question(call=call.id, tool=call.tool, reason=violation.reason, path=violation.path)
+        Question(
+            call=call.id,
+            tool=call.tool,
+            args=detach_json(dict(call.args)),
+            reason=violation.reason,
+            path=violation.path,
+        )
         for violation in violations[:_MOST_QUESTIONS]
         if violation.offending_step is not None
         for call in [batch.calls[violation.offending_step]]

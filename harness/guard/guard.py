@@ -206,6 +206,10 @@ class Guard:
         """How many sessions are open."""
         return len(self._entries)
 
+    def knows_tool(self, tool: str) -> bool:
+        """Return whether the policy has a tool of this name."""
+        return tool in self._rules.tools
+
     def is_open(self, session: str) -> bool:
         """Return whether a session is open."""
         return session in self._entries

@@ -6,17 +6,29 @@ from critic import VerifyVerdict
 from critic.session import Action
 from evals.context import CallId, SessionId
 from evals.envelope import ARRAY, OPTIONAL, Count, Envelope, Identifier
-from evals.json_value import Text
+from evals.json_value import JsonObject, Text
 from evals.timestamps import Time
 
 
 class Question(Envelope):
-    """A question to a person about one call. `path` is a JSON pointer into the plan."""
+    """A question to a person about one call, whose `args` are all that a yes is to.
+
+    `path` is a JSON pointer into the plan.
+    """
 
     call: CallId
     tool: Identifier
+    args: JsonObject
     reason: Text
     path: Annotated[Text | None, OPTIONAL] = None
+
+
+class UnknownCall(Envelope):
+    """A call of a tool that the policy does not have, and what to tell the agent about it."""
+
+    id: CallId
+    tool: CallId
+    say: Text
 
 
 class Ruling(Envelope):
@@ -25,7 +37,8 @@ class Ruling(Envelope):
     `verdict` is what `verify` says of the batch. The action may be stricter: nobody is there to be
     asked, a person said no. Until `expires_at`, a yes to its questions counts. `critic_error` says
     that the guard itself failed: a verdict is missing, nothing may run, and the session is as it
-    was.
+    was. Calls of `unknown` tools are never made, and have no part in the rest: where there are no
+    others, there is no plan.
     """
 
     session: SessionId
@@ -37,6 +50,7 @@ class Ruling(Envelope):
     expires_at: Annotated[Time | None, OPTIONAL] = None
     note: Annotated[Text | None, OPTIONAL] = None
     critic_error: Annotated[Text | None, OPTIONAL] = None
+    unknown: Annotated[tuple[UnknownCall, ...] | None, OPTIONAL, ARRAY] = None
 
     def __bool__(self) -> bool:
         return self.action == "allow"

@@ -55,10 +55,10 @@ class SaidEvent(_Event):
 
 
 class RequestedCall(Envelope):
-    """A call as the agent asks for it. `tool` is the name that the policy has."""
+    """A call as the agent asks for it. `tool` is a name that the policy has, or any other."""
 
     id: CallId
-    tool: Identifier
+    tool: CallId
     args: JsonObject
     estimated_tokens: Annotated[Count | None, RESTRICTION] = None
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from evals.timestamps import format_time
+from harness.errors import HarnessError
 
 _SECOND = timedelta(seconds=1)
 
 
-class WrongTime(ValueError):
+class WrongTime(HarnessError, ValueError):
     """An event tells a time that cannot be."""
 
 

@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from critic import Refused, Verified
 from critic.session import Call, Session, verify_batch
+from evals.envelope import is_identifier
 from harness.canonical import digest
 from harness.guard import RequestedCall
 from harness.guard.guard_rules import rules_of
@@ -212,6 +213,8 @@ def _call_of(asked: Json, at: int) -> Call:
         tool, args = action["name"], {"subject": subject, "resource": resource}
         if "properties" in action:
             args["properties"] = action["properties"]
+    if not is_identifier(tool):
+        raise InvalidInput("", "this cannot be a call of a tool: its name is no identifier")
     try:
         made = build(RequestedCall, {"id": str(at), "tool": tool, "args": args})
     except InvalidInput as error:

@@ -39,6 +39,8 @@ from harness.testing._draw.drawn_plans import Args, Drafter
 from harness.testing._draw.drawn_runs import a_run
 from harness.testing._draw.drawn_sources import a_sourced_proposal
 from harness.testing._draw.drawn_streams import StreamDrafter
+from harness.testing._draw.edge_proposals import make_proposal
+from harness.testing._draw.edge_runs import make_run
 from harness.testing._draw.fixed_inputs import (
     FixedInputs,
     hostile_proposal,
@@ -47,7 +49,7 @@ from harness.testing._draw.fixed_inputs import (
 )
 from harness.testing._draw.hostile import hostile_plan
 from harness.testing._draw.near_misses import NEAR_MISSES, Way, first_near_miss, fits
-from harness.testing._draw.primitives import Json, chance, pick
+from harness.testing._draw.primitives import HypothesisPick, Json, chance, composite, seeded_pick
 from harness.testing._draw.worlds import a_context, a_manifest, a_spec
 from harness.wire import build
 
@@ -56,6 +58,8 @@ __all__ = [
     "NoPlan",
     "contexts",
     "decisions",
+    "edge_proposals",
+    "edge_runs",
     "hostile_plans",
     "labelled_near_misses",
     "manifests",
@@ -64,6 +68,8 @@ __all__ = [
     "proposals",
     "records",
     "runs",
+    "seeded_edge_proposal",
+    "seeded_edge_run",
     "sourced_proposals",
     "specs",
     "streams",
@@ -86,27 +92,27 @@ class NearMiss(NamedTuple):
     """The proposal without what is wrong with it, which passes, where one is at hand."""
 
 
-@st.composite
-def manifests(draw: st.DrawFn) -> CompiledContext:
+@composite
+def manifests(pick: HypothesisPick) -> CompiledContext:
     """Draw a small surface with its evidence."""
-    return build(CompiledContext, a_manifest(draw))
+    return build(CompiledContext, a_manifest(pick))
 
 
-@st.composite
-def specs(draw: st.DrawFn, compiled: CompiledContext | None = None) -> DecisionSpec:
+@composite
+def specs(pick: HypothesisPick, compiled: CompiledContext | None = None) -> DecisionSpec:
     """Draw a spec, in the terms of `compiled` if that is given."""
-    return build(DecisionSpec, a_spec(draw, None if compiled is None else compiled.wire()))
+    return build(DecisionSpec, a_spec(pick, None if compiled is None else compiled.wire()))
 
 
-@st.composite
-def contexts(draw: st.DrawFn, compiled: CompiledContext | None = None) -> RunContext:
+@composite
+def contexts(pick: HypothesisPick, compiled: CompiledContext | None = None) -> RunContext:
     """Draw a context that leaves room for a step; by then evidence of `compiled` may be stale."""
-    return build(RunContext, a_context(draw, None if compiled is None else compiled.wire()))
+    return build(RunContext, a_context(pick, None if compiled is None else compiled.wire()))
 
 
-@st.composite
+@composite
 def plans(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext,
     spec: DecisionSpec,
     ctx: RunContext,
@@ -120,13 +126,13 @@ def plans(
     Raises:
         NoPlan: no such plan exists.
     """
-    drafter = Drafter(draw, bounds_of(compiled, spec, ctx), args, approving=False)
+    drafter = Drafter(pick, bounds_of(compiled, spec, ctx), args, approving=False)
     return build(Plan, drafter.plan(drafter.steps()))
 
 
-@st.composite
+@composite
 def valid_proposals(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -140,21 +146,21 @@ def valid_proposals(
     """
     fixed = FixedInputs(compiled, spec, ctx)
     try:
-        return _draw_valid(draw, fixed.bounds(draw), args)
+        return _draw_valid(pick, fixed.bounds(pick), args)
     except NotCovered:
         if None not in fixed:
             raise
         reject()
 
 
-def _draw_valid(draw: st.DrawFn, bounds: Bounds, args: Args) -> Proposal:
-    drafter = Drafter(draw, bounds, args, approving=True)
+def _draw_valid(pick: HypothesisPick, bounds: Bounds, args: Args) -> Proposal:
+    drafter = Drafter(pick, bounds, args, approving=True)
     return proposal_of(bounds, drafter.plan(drafter.steps()))
 
 
-@st.composite
+@composite
 def labelled_near_misses(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -171,22 +177,22 @@ def labelled_near_misses(
     if not ways:
         raise NoPlan(f"no near miss is of kind {kind}, check {check} and way {way} at once")
     fixed = FixedInputs(compiled, spec, ctx)
-    drawn = _near_miss(draw, fixed, ways, args)
+    drawn = _near_miss(pick, fixed, ways, args)
     return _reject_draw(fixed, drawn, ways) if isinstance(drawn, Drafter) else drawn
 
 
 def _near_miss(
-    draw: st.DrawFn, fixed: FixedInputs, ways: list[Way], args: Args
+    pick: HypothesisPick, fixed: FixedInputs, ways: list[Way], args: Args
 ) -> NearMiss | Drafter:
     """Draw a near miss; or return the drafter that could draw none."""
     # Draw the kind of refusal first, then the way: a kind with few ways is drawn as often.
     groups = list(dict.fromkeys((way.check, way.kind) for way in ways))
-    group = pick(draw, groups)
+    group = pick(groups)
     of_group = [way for way in ways if (way.check, way.kind) == group]
-    first = ways.index(pick(draw, of_group))
+    first = ways.index(pick(of_group))
     ways = [*ways[first:], *ways[:first]]
-    bounds = fixed.bounds(draw, ways[0].name)
-    drafter = Drafter(draw, bounds, args, approving=True)
+    bounds = fixed.bounds(pick, ways[0].name)
+    drafter = Drafter(pick, bounds, args, approving=True)
     miss = first_near_miss(drafter, ways) if bounds.obstacle() is None else None
     if miss is None:
         return drafter
@@ -228,9 +234,9 @@ def near_misses(
     return labelled.map(lambda near_miss: near_miss.proposal)
 
 
-@st.composite
+@composite
 def hostile_plans(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -238,13 +244,13 @@ def hostile_plans(
     args: Args = _NO_ARGS,
 ) -> Plan:
     """Draw any plan, in the names of the manifest: forged refs, wrong claims, odd args, loops."""
-    bounds = FixedInputs(compiled, spec, ctx).bounds(draw)
-    return build(Plan, hostile_plan(Drafter(draw, bounds, args, approving=True)))
+    bounds = FixedInputs(compiled, spec, ctx).bounds(pick)
+    return build(Plan, hostile_plan(Drafter(pick, bounds, args, approving=True)))
 
 
-@st.composite
+@composite
 def proposals(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -256,25 +262,25 @@ def proposals(
     Draw only hostile ones if no plan can pass.
     """
     fixed = FixedInputs(compiled, spec, ctx)
-    style = pick(draw, ("valid", "near miss", "hostile"))
+    style = pick(("valid", "near miss", "hostile"))
     if style == "near miss":
-        near_miss = _near_miss(draw, fixed, list(NEAR_MISSES), args)
+        near_miss = _near_miss(pick, fixed, list(NEAR_MISSES), args)
         if isinstance(near_miss, NearMiss):
             return near_miss.proposal
-    bounds = fixed.bounds(draw)
+    bounds = fixed.bounds(pick)
     if style == "hostile" or bounds.obstacle() is not None:
-        plan = hostile_plan(Drafter(draw, bounds, args, approving=True))
-        return hostile_proposal(draw, bounds, plan)
+        plan = hostile_plan(Drafter(pick, bounds, args, approving=True))
+        return hostile_proposal(pick, bounds, plan)
     try:
-        return _draw_valid(draw, bounds, args)
+        return _draw_valid(pick, bounds, args)
     except NotCovered:
-        plan = hostile_plan(Drafter(draw, bounds, args, approving=True))
-        return hostile_proposal(draw, bounds, plan)
+        plan = hostile_plan(Drafter(pick, bounds, args, approving=True))
+        return hostile_proposal(pick, bounds, plan)
 
 
-@st.composite
+@composite
 def sourced_proposals(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -286,12 +292,12 @@ def sourced_proposals(
     The manifest gains items with a source, and the context facts of a session, even where they are
     given; a spec that is drawn judges provenance.
     """
-    return a_sourced_proposal(draw, FixedInputs(compiled, spec, ctx), args)
+    return a_sourced_proposal(pick, FixedInputs(compiled, spec, ctx), args)
 
 
-@st.composite
+@composite
 def runs(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -300,15 +306,15 @@ def runs(
     args: Args = _NO_ARGS,
 ) -> Run:
     """Draw a run. `faithful`: of a valid proposal, as planned; else of any proposal, in any way."""
-    as_planned = not chance(draw) if faithful is None else faithful
+    as_planned = not chance(pick) if faithful is None else faithful
     source = valid_proposals if as_planned else proposals
-    proposal = draw(source(compiled, spec, ctx, args=args))
-    return build(Run, a_run(draw, proposal, faithful=as_planned))
+    proposal = pick.draw(source(compiled, spec, ctx, args=args))
+    return build(Run, a_run(pick, proposal, faithful=as_planned))
 
 
-@st.composite
+@composite
 def decisions(
-    draw: st.DrawFn,
+    pick: HypothesisPick,
     compiled: CompiledContext | None = None,
     spec: DecisionSpec | None = None,
     ctx: RunContext | None = None,
@@ -316,11 +322,11 @@ def decisions(
     args: Args = _NO_ARGS,
 ) -> Decision:
     """Draw a decision that a log takes: refused, executed and scored, or passed and not run."""
-    run = draw(runs(compiled, spec, ctx, args=args))
+    run = pick.draw(runs(compiled, spec, ctx, args=args))
     proposal = run.proposal
     verdict = verify_proposal(proposal)
     executed: Mapping[str, Any] = {}
-    if verdict and not chance(draw):
+    if verdict and not chance(pick):
         executed = {"run": RunFacts.of(run)}
     report = consolidate(
         trace_id=proposal.ctx.trace_id,
@@ -345,8 +351,39 @@ def records(
     return made.map(lambda decision: seal_record(draft(decision), Head(*before)).record)
 
 
-@st.composite
-def streams(draw: st.DrawFn, policy: Policy, session: str = "s", *, most: int = 10) -> list[Json]:
+@composite
+def edge_proposals(pick: HypothesisPick) -> Proposal:
+    """Draw proposals on the edge between yes and no, in a small alphabet of their own.
+
+    A sound proposal is built as tightly as it can be: budgets without slack, evidence that expires
+    a microsecond later, values that the evidence holds as equal numbers of another type or in part
+    of a text. Then it is left alone, or one violation of one kind is put in, or a field is drawn
+    again; some are wild throughout, and some are of values that were seen somewhere. Nothing can be
+    given: they are for an evaluator, a store or a second implementation, not for a manifest.
+    """
+    return Proposal(**make_proposal(pick))
+
+
+@composite
+def edge_runs(pick: HypothesisPick) -> Run:
+    """Draw runs of such proposals: retried, disturbed, measured at, just under and over a limit."""
+    return Run(**make_run(pick))
+
+
+def seeded_edge_proposal(seed: int) -> Proposal:
+    """Return what `edge_proposals` draws by that seed: fast, to be counted, and not shrunk."""
+    return Proposal(**make_proposal(seeded_pick(seed)))
+
+
+def seeded_edge_run(seed: int) -> Run:
+    """Return what `edge_runs` draws by that seed."""
+    return Run(**make_run(seeded_pick(seed)))
+
+
+@composite
+def streams(
+    pick: HypothesisPick, policy: Policy, session: str = "s", *, most: int = 10
+) -> list[Json]:
     """Draw the events of a guarded session, as JSON: most are in their place, and some are not.
 
     Their time moves to before, at and after whatever expires. An answer names the digest of the
@@ -355,4 +392,4 @@ def streams(draw: st.DrawFn, policy: Policy, session: str = "s", *, most: int = 
     Args:
         most: how many events come after the first.
     """
-    return StreamDrafter(draw, policy, session).events(most)
+    return StreamDrafter(pick, policy, session).events(most)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.testing._draw.primitives import random_of
 from tests.assurance.fuzzing.grown import MEGABYTE, grown
 from tests.assurance.fuzzing.mutate import spelled
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
 from tests.assurance.layers.fuzz import FINDS, enter_chunk, large
-from tests.support.generate.drawing import chance
 
 KEPT = sorted(FINDS.glob("*.gz"))
 
@@ -42,7 +42,7 @@ def test_the_plainest_nonsense_is_refused_as_documented(name: str, data: bytes) 
 
 
 def test_a_grown_document_is_about_a_megabyte() -> None:
-    sizes = sorted(len(grown(chance(seed), corpus("proposal")[seed])) for seed in range(40))
+    sizes = sorted(len(grown(random_of(seed), corpus("proposal")[seed])) for seed in range(40))
     assert sizes[20] > 0.9 * MEGABYTE
     assert sizes[-1] < 2.5 * MEGABYTE
 

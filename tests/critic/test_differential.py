@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from critic import Proposal, RefusalKind, verify_proposal
 from critic.checks import CHECKS, approval_check
+from harness.testing._draw.primitives import random_of
+from harness.testing.strategies import edge_proposals, seeded_edge_proposal
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.effort import examples
-from tests.support.generate.drawing import chance
-from tests.support.generate.strategies import proposals, seeded_proposal
 from tests.support.model.facts import Json
 from tests.support.model.verify import verify_model
 
@@ -70,13 +70,13 @@ VERIFY = Statements(
 
 
 @settings(ONE_FAILURE, max_examples=examples(1500))
-@given(proposals())
+@given(edge_proposals())
 def test_engine_and_model_agree(proposal: Proposal) -> None:
     VERIFY.require_agreement(proposal)
 
 
 @settings(ONE_FAILURE, max_examples=1500)
-@given(proposals())
+@given(edge_proposals())
 def agree_on_many(proposal: Proposal) -> None:
     """Require it of so many that a planted bug is always met."""
     VERIFY.require_agreement(proposal)
@@ -108,7 +108,7 @@ def test_engine_and_model_agree_on_every_kind_of_verdict() -> None:
     """The seeded loop also counts: a generator that no longer meets a kind fails here."""
     met: Counter[object] = Counter()
     for seed in range(6000):
-        proposal = seeded_proposal(seed)
+        proposal = seeded_edge_proposal(seed)
         expected = verify_model(proposal.wire())
         VERIFY.require_agreement(proposal, expected)
         met[expected.get("kind", "ok")] += 1
@@ -144,7 +144,7 @@ def test_text_backs_the_same_values(text: str, value: str, data: st.DataObject |
 
 def test_slices_of_a_text_are_backed_alike() -> None:
     """Half of a text's slices cut a token: a seeded loop shows that both answers are met."""
-    random, met = chance(0), Counter[bool]()
+    random, met = random_of(0), Counter[bool]()
     for _ in range(6000):
         text = "".join(random.choices(TEXT_ALPHABET, k=random.randint(1, 9)))
         start, end = sorted(random.choices(range(len(text) + 1), k=2))

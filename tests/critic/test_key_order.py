@@ -10,9 +10,9 @@ from critic import Proposal, Refused, Run, score, verify_proposal
 from evals import confinement
 from evals.json_schemas import compile_schema, schema_faults
 from harness.canonical import canonical_bytes
+from harness.testing.strategies import edge_proposals, edge_runs
 from harness.wire import parse
 from tests.support import sightings
-from tests.support.generate.strategies import proposals, runs
 from tests.support.judging import LAW
 from tests.support.model.facts import Json
 
@@ -69,7 +69,7 @@ def test_no_order_of_keys_changes_what_is_said_of_confined_content(
 
 
 @LAW
-@given(proposals())
+@given(edge_proposals())
 def test_no_order_of_keys_changes_a_verdict(proposal: Proposal) -> None:
     verdict = verify_proposal(proposal)
     assert verify_proposal(parse(Proposal, canonical_bytes(proposal))) == verdict
@@ -85,7 +85,7 @@ def test_a_reason_writes_a_number_as_its_record_does(value: object) -> None:
 
 
 @LAW
-@given(runs())
+@given(edge_runs())
 def test_no_order_of_keys_changes_a_score(run: Run) -> None:
     verdict = score(run)
     assert score(parse(Run, canonical_bytes(run))) == verdict

@@ -7,7 +7,7 @@ import pytest
 
 from critic import Proposal, Verified
 from harness.testing.laws import Laws
-from tests.support.generate.strategies import proposals
+from harness.testing.strategies import edge_proposals
 from tests.support.judging import LAW, judge, judge_proposal, with_changes
 from tests.support.model.facts import Json
 
@@ -18,7 +18,7 @@ def is_short(proposal: Proposal) -> bool:
     return isinstance(verdict, Verified) or len(verdict.violations) < 900
 
 
-LAWS = Laws(proposals=proposals().filter(is_short), settings=LAW)
+LAWS = Laws(proposals=edge_proposals().filter(is_short), settings=LAW)
 
 BARE: Json = {
     "ctx": {"trace_id": "t", "safety_mode": "read_only"},

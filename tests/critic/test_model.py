@@ -5,11 +5,11 @@ from collections import Counter
 import pytest
 
 from critic import Proposal
+from harness.testing._draw.digests import settle_names
+from harness.testing._draw.edge_proposals import make_proposal
+from harness.testing._draw.edge_seen import seen_case
+from harness.testing._draw.primitives import seeded_pick
 from harness.wire import build
-from tests.support.generate.drawing import seeded
-from tests.support.generate.proposals import make_proposal
-from tests.support.generate.seen import seen_case
-from tests.support.generate.settle import settled
 from tests.support.model import evidence
 from tests.support.model.facts import Json, find_tool
 from tests.support.model.provenance import (
@@ -27,7 +27,7 @@ CLASSES = [
     *("Dm", "Dp", "Dw", "Rm", "Rp", "Rw", "X", "L", "N", "K"),
 ]
 SELDOM = ("M",)
-"""Classes that only the sessions of `tests.support.generate.outsiders` meet often."""
+"""Classes that only the sessions of `tests.support.outside_draws` meet often."""
 DAYS = (
     *("A", "request", "system", "field", "ambient"),
     *("other", "elsewhere", "nowhere", "unread"),
@@ -61,7 +61,7 @@ def test_open_asks_where_closed_refuses_and_allows_nothing_more(role: str, kind:
 def test_the_generators_meet_every_class_and_every_answer_of_every_role() -> None:
     met: Counter[object] = Counter()
     for seed in range(4500):
-        proposal = settled(seen_case(seeded(seed)))
+        proposal = settle_names(seen_case(seeded_pick(seed)))
         mode = proposal["spec"]["provenance"]
         for index, step in enumerate(proposal["plan"]["steps"]):
             met["tool", mode, tool_answer(proposal, step)] += 1
@@ -105,7 +105,7 @@ def rules_broken(proposal: Json) -> Counter[str]:
 def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
     met: Counter[object] = Counter()
     for seed in range(5000):
-        proposal = make_proposal(seeded(seed))
+        proposal = make_proposal(seeded_pick(seed))
         verdict = verify_model(proposal)
         met["ok"] += verdict["ok"]
         met.update(rules_broken(proposal))
@@ -138,5 +138,5 @@ def test_the_generators_break_every_rule_of_the_second_ruleset() -> None:
 def test_what_is_generated_is_valid_and_exact_as_it_stands() -> None:
     """Digests in it are of what `wire()` writes, so both sides may read either form."""
     for seed in range(1500):
-        proposal = make_proposal(seeded(seed))
+        proposal = make_proposal(seeded_pick(seed))
         assert verify_model(build(Proposal, proposal).wire()) == verify_model(proposal)

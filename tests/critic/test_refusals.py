@@ -16,9 +16,9 @@ from critic.prepared import prepare_plan
 from critic.verdicts import MOST_LISTED
 from critic.verify import found_in
 from evals.canonical_json import canonical_bytes
+from harness.testing.strategies import edge_proposals
 from harness.wire import parse
 from tests.support.examples import proposal_of
-from tests.support.generate.strategies import proposals
 from tests.support.judging import LAW, judge_proposal, with_changes
 from tests.support.model.facts import Json
 
@@ -121,7 +121,7 @@ def test_the_last_entry_is_not_approvable_though_the_last_that_is_left_out_is() 
 
 
 @LAW
-@given(proposals(), st.integers(1, 4))
+@given(edge_proposals(), st.integers(1, 4))
 def test_a_capped_refusal_is_the_beginning_of_a_whole_one(given: Proposal, most: int) -> None:
     """What is found, in full, is what a cap of any size leaves at the front, and counts."""
     found = [*found_in(prepare_plan(given.ctx, given.compiled, given.spec, given.plan))]
@@ -212,7 +212,7 @@ def test_a_refusal_says_on_no_wire_whether_it_is_approvable() -> None:
 
 
 @LAW
-@given(proposals())
+@given(edge_proposals())
 def test_an_approval_clears_what_is_approvable_and_nothing_else(given: Proposal) -> None:
     without = proposal_of(with_changes(given.wire(), "ctx", approvals=[]))
     yes = {"approval_id": "a", "approver": "emma", "plan_digest": digest(given.plan)}

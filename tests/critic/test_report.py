@@ -23,10 +23,10 @@ from critic import (
 )
 from evals.envelope import Envelope
 from evals.timestamps import parse_time
+from harness.testing.strategies import edge_runs
 from harness.wire import build
 from tests.support.effort import examples
 from tests.support.examples import good_run, proposal_of, refused_at, refused_proposal, run_of
-from tests.support.generate.strategies import runs
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
 from tests.support.patience import PATIENT
@@ -89,7 +89,7 @@ def test_a_soft_failure_is_ok(soft: str) -> None:
 
 
 @LAW
-@given(runs())
+@given(edge_runs())
 def test_a_run_is_ok_exactly_where_policy_and_safety_did_not_fail(run: Run) -> None:
     verdict = score(run)
     scores = verdict.scorecard.scores
@@ -247,7 +247,7 @@ def test_a_report_has_a_time_with_a_zone() -> None:
 
 
 @LAW
-@given(runs())
+@given(edge_runs())
 def test_the_rationale_is_one_safe_line_of_500_characters_at_most(run: Run) -> None:
     verdict = judge_proposal(run.proposal)
     said = report(verdict, score(run) if verdict else None, run.proposal.ctx.trace_id)

@@ -20,6 +20,7 @@ from critic import (
     verify_proposal,
 )
 from evals.canonical_json import canonical_bytes
+from harness.testing.strategies import edge_proposals
 from harness.wire import build
 from tests.support.effort import examples
 from tests.support.examples import (
@@ -28,7 +29,6 @@ from tests.support.examples import (
     proposal_of,
     refused_proposal,
 )
-from tests.support.generate.strategies import proposals
 from tests.support.judging import judge_proposal
 from tests.support.model.facts import Json
 from tests.support.patience import PATIENT
@@ -52,7 +52,7 @@ def test_a_refusal_is_false_and_a_pass_is_true() -> None:
 
 
 @LAW
-@given(proposals())
+@given(edge_proposals())
 def test_truth_and_ok_and_type_agree(proposal: Proposal) -> None:
     verdict = judge_proposal(proposal)
     assert bool(verdict) is verdict.ok is isinstance(verdict, Verified)
@@ -62,7 +62,7 @@ def test_truth_and_ok_and_type_agree(proposal: Proposal) -> None:
 
 
 @LAW
-@given(proposals())
+@given(edge_proposals())
 def test_a_refusal_is_named_by_its_first_violation(proposal: Proposal) -> None:
     verdict = judge_proposal(proposal)
     if isinstance(verdict, Verified):
@@ -236,7 +236,7 @@ def test_who_changes_a_verdict_changes_nobody_elses(wire: Json) -> None:
 
 
 @LAW
-@given(proposals())
+@given(edge_proposals())
 def test_no_two_verdicts_share_an_object_that_can_be_changed(proposal: Proposal) -> None:
     first, second = judge_proposal(proposal), judge_proposal(proposal)
     assert first == second

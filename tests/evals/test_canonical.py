@@ -15,11 +15,11 @@ from critic import Plan, Proposal, Run, ToolStep, digest, score
 from evals.canonical_json import canonical_bytes, canonical_json
 from evals.joined_json import begin_object, finish_object, join_array, join_object
 from harness import canonical
+from harness.testing.strategies import edge_proposals, edge_runs
 from harness.wire import parse, parse_json
 from tests.support import json_values
 from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
-from tests.support.generate.strategies import proposals, runs
 from tests.support.judging import judge_proposal
 from tests.support.patience import PATIENT
 
@@ -189,7 +189,7 @@ def test_other_values_have_other_digests(one: Any, other: Any) -> None:
 
 
 @WHOLE
-@given(proposals())
+@given(edge_proposals())
 def test_a_proposal_survives_its_canonical_form(proposal: Proposal) -> None:
     again = parse(Proposal, canonical_bytes(proposal))
     assert again == proposal
@@ -198,7 +198,7 @@ def test_a_proposal_survives_its_canonical_form(proposal: Proposal) -> None:
 
 
 @WHOLE
-@given(proposals(), st.sampled_from([None, 1]), st.booleans())
+@given(edge_proposals(), st.sampled_from([None, 1]), st.booleans())
 def test_the_digest_is_of_the_value_and_not_of_its_spelling(
     proposal: Proposal, indent: int | None, escaped: bool
 ) -> None:
@@ -211,7 +211,7 @@ def test_the_digest_is_of_the_value_and_not_of_its_spelling(
 
 
 @WHOLE
-@given(runs())
+@given(edge_runs())
 def test_a_run_survives_its_canonical_form(run: Run) -> None:
     again = parse(Run, canonical_bytes(run))
     assert again == run

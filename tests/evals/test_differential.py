@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from critic import Run
 from evals import score_run
 from evals.retries import MOST_RETRIES
+from harness.testing.strategies import edge_runs, seeded_edge_run
 from harness.wire import build
 from tests.support.agreement import ONE_FAILURE, Statements
 from tests.support.effort import examples
-from tests.support.generate.strategies import runs, seeded_run
 from tests.support.model.confinement import leaks
 from tests.support.model.facts import Json
 from tests.support.model.score import score_model
@@ -47,7 +47,7 @@ SCORE = Statements(
 
 
 @settings(ONE_FAILURE, max_examples=examples(500))
-@given(runs())
+@given(edge_runs())
 def test_engine_and_model_agree(run: Run) -> None:
     SCORE.require_agreement(run)
 
@@ -57,7 +57,7 @@ def test_engine_and_model_agree_on_every_status() -> None:
     """The seeded loop also counts: a generator that no longer meets a status fails here."""
     met: Counter[object] = Counter()
     for seed in range(3000):
-        run = seeded_run(seed)
+        run = seeded_edge_run(seed)
         wire = run.wire()
         expected = score_model(wire)
         SCORE.require_agreement(run, expected)

@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from critic import Run, ToolCall
 from evals import safety
 from evals.retries import MOST_RETRIES, RepeatedCalls
+from harness.testing.strategies import edge_runs
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
-from tests.support.generate.strategies import runs
 from tests.support.model.facts import Json
 
 PAIR: Json = {"adapter_id": "a", "capability_id": "b"}
@@ -34,7 +34,7 @@ def tried_too_often(run: Run) -> bool:
 
 
 @settings(ONE_FAILURE, max_examples=examples(300))
-@given(runs())
+@given(edge_runs())
 def test_calls_that_are_judged_once_are_judged_as_each_is_by_itself(run: Run) -> None:
     assume(not tried_too_often(run))
     once = safety.evaluate(run)

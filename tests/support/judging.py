@@ -9,8 +9,8 @@ from collections import Counter
 from hypothesis import settings
 
 from critic import Plan, Proposal, Refused, Verified, digest, verify_proposal
+from harness.testing._draw.primitives import ABSENT
 from tests.support.effort import examples
-from tests.support.generate.alphabet import ABSENT
 from tests.support.model.facts import Json
 from tests.support.patience import PATIENT
 

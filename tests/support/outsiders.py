@@ -4,12 +4,12 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from tests.support.generate.outsiders import Outside, OutsideName
 from tests.support.model.facts import Json
 from tests.support.model.provenance import judged_items
 from tests.support.model.sessions import Session
 from tests.support.model.values import TARGETS
 from tests.support.model.verify import verify_model
+from tests.support.outside_draws import Outside, OutsideName
 
 Rewrite = Callable[[list[str]], Any]
 Judge = Callable[[Json], Json]

@@ -97,6 +97,9 @@ class Explainer:
         if ruling.critic_error is not None:
             yield f"  why: the guard failed: {escape_line(ruling.critic_error)}"
             return
+        yield from (f"  {escape_line(one.say)}" for one in ruling.unknown or ())
+        if ruling.plan_digest is None:
+            return
         if self._proposal is not None:
             yield from _calls(self._proposal, self._calls.get(ruling.session))
         if isinstance(event, AnswerEvent) and event.yes:

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 from harness.canonical import ascii_json
 from harness.errors import HarnessError
 
-Kind = Literal["prompt", "call", "result", "other"]
+Kind = Literal["prompt", "call", "result", "shown", "end", "other"]
+"""What an event says. `shown`: a person is asked about a call. `end`: nothing runs any more."""
 
 _BLOCKED: Final = 2
 """The exit status that blocks, in every dialect. The reason is on standard error then."""
@@ -42,6 +43,7 @@ class HookEvent(NamedTuple):
         name: the event as the agent calls it.
         can_ask: the agent can be told to ask its user, and has one.
         call: the id of the call; None where the agent gives none.
+        agent: the sub-agent whose event it is; None for the agent itself.
         folder: where the call works, of a tool whose arguments are relative to it.
         output: what the call returned; None where it returned nothing.
         error: the text of its failure.
@@ -55,6 +57,7 @@ class HookEvent(NamedTuple):
     call: str | None = None
     tool: str = ""
     args: Any = None
+    agent: str | None = None
     folder: str | None = None
     status: str = "completed"
     output: Any = None
@@ -94,7 +97,7 @@ class Dialect(ABC):
         name: as in `critic hook NAME`.
         title: as people call the agent.
         session_key: the member that holds the id of the session.
-        kinds: the events that are known. The agent waits for none of the kind `other`.
+        kinds: the events that are known. None of the kinds `shown`, `end` and `other` is judged.
         asks: the events at which the agent can be told to ask its user.
         in_folders: the tools whose arguments are relative to the folder of the event.
         own_events: the events of single tools, which `leave` leaves those tools to.
@@ -123,9 +126,13 @@ class Dialect(ABC):
             raise HookFault(f"/{self.session_key}", "must have 1 to 256 characters")
         if kind == "prompt":
             return HookEvent(name, kind, session, text_at(value, "prompt"))
+        agent = optional_text(value, "agent_id")
+        if kind == "end":
+            return HookEvent(name, kind, session, agent=agent)
         can_ask = name in self.asks and not self._is_unattended(value)
         call = optional_text(value, "tool_use_id")
-        known = self._with_call(value, HookEvent(name, kind, session, can_ask=can_ask, call=call))
+        plain = HookEvent(name, kind, session, can_ask=can_ask, call=call, agent=agent)
+        known = self._with_call(value, plain)
         if type(known.args) is not dict:
             raise HookFault("/tool_input", "must be an object")
         if known.tool in self.in_folders:
@@ -182,9 +189,13 @@ class Dialect(ABC):
         """Refuse whatever was asked, after a failure. `event` is None where it is not known."""
         if event is None or event not in self.kinds:
             return HookAnswer(reason=reason, status=_BLOCKED)
-        if self.kinds[event] == "other":
+        if not self.is_judged(event):
             return self.allow(event, quiet=True)
         return self.deny(event, reason)
+
+    def is_judged(self, event: str) -> bool:
+        """Return True for an event that can be refused."""
+        return self.kinds[event] in ("prompt", "call", "result")
 
 
 def _folder(value: Mapping[str, Any], args: Mapping[str, Any]) -> str | None:

@@ -23,7 +23,7 @@ class Gemini(Dialect):
         "BeforeAgent": "prompt",
         "BeforeTool": "call",
         "AfterTool": "result",
-        "AfterAgent": "other",
+        "AfterAgent": "end",
         "BeforeModel": "other",
         "BeforeToolSelection": "other",
         "AfterModel": "other",

@@ -4,7 +4,8 @@ Rule 1: whatever fails is a refusal. It is `Dialect.closed` of the caller.
 Rule 2: the session is kept before the agent is answered: what is allowed is on record.
 Rule 3: one hook event of a call is a turn of its own: these agents show no turn as a whole.
 Rule 4: a result is believed for a call that may run, with these very arguments. Where the agent was
-        told to ask, that the call ran says that its user agreed.
+        told to ask, its user agreed if the agent said that it showed the question, and the call
+        ran. Its user refused if it showed the question, and nothing runs any more.
 Rule 5: what cannot be told to the guard is refused.
 """
 
@@ -58,6 +59,10 @@ def hook_outcome(
             return _judge_call(guard, memory, event)
         case "result":
             return _take_result(guard, memory, event)
+        case "shown":
+            return HookOutcome(memory.show_question(event), "allow")
+        case "end":
+            return _end_calls(guard, memory, event)
         case _:
             answer = None if is_new else _tell_guard(guard, memory, "said", text=event.text)
             return _pass_event(memory, answer)
@@ -80,9 +85,13 @@ def _judge_call(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutco
         return HookOutcome(memory.minus(name), "refuse", _reason(ruling))
     if ruling.action == "ask" and not event.can_ask:
         return HookOutcome(memory.minus(name), "ask", _reason(ruling))
-    asked = {"asked": ruling.plan_digest} if ruling.action == "ask" else {}
-    folder = {} if event.folder is None else {"folder": event.folder}
-    known = KnownCall(id=name, key=call_key(event), **asked, **folder)
+    known = KnownCall(
+        id=name,
+        key=call_key(event),
+        asked=ruling.plan_digest if ruling.action == "ask" else None,
+        folder=event.folder,
+        agent=event.agent,
+    )
     return HookOutcome(memory.plus(known), ruling.action, _reason(ruling))
 
 
@@ -97,9 +106,14 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
         what = "a call ended that was not allowed: what it returned is not evidence"
         return HookOutcome(memory, "refuse", what)
     after = memory.minus(known.id)
+    if known.ended:  # it came too late: what it returned is not known to the session
+        return HookOutcome(after, "allow")
     if known.key != call_key(event):
         _tell_guard(guard, memory, "result", id=known.id, status="unknown")
         what = "the call that ended is not the one that was allowed: its arguments were changed"
+        return HookOutcome(after, "refuse", what)
+    if known.asked is not None and not known.shown:
+        what = "a call ran although no question about it was shown: what it returned is no evidence"
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not _report_agreement(guard, memory, event, known):
         return HookOutcome(after, "refuse", "a call ended that was not approved")
@@ -109,6 +123,17 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
     return _pass_event(
         after, _tell_guard(guard, memory, "result", id=known.id, status=event.status, **given)
     )
+
+
+def _end_calls(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutcome:
+    """Tell the guard how calls ended of which the agent said nothing, and of which it will not."""
+    for call in memory.left_calls(event):
+        if call.asked is None:
+            _tell_guard(guard, memory, "result", id=call.id, status="unknown")
+        elif call.shown:
+            _answer_question(guard, memory, call.asked, yes=False)
+        memory = memory.give_up(call)
+    return HookOutcome(memory, "allow")
 
 
 def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known: KnownCall) -> bool:
@@ -121,12 +146,14 @@ def _report_agreement(guard: Guard, memory: HookMemory, event: HookEvent, known:
     return bool(again) or _answer_question(guard, memory, again.plan_digest)
 
 
-def _answer_question(guard: Guard, memory: HookMemory, plan_digest: str | None) -> bool:
+def _answer_question(
+    guard: Guard, memory: HookMemory, plan_digest: str | None, *, yes: bool = True
+) -> bool:
     if plan_digest is None:
         return False
     approver = f"user-of-{memory.dialect}"
     answer = AnswerEvent(
-        session=memory.session, plan_digest=plan_digest, yes=True, approver=approver
+        session=memory.session, plan_digest=plan_digest, yes=yes, approver=approver
     )
     return bool(guard.handle(answer))
 
@@ -143,6 +170,8 @@ def _reason(answer: Answer) -> str:
             more = len(reasons) - _MOST_REASONS
             shown = [*reasons[:_MOST_REASONS], *([f"and {more} more"] if more > 0 else [])]
             return "; ".join([*([answer.note] if answer.note else []), *shown])
+        case Ruling(unknown=unknown):
+            return "; ".join(one.say for one in unknown or ())
         case _:
             return ""
 
@@ -207,6 +236,8 @@ def _is_left(event: HookEvent, leave: Sequence[str]) -> bool:
 
 def _judge_event(dialect: Dialect, event: HookEvent, settings: HookSettings) -> HookAnswer:
     found = _judge_and_keep(dialect, event, settings)
+    if not dialect.is_judged(event.name):
+        return dialect.allow(event.name, quiet=True)
     guard = settings.policy.guard
     match found.action:
         case "allow":
@@ -228,6 +259,8 @@ def _judge_and_keep(dialect: Dialect, event: HookEvent, settings: HookSettings) 
         guard = Guard(settings.policy, log=log)
         memory = _resume_memory(guard, file)
         scope = settings.scope if memory is None else None
+        if memory is None and not dialect.is_judged(event.name):
+            return HookOutcome(HookMemory(dialect=dialect.name, session=event.session), "allow")
         if memory is None:
             memory = HookMemory(dialect=dialect.name, session=event.session)
         elif (memory.dialect, memory.session) != (dialect.name, event.session):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from harness.errors import UsageError, escape_text
+from harness.integrations.hooks.dialects import DIALECTS
 from harness.integrations.hooks.options_file import (
     OPTIONS_NAME,
     read_tables,
@@ -29,6 +30,9 @@ from harness.wire import InvalidInput, parse_finite_json
 
 _OTHERWISE: Final = "{ echo 'critic: refused, because the hook failed' >&2; exit 2; }"
 """What the shell of an agent does where the hook fails: the status 2 refuses, in every dialect."""
+
+_OR_GO_ON: Final = ":"
+"""What it does where the hook fails at an event that cannot be refused: 2 would hold the agent."""
 
 _AGENT_WAITS_S: Final = 60
 """How long an agent waits for a hook: longer than a hook takes at most."""
@@ -150,7 +154,10 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
     "claude-code": Installation(
         ".claude/settings.json",
         "CLAUDE_CONFIG_DIR",
-        ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        (
+            *("UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse"),
+            *("PostToolUseFailure", "Stop", "SessionEnd"),
+        ),
         _claude_code,
         [],
         {"keep_prompts": True},
@@ -158,7 +165,7 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
     "codex": Installation(
         ".codex/hooks.json",
         "CODEX_HOME",
-        ("UserPromptSubmit", "PreToolUse", "PostToolUse"),
+        ("UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"),
         _nest_handler,
         ["it runs hooks only once you have reviewed them: start codex, and see /hooks"],
         {"scope": ["Bash"]},
@@ -166,7 +173,7 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
     "gemini": Installation(
         ".gemini/settings.json",
         None,
-        ("BeforeAgent", "BeforeTool", "AfterTool"),
+        ("BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"),
         _gemini,
         [],
         {"scope": ["run_shell_command", "google_web_search", "web_fetch"]},
@@ -174,7 +181,10 @@ INSTALLATIONS: Final[Mapping[str, Installation]] = {
     "qwen-code": Installation(
         ".qwen/settings.json",
         "QWEN_HOME",
-        ("UserPromptSubmit", "PreToolUse", "PostToolUse", "PostToolUseFailure"),
+        (
+            *("UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse"),
+            *("PostToolUseFailure", "Stop", "SessionEnd"),
+        ),
         _gemini,
         [],
         {"keep_prompts": True},
@@ -258,7 +268,8 @@ def _settings(path: Path) -> dict[str, object]:
 def _command(agent: str, project: Path | None, event: str) -> str:
     named = [] if project is None else ["--options", str(_options_file(project))]
     words = [*_program(), "hook", agent, *named, "--event", event]
-    return f"{shlex.join(words)} || {_OTHERWISE}"
+    otherwise = _OTHERWISE if DIALECTS[agent].is_judged(event) else _OR_GO_ON
+    return f"{shlex.join(words)} || {otherwise}"
 
 
 def _program() -> list[str]:

@@ -17,13 +17,23 @@ class KnownCall(Envelope):
     """A call that may run: it was allowed, or its agent was told to ask.
 
     `key` is the canonical JSON of the tool and its arguments, hashed. `asked` is the digest of the
-    plan that the question was about. `folder` is where the call was to work.
+    plan that the question was about. `folder` is where the call was to work, `agent` the
+    sub-agent that makes it. `shown` says that the agent asks its user about it. `ended` says that
+    it was given up: nothing runs any more, and no result came.
     """
 
     id: CallId
     key: Sha256
     asked: Annotated[Sha256 | None, OPTIONAL] = None
     folder: Annotated[str | None, OPTIONAL] = None
+    agent: Annotated[str | None, OPTIONAL] = None
+    shown: Annotated[bool | None, OPTIONAL] = None
+    ended: Annotated[bool | None, OPTIONAL] = None
+
+    def change_fields(self, **changed: Any) -> "KnownCall":
+        """Return the call with other values."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return KnownCall(**{**fields, **changed})
 
 
 class HookMemory(Envelope):
@@ -45,6 +55,31 @@ class HookMemory(Envelope):
         key = None if event.call is not None else call_key(event)
         found = (one for one in self.calls if event.call == one.id or key == one.key)
         return next(found, None)
+
+    def left_calls(self, event: HookEvent) -> tuple[KnownCall, ...]:
+        """Return the calls that are over without a result: those of the agent that is at its end.
+
+        The end of the session is the end of all its agents.
+        """
+        over = (one for one in self.calls if not one.ended)
+        if event.name == "SessionEnd":
+            return tuple(over)
+        return tuple(one for one in over if one.agent == event.agent)
+
+    def show_question(self, event: HookEvent) -> "HookMemory":
+        """Return the memory once the user is asked about a call: the first such one not shown."""
+        key = call_key(event)
+        waiting = (one for one in self.calls if one.asked is not None and one.key == key)
+        call = next((one for one in waiting if not one.shown), None)
+        return self if call is None else self._put_back(call.change_fields(shown=True))
+
+    def give_up(self, call: KnownCall) -> "HookMemory":
+        """Return the memory with a call that is not waited for any more."""
+        return self._put_back(call.change_fields(ended=True))
+
+    def _put_back(self, call: KnownCall) -> "HookMemory":
+        calls = tuple(call if one.id == call.id else one for one in self.calls)
+        return self._change_fields(calls=calls)
 
     def plus(self, call: KnownCall) -> "HookMemory":
         """Return the memory with one more call, in the place of an earlier one of its id."""

@@ -89,7 +89,7 @@ class CallPlace:
         if call.id not in self.paused:
             return False
         is_same = self.paused.pop(call.id) == _call_bytes(call)
-        if is_same and self.session.asks_within(call.id):
+        if is_same and self.session.waits_for_agent(call.id):
             return True
         self.session.ended(call.id, "unknown", error="it paused, and starts anew")
         return False

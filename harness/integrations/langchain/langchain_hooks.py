@@ -28,7 +28,7 @@ from harness.integrations.langchain.langchain_messages import (
     unanswered_calls,
 )
 from harness.integrations.langchain.langchain_sessions import GraphState, Sessions
-from harness.integrations.seam.guarded import AskedCall, CallReply
+from harness.integrations.seam.guarded import AskedCall, CallReply, GuardedSession
 from harness.integrations.seam.ruling_replies import GuardHalted, SeamRuling, not_approved
 
 
@@ -63,11 +63,18 @@ class CriticGuard(AgentMiddleware[Any]):
             raise run_halted("the provider of the model ran a tool, which could not be ruled on")
         if not calls:
             return None
-        ruling = _unless_halted(self._sessions.run(state).session.rule(calls))
+        session = self._sessions.run(state).session
+        ruling = _unless_halted(session.rule(calls))
+        unknown = _unknown_calls(session, calls)
+        known = [call for call in calls if call.id not in unknown]
+        refused = [(call, unknown.get(call.id, ruling)) for call in calls]
         if ruling.action == "ask":
-            asks = {**ruling.wire(), "calls": [call._asdict() for call in calls]}
-            return {"guarded": {**self._sessions.leave(state, is_over=False), "asks": asks}}
-        return None if ruling else _refusal_update([(call, ruling) for call in calls], of=calls)
+            told = _refusal_update([one for one in refused if one[0].id in unknown], of=calls)
+            asks = {**ruling.wire(), "calls": [call._asdict() for call in known]}
+            return {"guarded": {**self._sessions.leave(state, is_over=False), "asks": asks}, **told}
+        if ruling:
+            refused = [one for one in refused if one[0].id in unknown]
+        return _refusal_update(refused, of=calls) if refused else None
 
     @hook_config(can_jump_to=["model"])
     async def aafter_model(self, state: Any, runtime: Any) -> GraphState | None:
@@ -144,6 +151,16 @@ class CriticApproval(AgentMiddleware[Any]):
     async def aafter_model(self, state: Any, runtime: Any) -> GraphState | None:
         """Wait for an answer, and tell the model what may not run."""
         return await asyncio.to_thread(self.after_model, state, runtime)
+
+
+def _unknown_calls(session: GuardedSession, calls: Sequence[AskedCall]) -> dict[str, SeamRuling]:
+    """Return the refusals of calls of tools that the policy does not have, by id."""
+    standing = {call.id: session.standing(call.id) for call in calls}
+    return {
+        name: one
+        for name, one in standing.items()
+        if one is not None and one.kind == "unknown_tool"
+    }
 
 
 def _unless_halted(ruling: SeamRuling) -> SeamRuling:

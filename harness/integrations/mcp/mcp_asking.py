@@ -18,7 +18,8 @@ OURS: Final = "critic"
 """What our question is called among those of one answer."""
 
 _MOST_KEPT: Final = 1000
-_LONGEST_TEXT: Final = 400
+_LONGEST_ARGS: Final = 2000
+"""Characters of arguments that a person is shown. What is longer cannot be read, nor approved."""
 _MOST_REASONS: Final = 10
 _FORM: Final = {
     "type": "object",
@@ -54,29 +55,22 @@ class RepeatedRequests:
         return self._kept.pop(state, None) if type(state) is str else None
 
 
+def is_shown_whole(question: UserQuestion) -> bool:
+    """Return whether a person can be shown all that they would approve."""
+    return len(json.dumps(question.call.args, ensure_ascii=False)) <= _LONGEST_ARGS
+
+
 def form(question: UserQuestion) -> Json:
     """Return what a person is shown: the call with its values, why, and a box to tick."""
     reasons = question.denial.reasons
     more = [f"and {len(reasons) - _MOST_REASONS} more"] if len(reasons) > _MOST_REASONS else []
-    args = json.dumps(_shorten_texts(question.call.args), ensure_ascii=False)
+    args = json.dumps(question.call.args, ensure_ascii=False)
     lines = [f"{question.call.name} {args}", *reasons[:_MOST_REASONS], *more]
     message = "\n".join(map(escape_line, lines))
     return {
         "method": "elicitation/create",
         "params": {"mode": "form", "message": message, "requestedSchema": _FORM},
     }
-
-
-def _shorten_texts(value: Any) -> Any:
-    if type(value) is str and len(value) > _LONGEST_TEXT:
-        return f"{value[:_LONGEST_TEXT]}... ({len(value)} characters)"
-    if type(value) is list:
-        return [_shorten_texts(item) for item in value]
-    return (
-        {name: _shorten_texts(part) for name, part in value.items()}
-        if type(value) is dict
-        else value
-    )
 
 
 def read_consent(answer: Any) -> bool | None:

@@ -13,6 +13,7 @@ Rule 3: a failure in here is an error to whoever asked. It lets nothing through.
 """
 
 import json
+import re
 import secrets
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -24,6 +25,7 @@ from harness.integrations.mcp.mcp_asking import (
     Continuation,
     RepeatedRequests,
     form,
+    is_shown_whole,
     read_consent,
 )
 from harness.integrations.mcp.mcp_guarded import GuardedServer, McpCall, UserQuestion
@@ -44,8 +46,14 @@ from harness.integrations.mcp.mcp_methods import (
 )
 from harness.integrations.mcp.mcp_replies import Sent, deny_call, error, reply
 from harness.integrations.mcp.mcp_results import ended_with
+from harness.wire import MAX_DOCUMENT_BYTES
 
 _MOST_PAGES: Final = 100
+
+_ID_FIRST: Final = re.compile(
+    rb'\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?\d{1,16}|"[^"\\]{0,256}")\s*,'
+)
+"""The id where a message begins with it."""
 
 
 class _Open(NamedTuple):
@@ -174,6 +182,12 @@ class McpFilter:
         stated = message.capabilities or {}
         if not (wire.can_show_forms(stated) if message.is_modern else self._can_ask):
             reasons = ("the client cannot ask its user", *question.denial.reasons)
+            return self._end_request(
+                message, deny_call(message, question.denial._replace(reasons=reasons))
+            )
+        if not is_shown_whole(question):
+            long = "its arguments are too long to be shown whole, so that nobody can approve it"
+            reasons = (long, *question.denial.reasons)
             return self._end_request(
                 message, deny_call(message, question.denial._replace(reasons=reasons))
             )
@@ -341,12 +355,18 @@ class McpFilter:
         return Sent("client", {**message.wire, "result": {**result, "tools": shown}}, asked.key)
 
     def _unreadable(self, data: bytes, why: str) -> list[Sent]:
-        """Answer the request whose answer cannot be read, if its id can be found."""
-        try:
-            key = wire.key_of(json.loads(data)["id"])
-        except Exception:
-            return []
-        waiting = self._open.pop(str(key), None)
+        """Answer the request whose answer cannot be read.
+
+        What is too large was cut, and is an answer: where its id is not found it may be that to any
+        request, so all of them are answered. Other lines without an id are no answers.
+        """
+        key = _id_of(data)
+        if key is None and len(data) > MAX_DOCUMENT_BYTES:
+            return [sent for one in [*self._open] for sent in self._fail(one, why)]
+        return [] if key is None else self._fail(key, why)
+
+    def _fail(self, key: str, why: str) -> list[Sent]:
+        waiting = self._open.pop(key, None)
         if waiting is None:
             return []
         if waiting.call is not None:
@@ -360,3 +380,13 @@ class McpFilter:
         self._open.pop(str(message.key), None)
         self._waiting = [one for one in self._waiting if one.key != message.key]
         return sent
+
+
+def _id_of(data: bytes) -> str | None:
+    """Return the key of the request that a message answers, also where its end was cut off."""
+    try:
+        if found := _ID_FIRST.match(data):
+            return str(wire.key_of(json.loads(found[1])))
+        return str(wire.key_of(json.loads(data)["id"]))
+    except Exception:
+        return None

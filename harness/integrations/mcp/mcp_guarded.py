@@ -238,6 +238,8 @@ def _denial_of(answer: Answer) -> Denial:
             kind = "critic_error"
         case Ruling(verdict=Refused() as verdict):
             kind = verdict.kind
+        case Ruling(unknown=unknown) if unknown:
+            kind = "unknown_tool"
         case EventError():
             kind = "invalid_call"
         case _:
@@ -255,6 +257,8 @@ def _reasons(answer: Answer) -> tuple[str, ...]:
         case Ruling(verdict=Refused() as verdict, note=note):
             reasons = tuple(one.reason for one in verdict.violations)
             return reasons if note is None else (note, *reasons)
+        case Ruling(unknown=unknown):
+            return tuple(one.say for one in unknown or ())
         case _:
             return ()
 

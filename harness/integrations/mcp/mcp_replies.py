@@ -1,10 +1,13 @@
 """Replies to requests that are not passed on. Pure."""
 
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from harness.integrations.mcp import mcp_messages as wire
 from harness.integrations.mcp.mcp_guarded import Denial
 from harness.integrations.mcp.mcp_messages import Json, RpcMessage
+
+RULING: Final = "plan-critic/ruling"
+"""Where the `_meta` of a refusal has what the guard answered."""
 
 
 class Sent(NamedTuple):
@@ -26,12 +29,16 @@ def error(asked: RpcMessage, code: int, text: str, data: Json | None = None) -> 
 
 
 def deny_call(asked: RpcMessage, denial: Denial) -> Sent:
-    """Return a refusal as the result of a tool, so that a model reads it and can revise."""
+    """Return a refusal as the result of a tool, so that a model reads it and can revise.
+
+    The ruling is no `structuredContent`: a client compares that with the output schema of the tool,
+    and tells the model of the mismatch alone.
+    """
     if asked.method != "tools/call":
         return error(asked, wire.REFUSED, "; ".join(denial.reasons), denial.wire)
     result = {
         "content": [{"type": "text", "text": denial.text}],
-        "structuredContent": denial.wire,
+        "_meta": {RULING: denial.wire},
         "isError": True,
     }
     return reply(asked, {"resultType": "complete", **result} if asked.is_modern else result)

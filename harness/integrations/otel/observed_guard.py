@@ -118,6 +118,10 @@ class ObservedGuard(Guard):
             turn=ruling.turn,
         )
         self._trace.get_current_span().set_attributes(own)
+        if ruling.verdict is None and ruling.unknown:
+            said = "; ".join(one.say for one in ruling.unknown)
+            self._emit("critic.verify", {"label": "unknown_tool", "value": 0.0}, said, own)
+            return
         if ruling.verdict is None:
             self._emit("critic.verify", {"error": "critic_error"}, ruling.critic_error or "", own)
             return

@@ -32,6 +32,7 @@ from harness.integrations.seam.ruling_replies import (
     failed_ruling,
     not_approved,
     seam_ruling,
+    unknown_rulings,
 )
 from harness.single_use import PermitError
 from harness.tool_results import to_json_value
@@ -67,6 +68,7 @@ class GuardedSession:
         self._lock = RLock()
         self._standing: dict[str, SeamRuling] = {}
         self._nested = count(1)
+        self._agents: set[str] = set()
 
     def began(
         self, request: str, *, system: str | None = None, scope: Sequence[str] | None = None
@@ -99,8 +101,9 @@ class GuardedSession:
                 ruling = SeamRuling("refuse", "invalid_call", (str(error),))
             except Exception as error:
                 ruling = failed_ruling(error)
+            unknown = unknown_rulings(ruling)
             for call in calls:
-                self._stand(call.id, ruling)
+                self._stand(call.id, unknown.get(self._id(call.id), ruling))
             return ruling
 
     def start(self, call: AskedCall) -> SeamRuling:
@@ -146,7 +149,8 @@ class GuardedSession:
     def deny(self, calls: Sequence[AskedCall], *, approver: str) -> None:
         """Have the session remember that a person said no to calls. Nothing may be made of them."""
         with self._lock, suppress(Exception):  # they are told no in any case
-            self._denied_alone([self._requested_call(call) for call in calls], approver)
+            known = [call for call in calls if self.guard.knows_tool(call.tool)]
+            self._denied_alone([self._requested_call(call) for call in known], approver)
 
     def ended(self, call: str, status: str, **facts: Any) -> None:
         """Tell how a call ended that was started.
@@ -187,15 +191,15 @@ class GuardedSession:
         calls = () if asked is None else asked.calls
         return {one.id.removeprefix(prefix): one for one in calls if one.id.startswith(prefix)}
 
-    def asks_within(self, call: str) -> bool:
-        """Return whether a sub-agent that a call runs waits for a person."""
-        asked, outer = self.question, f"{self._prefix}{call}/"
-        return asked is not None and all(one.id.startswith(outer) for one in asked.calls)
+    def waits_for_agent(self, call: str) -> bool:
+        """Return whether a call has run a sub-agent, and a person is asked something."""
+        return call in self._agents and self.question is not None
 
     def _rule_calls(self, calls: list[dict[str, Any]]) -> SeamRuling:
         asked = self.question
+        known = [one for one in calls if self.guard.knows_tool(one["tool"])]
         if asked is not None and [_call_bytes(one.wire()) for one in asked.calls] == [
-            *map(_call_bytes, calls)
+            *map(_call_bytes, known)
         ]:
             return seam_ruling(asked.ruling, halts=False)
         return self._ask_guard(calls)
@@ -341,6 +345,7 @@ def session_within(guard: Guard) -> GuardedSession | None:
     if outer is None or outer[0].guard is not guard:
         return None
     session, call = outer
+    session._agents.add(call)
     nested = GuardedSession(guard, session.session)
     nested._prefix = f"{session._prefix}{call}/{next(session._nested)}/"
     nested._lock = session._lock

@@ -21,8 +21,8 @@ class SeamRuling:
 
     Attributes:
         action: `halt` says that the run must end: nothing more is allowed in its session.
-        kind: `ok`, the kind of the verdict, `invalid_call` for calls that cannot be read, or
-            `critic_error` where the guard failed.
+        kind: `ok`, the kind of the verdict, `invalid_call` for calls that cannot be read,
+            `unknown_tool`, or `critic_error` where the guard failed.
         reasons: why, each one line and safe to print.
         ruling: what the guard answered, with the whole verdict; None where it gave no ruling.
         args: what to call the tool with, of a call that may be made now.
@@ -79,8 +79,17 @@ def seam_ruling(answer: Ruling | EventError, *, halts: bool) -> SeamRuling:
             reasons = (*_note(answer), *(one.reason for one in verdict.violations))
             asked: SeamAction = "ask" if answer.action == "ask" else action
             return SeamRuling(asked, verdict.kind, reasons, answer)
+        case Ruling(unknown=unknown) if unknown:
+            return SeamRuling(action, "unknown_tool", tuple(one.say for one in unknown), answer)
         case _:
             return SeamRuling(action, "critic_error", _note(answer), answer)
+
+
+def unknown_rulings(ruling: SeamRuling) -> dict[str, SeamRuling]:
+    """Return the refusals of calls whose tool is not there, by their ids in the session."""
+    answer = ruling.ruling
+    found = () if answer is None else answer.unknown or ()
+    return {one.id: SeamRuling("refuse", "unknown_tool", (one.say,), answer) for one in found}
 
 
 def failed_ruling(error: BaseException) -> SeamRuling:

@@ -1,7 +1,6 @@
 """Derive what a manifest, a spec and a context allow: the facts that plans are drawn from."""
 
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from critic import CompiledContext, DecisionSpec, EvidenceItem, RunContext, ToolCapability
@@ -11,8 +10,8 @@ from evals.context import DEFAULT_BUCKET_TOKENS, DEFAULT_MAX_STEPS
 from evals.kinds import MODE_RANK
 from evals.needs import Bound
 from evals.pointers import values_at
-from harness.canonical import canonical_json
 from harness.errors import HarnessError
+from harness.testing._draw.digests import args_digest
 from harness.testing._draw.primitives import Json
 
 Pair = tuple[str, str]
@@ -132,11 +131,6 @@ class Bounds(NamedTuple):
         return None
 
 
-def args_digest(step: Json) -> str:
-    """Return the SHA-256 of the canonical args of a step, in hexadecimal digits."""
-    return sha256(canonical_json(step.get("args", {}))).hexdigest()
-
-
 def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) -> Bounds:
     """Return the bounds that the three inputs set."""
     fresh: dict[str, list[EvidenceItem]] = {}
@@ -171,7 +165,7 @@ def bounds_of(compiled: CompiledContext, spec: DecisionSpec, ctx: RunContext) ->
 def _is_fresh(item: EvidenceItem, ctx: RunContext) -> bool:
     """Return whether evidence is known to be unexpired.
 
-    This repeats `evals.timestamps.unexpired` on purpose: the generator must not share its errors.
+    This repeats `timestamps.is_unexpired` on purpose: the generator must not share its errors.
     """
     return item.expires_at is None or (ctx.as_of is not None and ctx.as_of < item.expires_at)
 

@@ -26,13 +26,14 @@ def texts_to_keep_in(bounds: Bounds) -> list[str]:
     confined = bounds.spec.confined_evidence or ()
     items = bounds.compiled.manifests.evidence_manifest
     contents = [item.content for item in items if item.classification in confined]
-    return [text for content in contents for text in _secrets(content)]
+    return [text for content in contents for text in secrets_in(content)]
 
 
-def _secrets(content: Any) -> Iterator[str]:
+def secrets_in(content: Any) -> Iterator[str]:
+    """Yield the texts and numbers of some content that are long enough to be looked for."""
     if isinstance(content, dict | list):
         for part in content.values() if isinstance(content, dict) else content:
-            yield from _secrets(part)
+            yield from secrets_in(part)
     elif isinstance(content, str):
         yield from [content] if len(content) >= _SHORTEST else []
     elif type(content) in (int, float):

@@ -4,12 +4,11 @@ Plans pass by construction: nothing here calls `verify`, so the generator cannot
 """
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from critic import EvidenceItem, Plan, ToolCapability, digest
+from critic import EvidenceItem, Plan, ToolCapability, context_digest, digest
 from evals.binding import is_empty
 from evals.capability import least_tokens
 from evals.json_schemas import compile_schema
@@ -20,7 +19,15 @@ from harness.testing._draw.drawn_confinement import leaks
 from harness.testing._draw.drawn_evidence import backed_together, meets_demand
 from harness.testing._draw.json_values import NoValue, object_for
 from harness.testing._draw.known import add_known, can_be_known, is_judged, is_known
-from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick, pick_some
+from harness.testing._draw.primitives import (
+    ABSENT,
+    HypothesisPick,
+    Json,
+    chance,
+    fields,
+    optional,
+    pick_some,
+)
 
 Args = Mapping[Pair, st.SearchStrategy[Json]]
 """Strategies for the args of some tools, by (adapter_id, capability_id)."""
@@ -32,8 +39,10 @@ _CANDIDATES: Final = 24  # evidence values to try for one argument
 class Drafter:
     """Draws steps and plans in wire form, within bounds."""
 
-    def __init__(self, draw: st.DrawFn, bounds: Bounds, args: Args, *, approving: bool) -> None:
-        self.draw = draw
+    def __init__(
+        self, pick: HypothesisPick, bounds: Bounds, args: Args, *, approving: bool
+    ) -> None:
+        self.pick = pick
         self.bounds = bounds
         self.approving = approving
         self.retry_may_help = False
@@ -62,7 +71,7 @@ class Drafter:
         longest = max(_LONGEST, len(opening) + max(1, len(self.bounds.required)))
         room = min(self.bounds.steps_left, longest)
         steps = [dict(step) for step in opening]
-        count = self.draw(st.integers(max(1, len(steps)), max(1, room)))
+        count = self.pick(range(max(1, len(steps)), max(1, room) + 1))
         while len(steps) < min(count, room):
             self._add(steps, without)
         self._cover(steps, room, len(opening), without)
@@ -72,13 +81,13 @@ class Drafter:
     def _add(self, steps: list[Json], without: str | None) -> None:
         """Add a step: a tool step, or a reason step if the tool does not fit."""
         tools = self._tools(without)
-        drawn = pick(self.draw, [*tools, None])
+        drawn = self.pick([*tools, None])
         step = self.step(drawn) if drawn is not None else None
         unfit = step is None or self.tokens([*steps, step]) > self.bounds.tokens_left
         repeated = drawn is not None and drawn.approval_mode == "destructive" and step is not None
         if step is None or unfit or (repeated and call_of(step) in map(call_of, steps)):
             # This takes as many draws as a bare tool step, so that shrinking prefers the tool.
-            step = {**reason_step(), **fields(self.draw, {"summary": (ABSENT, "think")})}
+            step = {**reason_step(), **fields(self.pick, {"summary": (ABSENT, "think")})}
         steps.append(step)
 
     def _tools(self, without: str | None = None) -> list[ToolCapability]:
@@ -133,7 +142,7 @@ class Drafter:
     def _pin(self, steps: list[Json], refs: Sequence[str]) -> None:
         for ref in refs if steps else ():
             if not any(ref in step.get("evidence_refs", ()) for step in steps):
-                step = pick(self.draw, steps)
+                step = self.pick(steps)
                 step["evidence_refs"] = [*step.get("evidence_refs", ()), ref]
 
     def covers(self, steps: Sequence[Json]) -> bool:
@@ -192,7 +201,7 @@ class Drafter:
         suitable = self._suitable(need, args)
         if not suitable:
             raise NoValue
-        return pick(self.draw, suitable).id
+        return self.pick(suitable).id
 
     def _suitable(self, need: Need, args: Json) -> list[EvidenceItem]:
         items = self.bounds.fresh.get(need.classification, [])
@@ -208,12 +217,12 @@ class Drafter:
     def _arguments(self, tool: ToolCapability) -> tuple[Json, list[str]]:
         own = self._own_args(tool)
         if own is not None:
-            args = dict(self.draw(own))
+            args = dict(self.pick.draw(own))
         elif tool.args_schema is not None:
-            args = object_for(self.draw, tool.args_schema)
+            args = object_for(self.pick, tool.args_schema)
         else:
-            args = fields(self.draw, {"x": (ABSENT, "a", 1)})
-            args |= dict.fromkeys(pick_some(self.draw, list(tool.bound_args or ())), "a")
+            args = fields(self.pick, {"x": (ABSENT, "a", 1)})
+            args |= dict.fromkeys(pick_some(self.pick, list(tool.bound_args or ())), "a")
         return self._bind_args(tool, args)
 
     def _bind_args(self, tool: ToolCapability, args: Json) -> tuple[Json, list[str]]:
@@ -234,7 +243,7 @@ class Drafter:
                 options = [one for one in options if self._suitable(need, one[0])] or options
             if not options:
                 raise NoValue
-            args, ref = pick(self.draw, options)
+            args, ref = self.pick(options)
             refs += [ref] if ref else []
         return args, refs
 
@@ -282,9 +291,9 @@ class Drafter:
             steps[index] = self._adorn_step(step, ids, self.bounds.tokens_left - self.tokens(steps))
         trace = self.bounds.ctx.trace_id
         extra = {"plan_id": (ABSENT, "p"), "trace_id": (ABSENT, trace)}
-        more = [name for name in ("extra",) if chance(self.draw)]
+        more = [name for name in ("extra",) if chance(self.pick)]
         declared = list(dict.fromkeys([*self.bounds.required, *more]))
-        return {"steps": steps, "declared_outputs": declared, **fields(self.draw, extra)}
+        return {"steps": steps, "declared_outputs": declared, **fields(self.pick, extra)}
 
     def _adorn_step(self, step: Json, ids: list[str], tokens_left: int) -> Json:
         """Return the step with some optional fields; add its new id to `ids`."""
@@ -297,7 +306,7 @@ class Drafter:
             "requires_evidence": (ABSENT, pinned[:1], pinned),
             "estimated_tokens": (ABSENT, *sorted({0, min(1, tokens_left), tokens_left})),
         }
-        drawn = fields(self.draw, options) if chance(self.draw) else {}
+        drawn = fields(self.pick, options) if chance(self.pick) else {}
         ids += [drawn["id"]] if "id" in drawn else []
         return {**step, **drawn}
 
@@ -328,13 +337,14 @@ def approved_context(bounds: Bounds, plan: Json, without: int | None = None) -> 
     covered = [index for index in needing if index != without]
     if not covered:
         return ctx
+    # Some approvals name what they were given in, and some do not.
+    given = context_digest(bounds.ctx, bounds.compiled, bounds.spec) if len(covered) > 1 else ABSENT
     approval: Json = {
         "approval_id": "yes",
         "plan_digest": digest(Plan(**plan)),
         "approver": "someone",
         **({} if without is None else {"steps": covered}),
-        # Some approvals name what they were given in, and some do not.
-        **({"context_digest": _digest_of_context(bounds)} if len(covered) > 1 else {}),
+        **optional("context_digest", given),
     }
     return {**ctx, "approvals": [*ctx.get("approvals", []), approval]}
 
@@ -343,8 +353,3 @@ def _needs_approval(bounds: Bounds, step: Json) -> bool:
     pair = (step.get("adapter_id", ""), step.get("capability_id", ""))
     tool = bounds.compiled.manifests.tools.get(pair)
     return tool is not None and (bounds.over_limits(tool)[2] or bounds.made_before(step))
-
-
-def _digest_of_context(bounds: Bounds) -> str:
-    parts = {"compiled": bounds.compiled.wire(), "spec": bounds.spec.wire()}
-    return sha256(canonical_json({**parts, "trace_id": bounds.ctx.trace_id})).hexdigest()

@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
 from evals.needs import needs_of
 from evals.pointers import segments
 from evals.timestamps import format_time
@@ -21,7 +19,7 @@ from harness.guard.session_events import event_of
 from harness.policy import Policy
 from harness.policy.envelopes import PolicyTool
 from harness.testing._draw.json_values import NoValue, object_for
-from harness.testing._draw.primitives import ABSENT, Json, chance, pick
+from harness.testing._draw.primitives import ABSENT, HypothesisPick, Json, chance
 
 LAST_DIGEST: Final = "$LAST"
 EARLIER_DIGEST: Final = "$EARLIER"
@@ -41,14 +39,14 @@ class StreamDrafter:
     """Draws the events of one session. A guard follows them, so that most are in their place."""
 
     def __init__(
-        self, draw: st.DrawFn, policy: Policy, session: str, *, moves: bool = True
+        self, pick: HypothesisPick, policy: Policy, session: str, *, moves: bool = True
     ) -> None:
         """Draw for a policy.
 
         Args:
             moves: whether the time moves, to before, at and after whatever expires.
         """
-        self._draw, self._policy, self._session = draw, policy, session
+        self._pick, self._policy, self._session = pick, policy, session
         self._scout: Final = Guard(policy, clock=FixedClock(NOON))
         self._ruled: list[str] = []
         self._tools: Final = {tool.called: tool for tool in policy.tool}
@@ -64,10 +62,8 @@ class StreamDrafter:
 
     def events(self, most: int) -> list[Json]:
         """Draw a stream, which mostly begins with `open`."""
-        count = pick(self._draw, (1, most, most, most * 2 // 3))
-        stream = [
-            self._opening_event() if pick(self._draw, (True,) * 7 + (False,)) else self._event()
-        ]
+        count = self._pick((1, most, most, most * 2 // 3))
+        stream = [self._opening_event() if self._pick((True,) * 7 + (False,)) else self._event()]
         for _ in range(count):
             self._follow(stream[-1])
             stream.append(self._event())
@@ -84,12 +80,15 @@ class StreamDrafter:
         if event["event"] == "result" and is_taken_in:
             self._waiting = [name for name in self._waiting if name != event["id"]]
         if isinstance(answer, Ruling):
-            self._ruled.append(str(answer.plan_digest))
+            if answer.plan_digest is not None:
+                self._ruled.append(answer.plan_digest)
             if answer:
-                self._waiting += [name for name in self._proposed if name not in self._waiting]
+                unknown = {one.id for one in answer.unknown or ()}
+                made = [name for name in self._proposed if name not in unknown]
+                self._waiting += [name for name in made if name not in self._waiting]
 
     def _event(self) -> Json:
-        kind = pick(self._draw, (*self._fitting_kinds(), *_KINDS))
+        kind = self._pick((*self._fitting_kinds(), *_KINDS))
         made = {
             "calls": self._calls,
             "result": self._result,
@@ -119,9 +118,9 @@ class StreamDrafter:
         given = {name: value for name, value in members.items() if value is not ABSENT}
         event = {"event": kind, "session": self._session, **given}
         moves = {"open": (True,), "answer": (True, False, False, False)}.get(kind, (True, False))
-        if self._moves and pick(self._draw, moves):
-            self._now = pick(self._draw, self._moments())
-            back = _TICK if kind in ("said", "result") and chance(self._draw) else timedelta(0)
+        if self._moves and self._pick(moves):
+            self._now = self._pick(self._moments())
+            back = _TICK if kind in ("said", "result") and chance(self._pick) else timedelta(0)
             event["as_of"] = format_time(self._now - back)
         return event
 
@@ -132,36 +131,34 @@ class StreamDrafter:
         return [self._now, *later, self._now + timedelta(seconds=7)]
 
     def _opening_event(self) -> Json:
-        draw = self._draw
-        scope = pick(draw, ([*self._tools], ABSENT, [*self._tools][:1], [*self._tools][1:]))
-        system = pick(draw, (ABSENT, ABSENT, f"Never touch {self._word()}"))
+        pick = self._pick
+        scope = pick(([*self._tools], ABSENT, [*self._tools][:1], [*self._tools][1:]))
+        system = pick((ABSENT, ABSENT, f"Never touch {self._word()}"))
         return self._wire("open", request=self._text(), scope=scope, system=system)
 
     def _word(self) -> Any:
-        return pick(self._draw, _WORDS)
+        return self._pick(_WORDS)
 
     def _text(self) -> str:
-        return pick(self._draw, ("Do {} and {}", "See {}, {}", "Look")).format(
-            self._word(), self._word()
-        )
+        return self._pick(("Do {} and {}", "See {}, {}", "Look")).format(self._word(), self._word())
 
     def _outputs(self) -> Json:
         wanted = self._policy.spec.required_outputs
-        return dict.fromkeys(wanted, "done") if chance(self._draw) else {}
+        return dict.fromkeys(wanted, "done") if chance(self._pick) else {}
 
     def _calls(self) -> Json:
-        count = pick(self._draw, (1, 2, 1, 3))
-        first = self._draw(st.integers(0, len(_IDS) - 1))
+        count = self._pick((1, 2, 1, 3))
+        first = self._pick(range(len(_IDS)))
         ids = [_IDS[(first + at) % len(_IDS)] for at in range(count)]
         calls = [self._call(name) for name in ids]
         self._proposed = ids
         return self._wire("calls", calls=calls)
 
     def _call(self, name: str) -> Json:
-        draw = self._draw
-        called = self._asked[name] = pick(draw, self._named)
+        pick = self._pick
+        called = self._asked[name] = pick(self._named)
         tool = self._tools.get(called)
-        tokens = pick(draw, (ABSENT, ABSENT, 1, 400))
+        tokens = pick((ABSENT, ABSENT, 1, 400))
         call = {"id": name, "tool": called, "args": {} if tool is None else self._args(tool)}
         return call if tokens is ABSENT else {**call, "estimated_tokens": tokens}
 
@@ -171,7 +168,7 @@ class StreamDrafter:
         args: Json = {}
         if schema is not None:
             try:
-                args = object_for(self._draw, schema)
+                args = object_for(self._pick, schema)
             except NoValue:
                 args = {}
         judged = [*_names_of(tool.arg_roles), *needs_of(tool).bound]
@@ -182,13 +179,13 @@ class StreamDrafter:
         return args
 
     def _result(self) -> Json:
-        draw = self._draw
-        name = pick(draw, [*self._waiting * 4, *_IDS])
+        pick = self._pick
+        name = pick([*self._waiting * 4, *_IDS])
         tool = self._tools.get(self._asked.get(name, ""))
-        output = pick(draw, (self._content(tool), self._text(), {"from": self._word()}, ABSENT))
-        measures = {"tokens": pick(draw, (ABSENT, 3, 900))}
-        error = pick(draw, (ABSENT, ABSENT, f"see {self._word()}"))
-        status = pick(draw, _ENDS)
+        output = pick((self._content(tool), self._text(), {"from": self._word()}, ABSENT))
+        measures = {"tokens": pick((ABSENT, 3, 900))}
+        error = pick((ABSENT, ABSENT, f"see {self._word()}"))
+        status = pick(_ENDS)
         event = self._wire("result", id=name, status=status, output=output, error=error, **measures)
         if tool is not None and tool.expires_after_s is not None:
             self._expiries.append(self._now + timedelta(seconds=tool.expires_after_s))
@@ -223,17 +220,17 @@ class StreamDrafter:
         return [path for path in dict.fromkeys(found) if path and "*" not in path]
 
     def _answer(self) -> Json:
-        draw = self._draw
-        left = pick(draw, _APPROVED_FOR)
+        pick = self._pick
+        left = pick(_APPROVED_FOR)
         until = ABSENT if left is ABSENT or not self._moves else self._now + left
         if until is not ABSENT:
             self._expiries.append(until)
             until = format_time(until)
         return self._wire(
             "answer",
-            plan_digest=pick(draw, self._digests()),
-            yes=pick(draw, (True, True, True, False)),
-            approver=pick(draw, ("ada", "grace")),
+            plan_digest=pick(self._digests()),
+            yes=pick((True, True, True, False)),
+            approver=pick(("ada", "grace")),
             expires_at=until,
         )
 

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from hypothesis import strategies as st
-
 from critic import CompiledContext, DecisionSpec, Plan, Proposal, RunContext, digest
-from harness.testing._draw.bounds import Bounds, args_digest, bounds_of
+from harness.testing._draw.bounds import Bounds, bounds_of
+from harness.testing._draw.digests import spent_call
 from harness.testing._draw.drawn_plans import approved_context
 from harness.testing._draw.near_miss import NearMissPlan
-from harness.testing._draw.primitives import Json, chance, pick
+from harness.testing._draw.primitives import Json, Pick, chance
 from harness.testing._draw.worlds import (
     BRINGS_A_TOOL,
     a_context,
@@ -27,11 +26,11 @@ class FixedInputs(NamedTuple):
     spec: DecisionSpec | None
     ctx: RunContext | None
 
-    def bounds(self, draw: st.DrawFn, way: str | None = None) -> Bounds:
+    def bounds(self, pick: Pick, way: str | None = None) -> Bounds:
         """Draw the other inputs so that, where possible, the near miss named `way` exists."""
         if self.compiled is not None and self.spec is not None and self.ctx is not None:
             return bounds_of(self.compiled, self.spec, self.ctx)
-        drawn = self._draw_inputs(draw, least=0 if way in BRINGS_A_TOOL else 1)
+        drawn = self._draw_inputs(pick, least=0 if way in BRINGS_A_TOOL else 1)
         if way is not None:
             ensure_applicable(drawn, self._compiled_wire(drawn), way)
         bounds = self._build_bounds(drawn)
@@ -40,14 +39,14 @@ class FixedInputs(NamedTuple):
             bounds = self._build_bounds(drawn)
         return bounds
 
-    def _draw_inputs(self, draw: st.DrawFn, least: int) -> Json:
+    def _draw_inputs(self, pick: Pick, least: int) -> Json:
         """Draw the inputs that are not fixed, in wire form."""
-        drawn: Json = {} if self.compiled is not None else {"compiled": a_manifest(draw, least)}
+        drawn: Json = {} if self.compiled is not None else {"compiled": a_manifest(pick, least)}
         compiled = self._compiled_wire(drawn)
         if self.spec is None:
-            drawn["spec"] = a_spec(draw, compiled)
+            drawn["spec"] = a_spec(pick, compiled)
         if self.ctx is None:
-            drawn["ctx"] = a_context(draw, compiled)
+            drawn["ctx"] = a_context(pick, compiled)
         return drawn
 
     def _compiled_wire(self, drawn: Json) -> Json:
@@ -98,24 +97,18 @@ def near_miss_proposal(bounds: Bounds, miss: NearMissPlan) -> Proposal:
     )
 
 
-def hostile_proposal(draw: st.DrawFn, bounds: Bounds, plan: Json) -> Proposal:
+def hostile_proposal(pick: Pick, bounds: Bounds, plan: Json) -> Proposal:
     """Return the plan with its inputs; what it needs of approvals, in half of the draws."""
-    if not chance(draw):
+    if not chance(pick):
         return proposal_of(bounds, plan)
     built = build(Plan, plan)
     ctx = bounds.ctx.wire()
     calls = [step for step in plan["steps"] if step["kind"] == "tool"]
     if calls:
-        ctx["spent"] = {**ctx.get("spent", {}), "calls": [spent_call(pick(draw, calls))]}
+        ctx["spent"] = {**ctx.get("spent", {}), "calls": [spent_call(pick(calls))]}
     return Proposal(
         ctx=build(RunContext, ctx), compiled=bounds.compiled, spec=bounds.spec, plan=built
     )
-
-
-def spent_call(step: Json) -> Json:
-    """Return the call of a step as one that an earlier plan made."""
-    named = {name: step[name] for name in ("adapter_id", "capability_id")}
-    return {**named, "args_digest": args_digest(step)}
 
 
 def proposal_of(bounds: Bounds, plan: Json, unapproved: int | None = None) -> Proposal:

@@ -1,21 +1,22 @@
 """Plans of a malicious or confused planner: valid envelopes with untrustworthy content.
 
-They use the names of the manifest, so that they reach all checks instead of failing the first one.
+They use the names of a manifest, so that they reach all checks instead of failing the first one.
 Some of them pass: the critic decides.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
-from harness.testing._draw.bounds import Bounds
+from harness.testing._draw.bounds import Bounds, Pair
 from harness.testing._draw.drawn_plans import Drafter
+from harness.testing._draw.edge_alphabet import HOSTILE
+from harness.testing._draw.edge_wild import wild_step
 from harness.testing._draw.near_miss import similar_name
-from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
+from harness.testing._draw.primitives import ABSENT, FieldOptions, Json, chance, fields
 
 _: Final = ABSENT
 
-_NASTY: Final = "<b>\n\u001b[31m'\u202e\u0000"
+_NASTY: Final = f"{HOSTILE}\u0000"
 _DEEP_LEVELS: Final = 60
 _LONG: Final = 60  # steps: well over the default limit of 12
 
@@ -37,68 +38,54 @@ _VALUES: Final[tuple[Any, ...]] = (
 
 def hostile_plan(drafter: Drafter) -> Json:
     """Return an arbitrary plan in the names of the manifest, so that it can get past the checks."""
-    draw, bounds = drafter.draw, drafter.bounds
-    names = _Names(bounds)
+    pick, bounds = drafter.pick, drafter.bounds
     steps: list[Json] = []
-    for _step in range(draw(st.integers(0, 4))):
-        steps.append(_a_step(drafter, names, steps))
-    if steps and chance(draw) and chance(draw):
-        steps = [*steps, *(steps[-1] for _again in range(pick(draw, (1, _LONG))))]
+    for _step in range(pick(range(5))):
+        steps.append(_hostile_step(drafter, steps))
+    if steps and chance(pick) and chance(pick):
+        steps = [*steps, *(steps[-1] for _again in range(pick((1, _LONG))))]
     trace = bounds.ctx.trace_id
     table = {
         "declared_outputs": (bounds.required, [], ["zz"], [*bounds.required, "zz", "zz"]),
         "trace_id": (_, _, trace, similar_name(trace)),
         "plan_id": (_, "p"),
     }
-    return {"steps": steps, **fields(draw, table)}
+    return {"steps": steps, **fields(pick, table)}
 
 
-class _Names:
-    """Names of a manifest that a planner could use, and some that it could invent."""
+def _hostile_step(drafter: Drafter, earlier: Sequence[Json]) -> Json:
+    """Return a step in names of a manifest that a planner could use, or invent."""
+    pick, manifests = drafter.pick, drafter.bounds.compiled.manifests
+    tools = manifests.tool_manifest[:8]
+    claims = _claims(drafter.bounds)
+    if tools and not pick(range(4)):
+        step = drafter.step(pick(tools))
+        if step is not None:
+            return {**step, **fields(pick, claims)}
+    pairs = [(tool.adapter_id, tool.capability_id) for tool in tools]
+    lookalikes = [(adapter, similar_name(name)) for adapter, name in pairs[:2]]
 
-    def __init__(self, bounds: Bounds) -> None:
-        manifests = bounds.compiled.manifests
-        pairs = [(tool.adapter_id, tool.capability_id) for tool in manifests.tool_manifest[:8]]
-        self.tools = manifests.tools
-        lookalikes = [(adapter, similar_name(capability)) for adapter, capability in pairs[:2]]
-        self.pairs = [*pairs, ("zz", "zz"), *lookalikes]
-        refs = [item.id for item in manifests.evidence_manifest[:8]]
-        self.classes = [*bounds.fresh, "zz"][:8]
-        self.refs = [*refs, "zz", *(f"kg:{name}:1" for name in self.classes[:2])]
+    def args_of(pair: Pair) -> FieldOptions:
+        tool = manifests.tools.get(pair)
+        bound = dict.fromkeys((tool and tool.bound_args) or (), (_, *_VALUES))
+        return {"x": (_, *_VALUES), _NASTY: (_, _, _, 1), **bound}
 
-
-def _a_step(drafter: Drafter, names: _Names, earlier: list[Json]) -> Json:
-    draw = drafter.draw
-    kind = pick(draw, ("known", "made up", "reason", "again"))
-    if kind == "again" and earlier:
-        return dict(pick(draw, earlier))
-    step: Json = {"kind": "reason", **fields(draw, {"summary": (_, _NASTY)})}
-    if kind in ("known", "made up"):
-        pair = pick(draw, names.pairs)
-        tool = names.tools.get(pair)
-        step = (drafter.step(tool) if tool is not None and kind == "known" else None) or {
-            "kind": "tool",
-            "adapter_id": pair[0],
-            "capability_id": pair[1],
-            "args": _args(draw, list((tool and tool.bound_args) or ())),
-        }
-    return {**step, **_claims(draw, names)}
+    step = wild_step(pick, [*pairs, ("zz", "zz"), *lookalikes], args_of, claims, earlier)
+    if step["kind"] == "reason":
+        return {**step, **fields(pick, {"summary": (_, _NASTY)})}
+    deep = chance(pick) and chance(pick)
+    return {**step, "args": {**step["args"], "deep": _deep_value()}} if deep else step
 
 
-def _args(draw: st.DrawFn, bound: list[str]) -> Json:
-    table: dict[str, tuple[Any, ...]] = {"x": (_, *_VALUES), _NASTY: (_, _, _, 1)}
-    args = fields(draw, {**table, **dict.fromkeys(bound, (_, *_VALUES))})
-    return {**args, "deep": _deep_value()} if chance(draw) and chance(draw) else args
-
-
-def _claims(draw: st.DrawFn, names: _Names) -> Json:
+def _claims(bounds: Bounds) -> FieldOptions:
     """Return optional fields of a step: its claims about order, evidence and tokens."""
-    refs, classes = names.refs, names.classes
-    table: dict[str, tuple[Any, ...]] = {
+    classes = [*bounds.fresh, "zz"][:8]
+    held = [item.id for item in bounds.compiled.manifests.evidence_manifest[:8]]
+    refs = [*held, "zz", *(f"kg:{name}:1" for name in classes[:2])]
+    return {
         "id": (_, _, "s0", "s1"),
         "depends_on": (_, _, [], ["s0"], ["s1", "s1", "zz"]),
         "evidence_refs": (_, _, refs[:1], refs, refs[-1:], [*refs[:1], *refs[:1]]),
         "requires_evidence": (_, _, [], classes[:1], classes),
         "estimated_tokens": (_, _, 0, 1, 8001, 2**53 - 1),
     }
-    return fields(draw, table)

@@ -17,7 +17,7 @@ from hypothesis.errors import InvalidArgument
 from evals.json_schemas import compile_schema
 from evals.json_value import SAFE_INTEGER
 from harness.errors import HarnessError
-from harness.testing._draw.primitives import Json, chance, pick
+from harness.testing._draw.primitives import HypothesisPick, Json, chance
 
 _TRIES: Final = 3
 _DEEPEST: Final = 12  # levels, for schemas that refer to themselves
@@ -45,7 +45,7 @@ class NoValue(HarnessError):
     """No value was found for the schema, or it has none."""
 
 
-def value_for(draw: st.DrawFn, schema: Any) -> Any:
+def value_for(pick: HypothesisPick, schema: Any) -> Any:
     """Return a value that satisfies the schema; it shrinks towards the simplest one.
 
     Raises:
@@ -53,13 +53,13 @@ def value_for(draw: st.DrawFn, schema: Any) -> Any:
     """
     validator = compile_schema(schema)
     for _ in range(_TRIES):
-        value = _Maker(draw, schema).make(schema, 0)
+        value = _Maker(pick, schema).make(schema, 0)
         if validator.is_valid(value):
             return value
     raise NoValue
 
 
-def object_for(draw: st.DrawFn, schema: Any) -> Json:
+def object_for(pick: HypothesisPick, schema: Any) -> Json:
     """Return an object that satisfies the schema.
 
     Args are objects even if their schema does not demand it.
@@ -70,7 +70,7 @@ def object_for(draw: st.DrawFn, schema: Any) -> Json:
     whole = {} if schema is True else schema
     if not isinstance(whole, dict) or "object" not in _kinds(whole.get("type", "object")):
         raise NoValue
-    value = value_for(draw, {**whole, "type": "object"})
+    value = value_for(pick, {**whole, "type": "object"})
     if not isinstance(value, dict):
         raise NoValue
     return value
@@ -91,8 +91,8 @@ def _matching_strings(pattern: str) -> st.SearchStrategy[str]:
 class _Maker:
     """Proposes values for the parts of one schema document."""
 
-    def __init__(self, draw: st.DrawFn, root: Any) -> None:
-        self._draw = draw
+    def __init__(self, pick: HypothesisPick, root: Any) -> None:
+        self._pick = pick
         self._root = root
 
     def make(self, schema: Any, depth: int) -> Any:
@@ -108,28 +108,28 @@ class _Maker:
         if schema is False or depth > _DEEPEST:
             raise NoValue
         if schema is True:
-            return pick(self._draw, _ANYTHING)
+            return self._pick(_ANYTHING)
         schema = self._flatten_schema(schema, depth)
         if "const" in schema:
             return schema["const"]
         if "enum" in schema:
-            return pick(self._draw, schema["enum"] or (None,))
+            return self._pick(schema["enum"] or (None,))
         makers: dict[str, Callable[[Json, int], Any]] = {
             "object": self._object,
             "array": self._array,
             "string": self._string,
             "integer": self._integer,
             "number": self._number,
-            "boolean": lambda *_: chance(self._draw),
+            "boolean": lambda *_: chance(self._pick),
             "null": lambda *_: None,
         }
         kind = self._kind(schema)
-        return makers[kind](schema, depth) if kind else pick(self._draw, _ANYTHING)
+        return makers[kind](schema, depth) if kind else self._pick(_ANYTHING)
 
     def _kind(self, schema: Json) -> str | None:
         kinds = schema.get("type")
         if isinstance(kinds, list):
-            return str(pick(self._draw, kinds)) if kinds else None
+            return str(self._pick(kinds)) if kinds else None
         if kinds is None:
             return next((kind for word, kind in _IMPLIED_TYPES.items() if word in schema), None)
         return str(kinds)
@@ -141,7 +141,7 @@ class _Maker:
         flat = {name: part for name, part in schema.items() if name not in _MERGED}
         parts = list(schema.get("allOf", ()))
         parts += [self._referred_schema(schema["$ref"])] if "$ref" in schema else []
-        parts += [pick(self._draw, schema[name]) for name in ("anyOf", "oneOf") if schema.get(name)]
+        parts += [self._pick(schema[name]) for name in ("anyOf", "oneOf") if schema.get(name)]
         for part in parts:
             if part is False:
                 raise NoValue
@@ -165,7 +165,7 @@ class _Maker:
         properties, required = schema.get("properties", {}), list(schema.get("required", ()))
         others = schema.get("additionalProperties", True)
         optional = [name for name in properties if name not in required]
-        names = required + [name for name in optional if chance(self._draw)]
+        names = required + [name for name in optional if chance(self._pick)]
         spare = [name for name in properties if name not in names]
         while len(names) < schema.get("minProperties", 0):
             names.append(spare.pop(0) if spare else f"x{len(names)}")
@@ -177,20 +177,20 @@ class _Maker:
         first, rest = schema.get("prefixItems", []), schema.get("items", True)
         if rest is False:
             most = max(least, min(most, len(first)))
-        count = self._draw(st.integers(least, most))
+        count = self._pick(range(least, most + 1))
         parts = [first[index] if index < len(first) else rest for index in range(count)]
         return [self.make(part, depth + 1) for part in parts]
 
     def _string(self, schema: Json, _depth: int) -> str:
         if "pattern" in schema:
             try:
-                return self._draw(_matching_strings(schema["pattern"]))
+                return self._pick.draw(_matching_strings(schema["pattern"]))
             except (InvalidArgument, re.error):
                 raise NoValue from None
         least = schema.get("minLength", 1 if schema.get("maxLength", 1) else 0)
         most = max(least, min(schema.get("maxLength", least + 4), least + 4))
         letters = st.characters(codec="ascii", categories=["Ll", "Nd"])
-        return self._draw(st.text(letters, min_size=least, max_size=most))
+        return self._pick.draw(st.text(letters, min_size=least, max_size=most))
 
     def _integer(self, schema: Json, _depth: int) -> int:
         low, high = _bounds(schema)
@@ -201,7 +201,7 @@ class _Maker:
         if first > last:
             raise NoValue
         nearest = max(first, min(last, 0))
-        drawn = self._draw(st.integers(nearest, int(min(last, nearest + _SPAN))))
+        drawn = self._pick(range(nearest, int(min(last, nearest + _SPAN)) + 1))
         return int(drawn * step)
 
     def _number(self, schema: Json, depth: int) -> int | float:

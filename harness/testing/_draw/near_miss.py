@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from critic import ToolCapability
 from harness.testing._draw.drawn_plans import Drafter
-from harness.testing._draw.primitives import Json, pick
+from harness.testing._draw.primitives import Json
 
 
 class NearMissPlan(NamedTuple):
@@ -34,7 +34,7 @@ def any_plan(drafter: Drafter) -> tuple[Json, int] | None:
     plan = drafter.plan(drafter.steps())
     if not plan["steps"]:
         return None
-    return plan, pick(drafter.draw, range(len(plan["steps"])))
+    return plan, drafter.pick(range(len(plan["steps"])))
 
 
 def opened_plan(
@@ -49,7 +49,7 @@ def opening_steps(
     drafter: Drafter, tools: Sequence[ToolCapability]
 ) -> tuple[list[Json], ToolCapability] | None:
     """Return the bare steps of such a plan, and the tool of the first step; or None."""
-    first = pick(drafter.draw, range(len(tools))) if tools else 0
+    first = drafter.pick(range(len(tools))) if tools else 0
     for tool in [*tools[first:], *tools[:first]]:
         step = drafter.step(tool)
         steps = drafter.steps([step]) if step is not None else []
@@ -70,7 +70,7 @@ def with_one_of(
     if not changes:
         drafter.retry_may_help |= len(tools) > 1 or drafter.may_vary(tools[0], plan["steps"][0])
         return None
-    return plan_with_step(plan, 0, **pick(drafter.draw, changes))
+    return plan_with_step(plan, 0, **drafter.pick(changes))
 
 
 def usable_tools(drafter: Drafter) -> list[ToolCapability]:

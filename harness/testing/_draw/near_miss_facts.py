@@ -25,7 +25,7 @@ from harness.testing._draw.near_miss import (
     with_pin,
 )
 from harness.testing._draw.near_miss_scope import STRANGE
-from harness.testing._draw.primitives import Json, pick
+from harness.testing._draw.primitives import Json
 
 _MANY: Final = 64  # a larger limit on steps is not exceeded, to keep plans readable
 
@@ -61,7 +61,7 @@ def unmet_claim(drafter: Drafter) -> NearMissPlan | None:
     pinned = {evidence[ref].classification for ref in step.get("evidence_refs", ())}
     classes = [*drafter.bounds.fresh, "zz"]
     unmet = [name for name in classes if name not in pinned] or [similar_name(classes[0])]
-    return plan_with_step(plan, index, requires_evidence=[*claimed, pick(drafter.draw, unmet)])
+    return plan_with_step(plan, index, requires_evidence=[*claimed, drafter.pick(unmet)])
 
 
 def forged_ref(drafter: Drafter) -> NearMissPlan | None:
@@ -74,7 +74,7 @@ def forged_ref(drafter: Drafter) -> NearMissPlan | None:
     evidence = drafter.bounds.compiled.manifests.evidence
     # Some are nearly a real ref, and some contain the name of a class that is required.
     refs = [*(ref[:120] + "0" for ref in list(evidence)[:2]), *named, "zz", "zz0"]
-    forged = pick(drafter.draw, [ref for ref in refs if ref not in evidence])
+    forged = drafter.pick([ref for ref in refs if ref not in evidence])
     return with_pin(plan, index, forged)
 
 
@@ -82,7 +82,7 @@ def expired_ref(drafter: Drafter) -> NearMissPlan | None:
     """Pin evidence that has expired."""
     stale = drafter.bounds.stale
     drawn = any_plan(drafter) if stale else None
-    return with_pin(*drawn, pick(drafter.draw, stale).id) if drawn else None
+    return with_pin(*drawn, drafter.pick(stale).id) if drawn else None
 
 
 def unbacked_argument(drafter: Drafter) -> NearMissPlan | None:
@@ -120,7 +120,7 @@ def unpinned_spec_class(drafter: Drafter) -> NearMissPlan | None:
     wanted = list(dict.fromkeys(bounds.spec.required_evidence or ()))
     if not wanted or bounds.steps_left < 1:
         return None
-    left_out = pick(drafter.draw, wanted)
+    left_out = drafter.pick(wanted)
     refs = [bounds.fresh[name][0].id for name in wanted if name != left_out]
     steps, evidence = drafter.steps(pins=refs), bounds.compiled.manifests.evidence
     pinned = {
@@ -141,7 +141,7 @@ def unknown_dependency(drafter: Drafter) -> NearMissPlan | None:
     plan, index = drawn
     later = [step["id"] for step in plan["steps"][index:] if "id" in step]
     needed = [*plan["steps"][index].get("depends_on", ())]
-    return plan_with_step(plan, index, depends_on=[*needed, pick(drafter.draw, ["zz", *later])])
+    return plan_with_step(plan, index, depends_on=[*needed, drafter.pick(["zz", *later])])
 
 
 def repeated_id(drafter: Drafter) -> NearMissPlan | None:
@@ -186,4 +186,4 @@ def too_many_tokens(drafter: Drafter) -> NearMissPlan | None:
     plan, index = drawn
     others = plan["steps"][:index] + plan["steps"][index + 1 :]
     needed = drafter.bounds.tokens_left + 1 - drafter.tokens(others)
-    return plan_with_step(plan, index, estimated_tokens=pick(drafter.draw, (needed, 2**53 - 1)))
+    return plan_with_step(plan, index, estimated_tokens=drafter.pick((needed, 2**53 - 1)))

@@ -20,7 +20,7 @@ from harness.testing._draw.near_miss import (
     usable_tools,
     with_one_of,
 )
-from harness.testing._draw.primitives import Json, pick
+from harness.testing._draw.primitives import Json
 
 STRANGE: Final[tuple[Any, ...]] = ("zz", 999999937, -1, None, [], {}, True, "", 0.5)
 """Values that few schemas accept and little evidence holds."""
@@ -34,7 +34,7 @@ def undeclared_output(drafter: Drafter) -> NearMissPlan | None:
     if not required:
         return None
     plan = drafter.plan(drafter.steps())
-    left_out = pick(drafter.draw, required)
+    left_out = drafter.pick(required)
     declared = [name for name in plan["declared_outputs"] if name != left_out]
     return NearMissPlan({**plan, "declared_outputs": declared}, repaired=plan)
 
@@ -52,7 +52,7 @@ def unproducible_output(drafter: Drafter) -> NearMissPlan | None:
         if not others or len(chosen) < len(needed):
             continue
         chosen = list({id(tool): tool for tool in chosen}.values())
-        steps = [drafter.step(tool) for tool in chosen or [pick(drafter.draw, others)]]
+        steps = [drafter.step(tool) for tool in chosen or [drafter.pick(others)]]
         made = [step for step in steps if step is not None]
         fits = len(made) <= bounds.steps_left and drafter.tokens(made) <= bounds.tokens_left
         if len(made) == len(steps) and fits:
@@ -72,7 +72,7 @@ def toolless_output(drafter: Drafter) -> NearMissPlan | None:
     ]
     if not alone or bounds.steps_left < 1:
         return None
-    return NearMissPlan(drafter.plan(drafter.steps(without=pick(drafter.draw, alone))))
+    return NearMissPlan(drafter.plan(drafter.steps(without=drafter.pick(alone))))
 
 
 def foreign_trace(drafter: Drafter) -> NearMissPlan | None:
@@ -103,7 +103,7 @@ def unsurfaced_tool(drafter: Drafter) -> NearMissPlan | None:
         *_shift_dot(*names),
     ]
     tools = drafter.bounds.compiled.manifests.tools
-    pair = pick(drafter.draw, [name for name in near if name not in tools] or [("zz", "zz")])
+    pair = drafter.pick([name for name in near if name not in tools] or [("zz", "zz")])
     rest = {name: value for name, value in step.items() if name not in ("summary", "kind")}
     steps = list(plan["steps"])
     steps[index] = {**rest, "kind": "tool", "adapter_id": pair[0], "capability_id": pair[1]}

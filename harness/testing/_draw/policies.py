@@ -12,8 +12,8 @@ from evals.needs import Needs, needs_of
 from evals.pointers import segments
 from harness.policy import Policy
 from harness.testing._draw.bounds import required_classes
+from harness.testing._draw.edge_alphabet import AS_OF
 from harness.testing._draw.primitives import Json
-from harness.testing._draw.worlds import NOW
 from harness.wire import build
 
 _VALUES: Final = {"string": "v", "integer": 1, "number": 1, "boolean": True, "array": []}
@@ -22,7 +22,7 @@ _VALUES: Final = {"string": "v", "integer": 1, "number": 1, "boolean": True, "ar
 def context_of(policy: Policy) -> RunContext:
     """Return a context with the safety mode and the budget of the guard."""
     budget = policy.guard.budget
-    ctx = {"trace_id": "t", "safety_mode": policy.guard.safety_mode, "as_of": NOW}
+    ctx = {"trace_id": "t", "safety_mode": policy.guard.safety_mode, "as_of": AS_OF}
     return build(RunContext, {**ctx, **({"run_budget": budget.wire()} if budget else {})})
 
 

@@ -7,22 +7,17 @@ classes that several tools share, evidence that expires before and after the tim
 from datetime import timedelta
 from typing import Any, Final
 
-from hypothesis import strategies as st
-
 from evals.kinds import MODES
 from evals.timestamps import format_time, parse_time
-from harness.testing._draw.primitives import ABSENT, Json, chance, fields, pick
+from harness.testing._draw.edge_alphabet import AS_OF, LAPSED, LATER
+from harness.testing._draw.primitives import ABSENT, Json, Pick, chance, fields
 
 _: Final = ABSENT
 
-NOW: Final = "2026-01-01T00:00:00Z"
-LATER: Final = "2026-01-02T00:00:00Z"
-_EARLIER: Final = "2025-12-31T00:00:00Z"
-
-PAIRS: Final = (("a", "b"), ("a", "b.c"), ("a.b", "c"), ("b", "a"))
-REFS: Final = ("e", "f", "g")
-CLASSES: Final = ("k", "m")
-OUTPUTS: Final = ("o", "p")
+_PAIRS: Final = (("a", "b"), ("a", "b.c"), ("a.b", "c"), ("b", "a"))
+_REFS: Final = ("e", "f", "g")
+_CLASSES: Final = ("k", "m")
+_OUTPUTS: Final = ("o", "p")
 
 _SCHEMAS: Final = (
     {"type": "object"},
@@ -33,15 +28,14 @@ _SCHEMAS: Final = (
 _CONTENTS: Final = ("v", {"id": "v", "n": 1}, [1, "v", None], "order v of 2 items", 1)
 
 _SOURCES: Final = (
-    {"author": "user", "standing": "named"},
-    {"author": "public", "standing": "ambient"},
+    *({"author": "user", "standing": "named"}, {"author": "public", "standing": "ambient"}),
     {"author": "system", "standing": "named"},
 )
 _ABOUT_X: Final = {"class": "k", "about": {"x": "/id"}}
 _WITH_AN_ID: Final = {"class": "k", "content_schema": {"required": ["id"]}}
 _POINTED: Final = {"from": ["k"], "at": ["/id", "/0"]}
 _BOTH: Final = {"x": _POINTED, "y": {"from": ["k", "m"], "at": ["/*"], "optional": True}}
-TOOL: Final = {
+_TOOL: Final = {
     "approval_mode": MODES,
     "requires_evidence": (_, _, ["k"], ["k", "m"], [_ABOUT_X], [_WITH_AN_ID, "m"]),
     "bound_args": (_, _, {"x": ["k"]}, {"x": ["m", "k"], "y": ["k"]}, {"x": _POINTED}, _BOTH),
@@ -50,54 +44,54 @@ TOOL: Final = {
     "min_tokens": (_, _, 1, 1000),
     "arg_roles": (_, _, _, {"x": "recipient"}, {"x": "content", "y": "object"}),
 }
-ITEM: Final = {
-    "classification": CLASSES,
+_ITEM: Final = {
+    "classification": _CLASSES,
     "content": (_, *_CONTENTS),
-    "expires_at": (_, _, LATER, _EARLIER),
+    "expires_at": (_, _, LATER[-1], LAPSED[-1]),
     "source": (_, _, _, *_SOURCES),
 }
-CTX: Final = {
+_CTX: Final = {
     "safety_mode": MODES,
     "run_id": (_, _, "r"),
 }
-BUDGET: Final = {
+_BUDGET: Final = {
     "max_steps": (_, 12, 1, 2, 4),
     "bucket_tokens": (_, 8000, 2000),
     "wall_ms": (_, _, 100),
     "cost_micros": (_, _, 100),
 }
-SPENT: Final = {"steps": (_, 0, 1), "tokens": (_, 0, 500)}
+_SPENT: Final = {"steps": (_, 0, 1), "tokens": (_, 0, 500)}
 
 
-def a_manifest(draw: st.DrawFn, least: int = 1) -> Json:
+def a_manifest(pick: Pick, least: int = 1) -> Json:
     """Return a manifest of `least` to four tools and up to three evidence items."""
-    pairs = PAIRS[: draw(st.integers(least, len(PAIRS)))]
-    refs = REFS[: draw(st.integers(0, len(REFS)))]
+    pairs = _PAIRS[: pick(range(least, len(_PAIRS) + 1))]
+    refs = _REFS[: pick(range(len(_REFS) + 1))]
     tools = [
         _group_bindings(
-            draw, {"adapter_id": pair[0], "capability_id": pair[1], **fields(draw, TOOL)}
+            pick, {"adapter_id": pair[0], "capability_id": pair[1], **fields(pick, _TOOL)}
         )
         for pair in pairs
     ]
-    items = [{"id": ref, **fields(draw, ITEM)} for ref in refs]
+    items = [{"id": ref, **fields(pick, _ITEM)} for ref in refs]
     return {"manifests": {"tool_manifest": tools, "evidence_manifest": items}}
 
 
-def _group_bindings(draw: st.DrawFn, tool: Json) -> Json:
+def _group_bindings(pick: Pick, tool: Json) -> Json:
     """Return the tool; where it binds several arguments, perhaps together."""
     names = list(tool.get("bound_args", ()))
-    together = len(names) > 1 and chance(draw)
+    together = len(names) > 1 and chance(pick)
     return {**tool, "bound_together": [names]} if together else tool
 
 
-def a_context(draw: st.DrawFn, compiled: Json | None = None) -> Json:
+def a_context(pick: Pick, compiled: Json | None = None) -> Json:
     """Return a context that leaves room for a step; evidence may have expired at its time."""
-    budget, spent = fields(draw, BUDGET), fields(draw, SPENT)
+    budget, spent = fields(pick, _BUDGET), fields(pick, _SPENT)
     if spent.get("steps", 0) >= budget.get("max_steps", 12):
         del spent["steps"]
     return {
         "trace_id": "t",
-        **fields(draw, {**CTX, "as_of": moments(compiled)}),
+        **fields(pick, {**_CTX, "as_of": moments(compiled)}),
         **({"run_budget": budget} if budget else {}),
         **({"spent": spent} if spent else {}),
     }
@@ -108,18 +102,18 @@ def moments(compiled: Json | None) -> tuple[Any, ...]:
     items = compiled["manifests"]["evidence_manifest"] if compiled else ()
     expiries = sorted(parse_time(item["expires_at"]) for item in items if "expires_at" in item)
     if not expiries:
-        return _, NOW
+        return _, AS_OF
     second = timedelta(seconds=1)
     return format_time(expiries[0] - second), _, format_time(expiries[-1])
 
 
-def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
+def a_spec(pick: Pick, compiled: Json | None = None) -> Json:
     """Return a spec that uses the names of the manifest, if one is given."""
     manifests = (compiled or {}).get("manifests", {})
     tools = manifests.get("tool_manifest", ())
     items = manifests.get("evidence_manifest", ())
     made = list(dict.fromkeys(name for tool in tools for name in tool.get("produces", ())))
-    outputs = made[:3] or list(OUTPUTS)
+    outputs = made[:3] or list(_OUTPUTS)
     classes = list(dict.fromkeys(item["classification"] for item in items))[:3]
     table = {
         "required_evidence": (_, _, _, classes[:1], classes) if classes else (_,),
@@ -129,8 +123,8 @@ def a_spec(draw: st.DrawFn, compiled: Json | None = None) -> Json:
         "confined_evidence": (_, _, classes[:1]),
         "provenance": (_, _, _, "closed", "open"),
     }
-    required = pick(draw, ([], outputs[:1], outputs))
-    return {"id": "d", "required_outputs": required, **fields(draw, table)}
+    required = pick(([], outputs[:1], outputs))
+    return {"id": "d", "required_outputs": required, **fields(pick, table)}
 
 
 # What a near miss needs to be possible. A world holds the inputs that may be changed for it.
@@ -230,7 +224,7 @@ _NEEDS: Final[dict[str, Json]] = {
         "item": {"classification": "k"},
         "mode": "high",
     },
-    "expired_ref": {"item": {"classification": "k", "expires_at": _EARLIER}, "stale": True},
+    "expired_ref": {"item": {"classification": "k", "expires_at": LAPSED[-1]}, "stale": True},
     "unbacked_argument": {
         "tool": {"bound_args": {"x": ["k"]}},
         "item": {"classification": "k", "content": "v"},

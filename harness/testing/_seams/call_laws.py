@@ -98,10 +98,11 @@ def a_shadow_runs_and_hides_nothing(stage: Stage) -> None:
 
 
 def an_unknown_tool_runs_nothing(stage: Stage) -> None:
-    """A call of a tool that the policy, or the framework, does not know refuses the batch."""
+    """A call of a tool that the policy, or the framework, does not know is not made."""
     for tool in ("drop_table", "no_such_tool", "drop table"):
         unknown = AskedCall("c2", tool, {"name": "orders"})
-        stage.require_ran(stage.play((LOOKUP, unknown)), why=f"a batch with {tool} ran")
+        played = stage.play((LOOKUP, unknown))
+        stage.require({*played.scene.ran} <= {"lookup 1"}, f"a call of {tool} was made", played)
 
 
 def unreadable_arguments_run_nothing(stage: Stage) -> None:

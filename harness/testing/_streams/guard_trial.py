@@ -137,6 +137,12 @@ def is_error(answer: Json | None) -> bool:
     return answer is not None and "error" in answer
 
 
+def known_calls(event: Json, answer: Json) -> list[Json]:
+    """Return the calls of a batch whose tools the policy has, by the answer to it."""
+    unknown = {one["id"] for one in answer.get("unknown", ())}
+    return [call for call in event["calls"] if call["id"] not in unknown]
+
+
 def interleave_streams(
     one: Sequence[Json], other: Sequence[Json], order: Iterable[bool]
 ) -> list[Json]:

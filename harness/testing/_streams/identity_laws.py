@@ -48,7 +48,8 @@ def two_streams_are_answered_as_each_alone(trial: StreamTrial) -> None:
 
 def _has_halted(trial: StreamTrial, played: PlayedStream) -> bool:
     halts = trial.policy.guard.on_refusal == "halt"
-    return halts and any(a.get("action") == "refuse" for a in played.answers if a)
+    refused = (a.get("action") == "refuse" and "verdict" in a for a in played.answers if a)
+    return halts and any(refused)
 
 
 def _asks_and_answers(played: PlayedStream) -> bool:
@@ -96,7 +97,7 @@ def _rename_ids(value: Any, names: Mapping[str, str]) -> Any:
     for name in ("session", "id"):
         if isinstance(changed.get(name), str):
             changed[name] = names.get(changed[name], changed[name])
-    for name, key in (("calls", "id"), ("questions", "call")):
+    for name, key in (("calls", "id"), ("unknown", "id"), ("questions", "call")):
         if name in changed:
             changed[name] = [{**one, key: names.get(one[key], one[key])} for one in changed[name]]
     return changed
@@ -118,7 +119,7 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 def _digests(played: PlayedStream) -> list[int]:
     """Return which plans are one: each digest by the place at which it came first."""
     first: dict[str, int] = {}
-    given = [answer["plan_digest"] for answer in played.answers if answer and "action" in answer]
+    given = [one.get("plan_digest") for one in played.answers if one and "action" in one]
     return [first.setdefault(digest, at) for at, digest in enumerate(given)]
 
 

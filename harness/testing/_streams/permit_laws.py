@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from harness.guard import CallPermit
 from harness.single_use import PermitError
 from harness.testing._draw.primitives import Json
-from harness.testing._streams.guard_trial import GuardOnTrial, interleave_streams, is_error
+from harness.testing._streams.guard_trial import (
+    GuardOnTrial,
+    interleave_streams,
+    is_error,
+    known_calls,
+)
 from harness.testing._streams.stream_trial import StreamTrial
 
 _SESSIONS: Final = ("s", "S")
@@ -54,13 +59,14 @@ class _PermitWatch:
             self._end({name for name in self._standing if name[0] == session}, "the close")
         if answer is None or "action" not in answer:
             return
-        if kind == "calls":
-            self._asked[session, answer["plan_digest"]] = event["calls"]
+        if kind == "calls" and "plan_digest" in answer:
+            self._asked[session, answer["plan_digest"]] = known_calls(event, answer)
         if answer["action"] == "allow" and guard.permit is not None:
             for call in self._asked[session, answer["plan_digest"]]:
                 permit = guard.permit(session, call["id"])
                 self._standing[session, call["id"]] = _Held(permit, call)
-        if answer["action"] == "refuse" and self._trial.policy.guard.on_refusal == "halt":
+        halts = self._trial.policy.guard.on_refusal == "halt"
+        if answer["action"] == "refuse" and "plan_digest" in answer and halts:
             self._end({name for name in self._standing if name[0] == session}, "a halt")
 
     def _call_names(self, event: Json) -> set[_Name]:

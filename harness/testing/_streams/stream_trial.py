@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.policy import Policy
 from harness.testing._draw.drawn_streams import StreamDrafter
-from harness.testing._draw.primitives import Json
+from harness.testing._draw.primitives import HypothesisPick, Json
 from harness.testing._laws.law_context import LawBroken
 from harness.testing._streams.guard_trial import OpenGuard, PlayedStream, is_error, play
 
@@ -27,7 +27,7 @@ class StreamTrial:
 
     def stream(self, session: str = "s", most: int = 10) -> list[Json]:
         """Draw the events of a session."""
-        return StreamDrafter(self._draw, self.policy, session).events(most)
+        return StreamDrafter(HypothesisPick(self._draw), self.policy, session).events(most)
 
     def draw(self, strategy: st.SearchStrategy[_T]) -> _T:
         """Draw something else."""

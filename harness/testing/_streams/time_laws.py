@@ -13,7 +13,7 @@ from evals.timestamps import parse_time
 from harness.record import Decision
 from harness.testing._draw.drawn_streams import NOON
 from harness.testing._draw.primitives import Json
-from harness.testing._streams.guard_trial import is_error
+from harness.testing._streams.guard_trial import is_error, known_calls
 from harness.testing._streams.stream_trial import StreamTrial
 from harness.wire import build
 
@@ -72,12 +72,14 @@ class SessionModel:
         self, event: Json, answer: Json, now: datetime, pinned: Sequence[datetime]
     ) -> None:
         asked = None
+        if "calls" in event and "plan_digest" not in answer:  # of unknown tools alone
+            return
         if "calls" in event:
             after = self.question_after
             ends = [*pinned, *([] if after is None else [now + timedelta(seconds=after)])]
             until = min(ends, default=None)
             digest = answer["plan_digest"]
-            asked = _Asked(event["calls"], digest, now, [*self.expiries], until)
+            asked = _Asked(known_calls(event, answer), digest, now, [*self.expiries], until)
         batch = asked or self.question
         if answer["action"] == "allow" and batch is not None:
             self.steps += len(batch.calls)
@@ -124,7 +126,7 @@ def each_ruling_is_that_of_verify_at_its_time(trial: StreamTrial) -> None:
             model = SessionModel(seconds, trial.policy.guard.question_expires_after_s)
             is_open = True
         pinned: list[datetime] = []
-        if answer is not None and "action" in answer:
+        if answer is not None and "plan_digest" in answer:
             trial.require(bool(ruled), "a ruling is not recorded", played)
             pinned = _pinned_until(ruled[0].proposal)
             for why in _faults(trial, model, event, answer, ruled.pop(0)):

@@ -16,13 +16,13 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
+from harness.testing._draw.primitives import random_of
 from tests.assurance.forked import forked
 from tests.assurance.fuzzing.grown import grown
 from tests.assurance.fuzzing.mutate import bent, broken, rotten, spelled
 from tests.assurance.fuzzing.targets import TARGETS, corpus, problem
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
-from tests.support.generate.drawing import chance
 from tests.support.paths import FIXTURES
 
 FINDS: Final = FIXTURES / "fuzz"
@@ -63,7 +63,7 @@ class Told(NamedTuple):
 
 def drawn(seed: int) -> tuple[str, bytes]:
     """Return the entry and the input of that seed."""
-    random = chance(seed)
+    random = random_of(seed)
     name = random.choice(_DRAWN)
     document, donor = random.choice(corpus(name)), random.choice(corpus(name))
     if name == "log":
@@ -160,7 +160,7 @@ class Weighed(NamedTuple):
 
 def _grown(seed: int) -> tuple[str, int, bytes]:
     """Return the entry, the seed and the document."""
-    random = chance(seed)
+    random = random_of(seed)
     name = random.choice(_GROWN)
     return name, seed, grown(random, random.choice(corpus(name)))
 

@@ -13,17 +13,18 @@ from typing import Any, Final, NamedTuple
 from critic import Proposal, Run, consolidate, verify_proposal
 from evals import score_run
 from harness.cases import ConsolidateInput
+from harness.testing._draw.edge_proposals import make_proposal
+from harness.testing._draw.edge_runs import make_run
+from harness.testing._draw.primitives import Pick, seeded_pick
 from harness.wire import InvalidInput, build
 from tests.assurance.features import FEATURES, features
 from tests.assurance.row import Row
 from tests.assurance.shrink import smallest
-from tests.support.generate.drawing import Pick, seeded
-from tests.support.generate.proposals import make_proposal
-from tests.support.generate.runs import make_run, make_verdicts
 from tests.support.model.facts import Json
 from tests.support.model.report import INVALID, consolidate_model
 from tests.support.model.score import score_model
 from tests.support.model.verify import is_approvable, verify_model
+from tests.support.verdict_draws import make_verdicts
 
 LEAD: Final[tuple[str, ...]] = ("ok", "kind", "offending_step")
 FIELDS: Final[tuple[str, ...]] = ("check", "kind", "offending_step", "path", "approvable")
@@ -161,7 +162,7 @@ def judge_chunk(job: tuple[str, int, int]) -> Told:
     name, start, count = job
     side, met = SIDES[name], Counter[str]()
     began = time.perf_counter()
-    cases = [side.make(seeded(seed)) for seed in range(start, start + count)]
+    cases = [side.make(seeded_pick(seed)) for seed in range(start, start + count)]
     made = time.perf_counter()
     said = [side.engine(side.read(case)) for case in cases]
     judged = time.perf_counter()
@@ -256,7 +257,7 @@ def shares(name: str, met: Counter[str], count: int) -> tuple[str, bool]:
 
 def _show(name: str, seed: int) -> None:
     side = SIDES[name]
-    case = smallest(side.make(seeded(seed)), partial(differs, name))
+    case = smallest(side.make(seeded_pick(seed)), partial(differs, name))
     sys.stdout.write(f"DIFFER {name} seed {seed}: {json.dumps(case)}\n")
     envelope = side.read(case)
     sys.stdout.write(f"  engine {json.dumps(side.engine(envelope))}\n")

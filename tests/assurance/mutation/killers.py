@@ -54,9 +54,9 @@ def verify_model(count: int) -> str:
         import_module("tests.critic.test_differential"),
         import_module("tests.support.model.verify"),
     )
-    strategies = import_module("tests.support.generate.strategies")
+    strategies = import_module("harness.testing.strategies")
     for seed in range(count):
-        proposal = strategies.seeded_proposal(seed)
+        proposal = strategies.seeded_edge_proposal(seed)
         if ours.engine(proposal) != theirs.verify_model(proposal.wire()):
             return f"proposal of seed {seed}"
     for seed in range(count):
@@ -67,7 +67,7 @@ def verify_model(count: int) -> str:
 
 
 def _binding(ours: Any, seed: int) -> Any:
-    random = import_module("tests.support.generate.drawing").chance(seed)
+    random = import_module("harness.testing._draw.primitives").random_of(seed)
     text = "".join(random.choices(ours.TEXT_ALPHABET, k=random.randint(1, 9)))
     start, end = sorted(random.choices(range(len(text) + 1), k=2))
     return ours.binding(text, text[start:end])
@@ -79,9 +79,9 @@ def score_model(count: int) -> str:
         import_module("tests.evals.test_differential"),
         import_module("tests.support.model.score"),
     )
-    strategies = import_module("tests.support.generate.strategies")
+    strategies = import_module("harness.testing.strategies")
     for seed in range(count):
-        run = strategies.seeded_run(seed)
+        run = strategies.seeded_edge_run(seed)
         if theirs.score_model(run.wire()) != ours.engine(run):
             return f"run of seed {seed}"
     return ""
@@ -92,7 +92,7 @@ def laws(examples: int) -> str:
     from hypothesis import Phase, settings  # noqa: PLC0415 - heavy, and not every child needs it
 
     kit, ours = import_module("harness.testing.laws"), import_module("tests.critic.test_laws")
-    drawn = import_module("tests.support.generate.strategies").proposals()
+    drawn = import_module("harness.testing.strategies").edge_proposals()
     same = settings(
         ours.LAW,
         max_examples=examples,

@@ -64,15 +64,8 @@ STREAM_BUGS: Final[tuple[Bug, ...]] = (
         "answer-at-its-expiry",
         _COURSE,
         "an answer counts at the very moment at which it expires",
-        "event.expires_at <= latest",
-        "event.expires_at < latest",
-    ),
-    slip(
-        "answer-of-another-moment",
-        _COURSE,
-        "whether an answer has expired is judged by its own time only",
-        "latest = as_of if asked_as_of is None else max(as_of, asked_as_of)",
-        "latest = as_of",
+        "event.expires_at <= as_of",
+        "event.expires_at < as_of",
     ),
     slip(
         "named-time-forgotten",

@@ -13,12 +13,12 @@ from typing import Final, NamedTuple
 from critic import Proposal, verify_proposal
 from critic.prepared import prepare_plan
 from critic.verify import found_in
+from harness.testing.strategies import seeded_edge_proposal
 from tests.assurance.proof.concrete import finite
 from tests.assurance.proof.encoding import PER_STEP, WHOLE, accepted, approvable, facts
 from tests.assurance.proof.evaluate import Compiled, compiled
 from tests.assurance.proof.solver import a
 from tests.assurance.proof.worlds import INT, World, world
-from tests.support.generate.strategies import seeded_proposal
 
 Found = set[tuple[str, str, int | None]]
 """Check, refusal kind, and the offending step: None is the plan as a whole."""
@@ -103,7 +103,7 @@ def validate(seeds: Iterable[int], said: Formulas | None = None) -> Validated:
     said = said or proven()
     tried, differing, met = 0, [], Counter[str]()
     for seed in seeds:
-        proposal = seeded_proposal(seed)
+        proposal = seeded_edge_proposal(seed)
         expected = engine(proposal)
         tried += 1
         met.update({f"{check} {kind}" for check, kind, _ in expected.found} or {"accepted"})

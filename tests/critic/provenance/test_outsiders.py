@@ -15,17 +15,16 @@ import pytest
 from hypothesis import given, settings
 
 from critic import Proposal, verify_proposal
+from harness.testing._draw.primitives import composite, seeded_pick
 from harness.wire import build
 from tests.critic.provenance.item_faults import BEYOND, NOTICED, Fault, planted
 from tests.support.agreement import ONE_FAILURE
 from tests.support.effort import examples
-from tests.support.generate.drawing import seeded
-from tests.support.generate.outsiders import outside_case
-from tests.support.generate.strategies import cases_of
 from tests.support.model.facts import Json
 from tests.support.model.provenance import judged_items
 from tests.support.model.values import TARGETS
 from tests.support.model.verify import verify_model
+from tests.support.outside_draws import outside_case
 from tests.support.outsiders import REWRITES, session_of, widened
 
 CLASSES = (
@@ -47,7 +46,7 @@ def engine(proposal: Json) -> Json:
 
 
 def drawn(seeds: range) -> Iterator[Json]:
-    return (outside_case(seeded(seed)) for seed in seeds)
+    return (outside_case(seeded_pick(seed)) for seed in seeds)
 
 
 def test_there_are_ten_ways_to_rewrite_what_outsiders_wrote() -> None:
@@ -67,7 +66,7 @@ def test_by_the_engine_nothing_that_outsiders_write_widens() -> None:
 
 
 @settings(ONE_FAILURE, max_examples=examples(15))
-@given(cases_of(outside_case))
+@given(composite(outside_case)())
 def test_by_the_engine_no_drawn_session_widens(case: Json) -> None:
     assert not widened(case, engine)
 

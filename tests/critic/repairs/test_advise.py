@@ -13,7 +13,7 @@ from critic.repairs.repair_kinds import Advice, Shorten
 from evals.binding import ContentIndex
 from evals.canonical_json import canonical_bytes
 from harness.testing._draw.near_misses import NEAR_MISSES
-from harness.testing.strategies import NearMiss, labelled_near_misses
+from harness.testing.strategies import NearMiss, edge_proposals, labelled_near_misses
 from harness.testing.strategies import proposals as drafted_proposals
 from harness.wire import parse
 from tests.critic.repairs.advising import (
@@ -29,7 +29,6 @@ from tests.critic.repairs.advising import (
 )
 from tests.support.effort import examples
 from tests.support.examples import good_proposal, proposal_of
-from tests.support.generate.strategies import proposals
 from tests.support.judging import LAW, judge_proposal, with_changes, with_manifest
 from tests.support.patience import PATIENT
 
@@ -51,7 +50,7 @@ def require_law(proposal: Proposal) -> None:
 
 
 @LAW
-@given(proposals() | drafted_proposals())
+@given(edge_proposals() | drafted_proposals())
 def test_what_the_planner_can_repair_verifies_once_repaired(proposal: Proposal) -> None:
     if not judge_proposal(proposal):
         require_law(proposal)
@@ -85,7 +84,7 @@ def test_outputs_share_the_call_that_one_of_them_needs_where_steps_are_few() -> 
 
 
 @LAW
-@given(proposals() | drafted_proposals())
+@given(edge_proposals() | drafted_proposals())
 def test_there_is_advice_exactly_where_verify_refuses(proposal: Proposal) -> None:
     advice = advise(proposal.ctx, proposal.compiled, proposal.spec, proposal.plan)
     assert (advice is None) == judge_proposal(proposal).ok

@@ -98,7 +98,7 @@ def test_what_is_allowed_passed_verify_as_recorded(
 ) -> None:
     log = Kept()
     answers = answered(policy, [open_(request=request), *stream], log=log)
-    rulings = [one for one in answers.values() if "action" in one]
+    rulings = [one for one in answers.values() if "plan_digest" in one]
     recorded = [one for one in log.decisions if one.run is None]
     for ruling, decision in zip(rulings, recorded, strict=True):
         verdict = verify_proposal(decision.proposal)
@@ -139,6 +139,8 @@ def test_a_shadow_says_what_the_guard_does_until_it_first_does_not_allow(
     enforced, shadowed = answered(desk(), whole), answered(desk(shadow=True), whole)
     for at in sorted({*enforced, *shadowed}):
         one, other = enforced.get(at), shadowed.get(at)
+        if one is not None and "unknown" in one:  # not made there; in a shadow they run as any
+            return
         if one is None or other is None or "verdict" not in one or "verdict" not in other:
             assert (one is None) == (other is None)
             continue

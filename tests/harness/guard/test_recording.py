@@ -45,7 +45,7 @@ def test_each_verdict_is_that_of_the_proposal_on_record(case: Any) -> None:
     answers = answers_to(guard_of(case["policy"], log=log), case["events"])
     for decision in log.decisions:
         assert decision.report.verify == verify_proposal(decision.proposal)
-    rulings = [one for one in answers.values() if "action" in one]
+    rulings = [one for one in answers.values() if "plan_digest" in one]
     recorded = [one for one in log.decisions if one.run is None]
     assert len(rulings) == len(recorded)
     for ruling, decision in zip(rulings, recorded, strict=True):

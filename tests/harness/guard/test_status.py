@@ -73,3 +73,14 @@ def test_a_halt_and_a_shadow_are_told() -> None:
         status = guard.status("s")
         assert status is not None
         assert (status.has_halted, guard.is_shadow) == expected
+
+
+def test_a_question_has_all_arguments_that_a_yes_is_to() -> None:
+    guard, question = asking()
+    (asked,) = question.questions
+    assert asked.wire()["args"] == {"iban": "iban-4711-22", "reason": ["x"]}
+    asked.args["iban"] = "iban-9"
+    status = guard.status("s")
+    assert status is not None
+    assert status.question is not None
+    assert status.question.questions[0].args["iban"] == "iban-4711-22"

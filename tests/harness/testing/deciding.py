@@ -459,6 +459,14 @@ def of_hooks() -> Iterator[Equality]:
     )
     yield Equality("the tool of a hook", "Bash", lambda near: knows(tool=near))
     yield Equality("the arguments of a hook", asked.args, lambda near: knows(args=near), "json")
+    of_agent = KnownCall(id="toolu_Ab1", key=call_key(asked), agent="agent-7")
+    of_sub_agent = HookMemory(dialect="d", session="s", calls=(of_agent,))
+    end = asked._replace(name="SubagentStop")
+    yield Equality(
+        "the sub-agent of a hook",
+        "agent-7",
+        lambda near: bool(of_sub_agent.left_calls(end._replace(agent=near))),
+    )
 
 
 def others(folder: Path) -> Iterator[Equality]:

@@ -36,7 +36,7 @@ MADE: Final = "made by the critic, and derived again by replay"
 STATE: Final = "of a state: tests/harness/guard/test_altered_state.py"
 VALUES: Final = "values: the laws of provenance"
 
-INSTEAD: Final = (WORDS, MADE, STATE, VALUES, "names of bound arguments: ")
+INSTEAD: Final = (WORDS, MADE, STATE, VALUES, "names of bound arguments: ", "part of the key: ")
 
 _PLAN: Final = "plan/steps/1/"
 _TOOL: Final = "compiled/manifests/tool_manifest/1/"
@@ -134,8 +134,8 @@ FIELDS: Final[Mapping[str, Mapping[str, str]]] = {
     "TurnReport": {"plan_digest": MADE},
     "BegunState": {"hash": "the end of an execution"},
     "HookMemory": {"dialect": STATE, "session": STATE},
-    "KnownCall": {"id": "the call of a hook", "key": "the tool of a hook"}
-    | {"asked": STATE, "folder": STATE},
+    "KnownCall": {"id": "the call of a hook", "key": "the tool of a hook", "asked": STATE}
+    | {"folder": "part of the key: the arguments of a hook", "agent": "the sub-agent of a hook"},
 }
 
 

@@ -191,10 +191,11 @@ class LosesTwins(TinyAgent):
         return super().turn(tuple({call.id: call for call in calls}.values()))
 
 
-class LeavesOutWhatItDoesNotKnow(TinyAgent):
-    def turn(self, calls: tuple[AskedCall, ...]) -> bool:
-        known = ("lookup", "issue_refund", "ask_helper")
-        return super().turn(tuple(call for call in calls if call.tool in known))
+class MakesWhatItDoesNotKnow(TinyAgent):
+    def call(self, call: AskedCall) -> None:
+        if call.tool not in ("lookup", "issue_refund", "ask_helper"):
+            self.scene.journal.append(f"ran {call.tool}")
+        super().call(call)
 
 
 class ForgetsTheSession(TinyAgent):
@@ -293,7 +294,7 @@ PLANTED: dict[type[TinyAgent], str] = {
     RecordsAfterwards: "the_ruling_is_recorded_before_a_tool_starts",
     ReadsLeniently: "unreadable_arguments_run_nothing",
     LosesTwins: "two_calls_with_one_id_run_nothing",
-    LeavesOutWhatItDoesNotKnow: "an_unknown_tool_runs_nothing",
+    MakesWhatItDoesNotKnow: "an_unknown_tool_runs_nothing",
     ForgetsTheSession: "spent_steps_count_across_turns",
     GivesSubAgentsASessionOfTheirOwn: "a_sub_agent_is_guarded",
     LeavesSubAgentsAlone: "a_sub_agent_is_guarded",

@@ -26,6 +26,7 @@ from harness.record import GENESIS, record_hash
 from harness.testing import strategies
 from harness.testing._draw.json_values import NoValue, value_for
 from harness.testing._draw.near_misses import NEAR_MISSES
+from harness.testing._draw.primitives import HypothesisPick, composite
 from harness.testing.strategies import NearMiss, NoPlan
 from harness.wire import build, parse
 from tests.support.effort import sampled
@@ -204,6 +205,35 @@ def test_hostile_plans_meet_every_check_of_a_given_manifest() -> None:
     assert {one.check for each in refused for one in each.violations} == set(get_args(Check))
 
 
+def test_proposals_on_the_edge_reach_every_kind_and_check() -> None:
+    found = [strategies.seeded_edge_proposal(seed) for seed in range(200)]
+    met = {(one.check, one.kind) for proposal in found for one in violations(proposal)}
+    assert {check for check, _ in met} == set(get_args(Check))
+    assert {kind for _, kind in met} == set(get_args(RefusalKind))
+    assert 60 <= sum(map(passes, found)) <= 140
+
+
+def test_proposals_on_the_edge_reach_every_check_where_they_can_be_shrunk() -> None:
+    found = drawn_from(strategies.edge_proposals())
+    met = {one.check for proposal in found for one in violations(proposal)}
+    assert met == set(get_args(Check))
+    assert 20 <= sum(map(passes, found)) <= 180
+
+
+def test_what_a_seed_draws_is_always_the_same() -> None:
+    draws = (strategies.seeded_edge_proposal, strategies.seeded_edge_run)
+    for draw in draws:
+        assert [draw(seed) for seed in range(20)] == [draw(seed) for seed in range(20)]
+        assert draw(1) != draw(2)
+
+
+def test_runs_on_the_edge_reach_every_status() -> None:
+    cards = [score(strategies.seeded_edge_run(seed)).scorecard.scores for seed in range(200)]
+    for name in ("utility", "latency", "safety", "cost"):
+        assert {getattr(card, name).status for card in cards} == {"pass", "warn", "fail"}
+    assert {card.policy.status for card in cards} == {"pass", "fail"}
+
+
 @pytest.mark.slow
 def test_runs_reach_every_status_of_the_hard_evaluators() -> None:
     cards = [score(run).scorecard.scores for run in drawn_from(strategies.runs(), SOME)]
@@ -279,6 +309,11 @@ def test_a_refund_shrinks_to_the_step_that_pays() -> None:
     assert set(step) == {"kind", "adapter_id", "capability_id", "args", "evidence_refs"}
 
 
+def test_a_proposal_on_the_edge_shrinks_to_nothing_but_its_manifest() -> None:
+    shrunk = smallest(strategies.edge_proposals(), lambda _: True)
+    assert shrunk["plan"] == {"steps": [], "declared_outputs": []}
+
+
 # What cannot be had.
 
 
@@ -345,10 +380,10 @@ SCHEMAS: tuple[Any, ...] = (
 )
 
 
-@st.composite
-def maybe_value(draw: st.DrawFn, schema: Any) -> tuple[bool, Any]:
+@composite
+def maybe_value(pick: HypothesisPick, schema: Any) -> tuple[bool, Any]:
     try:
-        return True, value_for(draw, schema)
+        return True, value_for(pick, schema)
     except NoValue:
         return False, None
 

@@ -161,9 +161,8 @@ def test_the_turns_of_a_policy_without_provenance_have_no_origins(
         "s opened: Do the transfer of plan.md",
         "s turn 1: allow",
         '  step 0, call t: transfer {"iban":"iban-9","reason":"x"} (delegated)',
-        "s turn 2: refuse",
-        "  step 0, call c: nothing {} (not in the policy)",
-        "  why: plan step 0 calls unknown.nothing which is not in the surface",
+        "s turn 1: refuse",
+        "  no such tool: nothing; known are read_note, list_mail, make_note, shred, transfer",
     ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from critic import score
+from harness.testing.strategies import seeded_edge_proposal, seeded_edge_run
 from tests.harness.commands.lines import GOOD, GOOD_SAID, REFUSED, REFUSED_SAID, origins, read
 from tests.harness.console import Critic
 from tests.support.examples import (
@@ -20,7 +21,6 @@ from tests.support.examples import (
     refused_proposal,
     run_of,
 )
-from tests.support.generate.strategies import seeded_proposal, seeded_run
 from tests.support.judging import judge_proposal, with_changes
 
 
@@ -265,7 +265,7 @@ def test_advice_says_how_to_fix_a_refused_plan(critic: Critic) -> None:
 
 
 def test_every_verdict_is_the_one_that_verify_gives(critic: Critic) -> None:
-    proposals = [seeded_proposal(seed) for seed in range(60)]
+    proposals = [seeded_edge_proposal(seed) for seed in range(60)]
     said = critic(
         *("verify", "--lines", "-"),
         stdin="\n".join(json.dumps(one.wire()) for one in proposals).encode(),
@@ -321,7 +321,7 @@ def test_a_score_says_when_verify_refuses_the_plan_that_ran(critic: Critic, tmp_
 
 
 def test_each_line_is_scored(critic: Critic) -> None:
-    runs = [run_of(good_run()), *(seeded_run(seed) for seed in range(25))]
+    runs = [run_of(good_run()), *(seeded_edge_run(seed) for seed in range(25))]
     lines = [json.dumps(run.wire()).encode() for run in runs]
     said = critic("score", "--lines", "-", stdin=b"\n".join([*lines, GOOD, b""]))
     assert (said.status, said.err) == (2, "")

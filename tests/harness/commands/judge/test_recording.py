@@ -12,11 +12,11 @@ from harness.log.sql import SqlDecisionLog
 from harness.record import RawRecord
 from harness.replay.engine import replay
 from harness.runtime.executors import foreign_transcript
+from harness.testing.strategies import seeded_edge_run
 from tests.harness.commands.lines import GOOD, REFUSED
 from tests.harness.console import Critic
 from tests.harness.log.decisions import LogPlace, filled, meddle, put_body
 from tests.support.examples import PLAN_A, PLAN_B, PLAN_B_RUN, good_run, is_safe
-from tests.support.generate.strategies import seeded_run
 
 NOON = "2026-05-09T12:00:00Z"
 ALL_SAME = "{0} records: {0} same, 0 drift, 0 tampered, 0 incomplete\n"
@@ -99,7 +99,7 @@ def test_a_log_is_appended_to(critic: Critic, log: Path) -> None:
 
 
 def test_with_a_fixed_time_two_logs_are_the_same_bytes(critic: Critic, tmp_path: Path) -> None:
-    drawn = [seeded_run(seed) for seed in range(60)]
+    drawn = [seeded_edge_run(seed) for seed in range(60)]
     own = [run for run in drawn if foreign_transcript(run) is None][:12]
     runs = [json.dumps(run.wire()).encode() for run in own]
     document = b"\n".join([*runs, GOOD, REFUSED, PLAN_B_RUN.read_bytes().replace(b"\n", b"")])

@@ -70,21 +70,129 @@ def test_what_a_tool_returned_is_evidence_of_the_next_call(critic: Critic, tmp_p
     assert agent.decided(critic, tmp_path, agent.call(fetch, "c3")) == "allow"
 
 
-@pytest.mark.parametrize("agent", [CLAUDE_CODE, CURSOR], ids=lambda agent: agent.name)
+witnesses = pytest.mark.parametrize("agent", [CLAUDE_CODE, QWEN_CODE], ids=lambda agent: agent.name)
+
+
+def shown(agent: Agent, tool: Tool) -> dict[str, Any]:
+    """Return the event of an agent that shows its user a question: it names no call."""
+    event = {**agent.call(tool, ""), "hook_event_name": "PermissionRequest"}
+    del event["tool_use_id"]
+    return event
+
+
+def stopped(agent: Agent, name: str = "Stop", **members: Any) -> dict[str, Any]:
+    """Return the event of an agent that has nothing left to do."""
+    return {**agent.prompt(""), "hook_event_name": name, **members}
+
+
+@witnesses
 @pytest.mark.parametrize("between", [False, True])
-def test_a_call_that_ran_after_the_question_was_approved(
+def test_a_call_that_ran_after_a_question_was_shown_was_approved(
     agent: Agent, critic: Critic, tmp_path: Path, *, between: bool
 ) -> None:
     log = str(tmp_path / "audit.db")
     events = [agent.prompt("Tidy up."), agent.call(agent.shell, "c1")]
     events += [agent.call(agent.read, "c2")] if between else []
+    events += [shown(agent, agent.shell)]
     events += [agent.result(agent.shell, "c1", "src"), agent.result(agent.shell, "c1", "src")]
     answers = [agent.decided(critic, tmp_path, event, "--log", log) for event in events]
     assert answers[1] == "ask"
-    assert answers[-2] in ("allow", "silence")
+    assert answers[-3:-1] == ["silence", "silence"]
     assert answers[-1] == "deny"  # it ended once
     assert f"user-of-{agent.name}" in critic("log", "show", log, "2" if not between else "5").out
     assert " same, 0 drift, 0 tampered, 0 incomplete" in critic("replay", log).lines[-1]
+
+
+def records(critic: Critic, log: str) -> str:
+    return critic("log", "list", log, "--format", "json").out + critic("log", "show", log, "1").out
+
+
+@pytest.mark.parametrize("agent", [CLAUDE_CODE, QWEN_CODE, CURSOR], ids=lambda agent: agent.name)
+def test_a_call_that_ran_without_a_question_was_not_approved(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    log = str(tmp_path / "audit.db")
+    events = [agent.call(agent.shell, "c1"), agent.result(agent.shell, "c1", "src")]
+    if agent is not CURSOR:  # about another call
+        other = agent.shell._replace(args={**agent.shell.args, "command": "pwd"})
+        events.insert(1, shown(agent, other))
+    answers = [agent.decided(critic, tmp_path, event, "--log", log) for event in events]
+    assert (answers[0], answers[-1]) == ("ask", "deny")
+    assert "user-of-" not in critic("log", "export", log, "-o", "-").out + records(critic, log)
+
+
+@witnesses
+@pytest.mark.parametrize("name", ["Stop", "SessionEnd"])
+def test_a_question_that_was_shown_and_not_followed_is_a_no(
+    agent: Agent, name: str, critic: Critic, tmp_path: Path
+) -> None:
+    log = str(tmp_path / "audit.db")
+    events = [agent.call(agent.shell, "c1"), shown(agent, agent.shell), stopped(agent, name)]
+    answers = [agent.decided(critic, tmp_path, event, "--log", log) for event in events]
+    assert answers == ["ask", "silence", "silence"]
+    last = critic("log", "show", log, "2").out
+    assert f"user-of-{agent.name}" in last
+    assert critic("replay", log).status == 0
+    late = agent.result(agent.shell, "c1", "SENTINEL")
+    assert agent.decided(critic, tmp_path, late, "--log", log) == "silence"
+    assert "SENTINEL" not in "".join(
+        one.read_text() for one in (tmp_path / "state").glob("*.jsonl")
+    )
+
+
+def test_two_questions_about_the_same_call_are_two(critic: Critic, tmp_path: Path) -> None:
+    agent = CLAUDE_CODE
+    asked = [agent.call(agent.shell, "c1"), agent.call(agent.shell, "c2")]
+    ended = [agent.result(agent.shell, "c1", "x"), agent.result(agent.shell, "c2", "x")]
+    once = [
+        agent.decided(critic, tmp_path / "once", event)
+        for event in (*asked, shown(agent, agent.shell), *ended)
+    ]
+    assert once[-2:] == ["silence", "deny"]
+    twice = [
+        agent.decided(critic, tmp_path / "twice", event)
+        for event in (*asked, shown(agent, agent.shell), shown(agent, agent.shell), *ended)
+    ]
+    assert twice[-2:] == ["silence", "silence"]
+
+
+@pytest.mark.parametrize("agent", AGENTS[:-1], ids=lambda agent: agent.name)
+def test_a_call_that_the_agent_says_nothing_more_of_ends_with_the_turn(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    log, name = str(tmp_path / "audit.db"), "AfterAgent" if agent is GEMINI else "Stop"
+    agent.decided(critic, tmp_path, agent.call(agent.read, "c1"), "--log", log)
+    assert critic("replay", log).status == 1
+    agent.decided(critic, tmp_path, stopped(agent, name), "--log", log)
+    assert critic("replay", log).status == 0
+    agent.decided(critic, tmp_path, stopped(agent, name), "--log", log)
+    late = agent.result(agent.read, "c1", "x = 1")
+    assert agent.decided(critic, tmp_path, late, "--log", log) in ("allow", "silence")
+    assert critic("replay", log).status == 0
+
+
+def test_the_end_of_a_turn_ends_no_call_of_a_sub_agent(critic: Critic, tmp_path: Path) -> None:
+    agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
+    call = {**agent.call(agent.read, "c1"), "agent_id": "a1"}
+    for event in (call, stopped(agent), stopped(agent, "SubagentStop", agent_id="a2")):
+        agent.decided(critic, tmp_path, event, "--log", log)
+        assert critic("replay", log).status == 1
+    agent.decided(critic, tmp_path, stopped(agent, "SubagentStop", agent_id="a1"), "--log", log)
+    assert critic("replay", log).status == 0
+
+
+@pytest.mark.parametrize("agent", AGENTS[:-1], ids=lambda agent: agent.name)
+def test_an_event_that_is_not_judged_never_holds_the_agent(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    name = "AfterAgent" if agent is GEMINI else "Stop"
+    event = stopped(agent, name)
+    assert agent.decided(critic, tmp_path, event) in ("allow", "silence")
+    assert not list((tmp_path / "state").glob("*.jsonl"))  # it opens no session
+    (tmp_path / "policy.toml").write_text("no")
+    assert agent.decided(critic, tmp_path, event, "--event", name) in ("allow", "silence")
+    garbage = critic(*agent.options(tmp_path), "--event", name, stdin=b"{")
+    assert agent.reads(garbage) in ("allow", "silence")
 
 
 @every_agent
@@ -156,7 +264,8 @@ def test_a_policy_that_halts_ends_the_run(agent: Agent, critic: Critic, tmp_path
     options = agent.options(tmp_path)
     policy = tmp_path / "policy.toml"
     policy.write_text(policy.read_text().replace("[guard]", '[guard]\non_refusal = "halt"'))
-    event = json.dumps(agent.call(agent.foreign, "c")).encode()
+    assert agent.decided(critic, tmp_path, agent.call(agent.foreign, "b")) == "deny"
+    event = json.dumps(agent.call(agent.protected, "c")).encode()
     said = json.loads(critic(*options, stdin=event).out)
     assert said["continue"] is False
     assert said["stopReason"]
@@ -275,6 +384,7 @@ def test_a_command_may_end_in_another_folder(critic: Critic, tmp_path: Path) -> 
     agent, log = CLAUDE_CODE, str(tmp_path / "audit.db")
     shell = agent.shell._replace(args={"command": "cd src"})
     assert agent.decided(critic, tmp_path, agent.call(shell, "c1"), "--log", log) == "ask"
+    agent.decided(critic, tmp_path, shown(agent, shell), "--log", log)
     ended = {**agent.result(shell, "c1", "x"), "cwd": "/home/ada/shop/src"}
     assert agent.decided(critic, tmp_path, ended, "--log", log) == "silence"
     assert critic("replay", log).status == 0

@@ -12,7 +12,14 @@ from plan_critic_entry import hook_client
 
 from harness.integrations.hooks.install import INSTALLATIONS
 from tests.harness.console import Critic, Said
-from tests.harness.integrations.hooks.agents import AGENTS, CLAUDE_CODE, CURSOR, QWEN_CODE, Agent
+from tests.harness.integrations.hooks.agents import (
+    AGENTS,
+    CLAUDE_CODE,
+    CURSOR,
+    GEMINI,
+    QWEN_CODE,
+    Agent,
+)
 from tests.support.paths import ROOT
 
 every_agent = pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.name)
@@ -128,6 +135,17 @@ def test_whatever_fails_before_the_hook_answers_is_refused_by_the_shell(
         assert said.status == 2, broken
         assert "critic: refused, because the hook failed" in said.err
     assert rest.startswith(f"{agent.name} --options ")
+
+
+@pytest.mark.parametrize("agent", AGENTS[:-1], ids=lambda agent: agent.name)
+def test_a_hook_that_fails_at_the_end_of_a_turn_does_not_hold_the_agent(
+    agent: Agent, critic: Critic, tmp_path: Path
+) -> None:
+    install(critic, agent, tmp_path)
+    name = "AfterAgent" if agent is GEMINI else "Stop"
+    command = commands(agent, tmp_path)[name]
+    program, _, _ = command.partition(" hook ")
+    assert runs(command.replace(program, "/no/such/critic", 1), {}).status == 0
 
 
 def test_an_agent_waits_longer_than_a_hook_takes(critic: Critic, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ ERRORS = [
     ("openai", openai_call(arguments='{"a":1,"a":2}'), "/1/tool_calls/0/function/arguments"),
     ("openai", openai_call(arguments="[1]"), "must be an object: the arguments of a call"),
     ("openai", openai_call(arguments=f'{{"n":{2**60}}}'), "/1/tool_calls/0: "),
-    ("openai", openai_call(name="get issue"), "/1/tool_calls/0: "),
+    ("openai", openai_call(name="x" * 257), "/1/tool_calls/0: "),
     ("openai", openai_call(name=None), "/1/tool_calls/0: its name: must be text"),
     ("openai", [{"role": "tool", "content": "x"}], "the id of its call: must be text"),
     ("responses", {"input": 7}, "/input: must be an array"),

@@ -3,6 +3,7 @@
 import pytest
 
 from harness.testing.seams import check_seam, seam_laws, undocumented
+from tests.support.contracts import contract_laws
 from tests.support.effort import sampled
 from tests.support.langchain_agents import play, play_async
 from tests.support.paths import ROOT
@@ -14,7 +15,7 @@ CANNOT = {
 }
 
 
-@pytest.mark.parametrize("law", seam_laws(CANNOT))
+@pytest.mark.parametrize("law", contract_laws(CANNOT))
 def test_the_contract_holds(law: str) -> None:
     check_seam(play, law)
 

@@ -131,7 +131,9 @@ def test_what_a_person_edits_elsewhere_is_ruled_on(is_inside: bool) -> None:
         edit = {"type": "edit", "edited_action": {"name": name, "args": args}}
         messages = agent.invoke(Command(resume={"decisions": [edit]}), THREAD)["messages"]
         assert shop.ran == ["lookup 1"]
-        assert "violates_decision_spec" in told(messages)["c2"]
+        assert ("unknown_tool" if name == "drop_table" else "violates_decision_spec") in told(
+            messages
+        )["c2"]
 
 
 def test_what_a_person_approves_elsewhere_runs() -> None:

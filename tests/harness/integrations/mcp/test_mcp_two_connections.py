@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from harness.integrations.mcp.mcp_asking import RepeatedRequests
 from harness.integrations.mcp.mcp_filter import McpFilter
+from harness.integrations.mcp.mcp_replies import RULING
 from tests.harness.integrations.mcp.mcp_shop import ERAS, YES, Json, Shop, shop_policy
 from tests.support.effort import examples
 
@@ -91,8 +92,8 @@ class Connection:
 
     def without_names(self, told: Any) -> Any:
         """Return what was told without names that are drawn each time, and turns of the session."""
-        if isinstance(told, dict) and "structuredContent" in told.get("result", {}):
-            kept = {**told["result"], "structuredContent": None}
+        if isinstance(told, dict) and RULING in told.get("result", {}).get("_meta", {}):
+            kept = {**told["result"], "_meta": None}
             told = {**told, "result": kept}
         text = OURS.sub("critic", json.dumps(told))
         return re.sub(r'"requestState": "[^"]*"', '"requestState": ""', text)

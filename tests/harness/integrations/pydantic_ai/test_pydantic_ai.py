@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from harness.testing.seams import Scene, SeamBroken, Trace, check_seam, seam_laws, undocumented
+from tests.support.contracts import contract_laws
 from tests.support.paths import ROOT
 from tests.support.pydantic_ai_agent import (
     Running,
@@ -25,7 +26,7 @@ CANNOT_ASK = (
 STREAMED = [law for law in seam_laws(CANNOT_ASK) if law.endswith(" streamed")]
 
 
-@pytest.mark.parametrize("law", seam_laws())
+@pytest.mark.parametrize("law", contract_laws())
 def test_the_contract_holds(law: str) -> None:
     check_seam(play_pydantic_ai, law)
 

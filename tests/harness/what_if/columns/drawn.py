@@ -12,11 +12,11 @@ from evals.plan import Step, ToolStep
 from harness.canonical import canonical_json
 from harness.policy import Policy
 from harness.record import sha256
+from harness.testing._draw.edge_alphabet import AS_OF
+from harness.testing._draw.edge_proposals import make_proposal
+from harness.testing._draw.primitives import seeded_pick
 from harness.what_if.recorded_change import Alteration, KeptEvidence
 from harness.wire import InvalidInput, build
-from tests.support.generate.alphabet import AS_OF
-from tests.support.generate.drawing import seeded
-from tests.support.generate.proposals import make_proposal
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ MODES: Final[tuple[ApprovalMode, ...]] = (
 
 def base(rng: Random) -> Proposal:
     """Return a proposal on the edge between yes and no."""
-    return Proposal(**make_proposal(seeded(rng.getrandbits(40))))
+    return Proposal(**make_proposal(seeded_pick(rng.getrandbits(40))))
 
 
 class World:

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from critic import Proposal, Run
+from harness.testing.strategies import edge_proposals
 from harness.what_if.recorded_change import Alteration
 from harness.wire import InvalidInput, parse
 from tests.harness.what_if.columns.drawn import World, a_change
 from tests.harness.what_if.columns.plan_files import Agreement, checked
 from tests.support.effort import examples, sampled
-from tests.support.generate.strategies import proposals
 from tests.support.large_cases import every_case
 from tests.support.patience import PATIENT
 
@@ -74,7 +74,7 @@ def test_plans_that_repeat_their_steps_are_answered_as_the_rules_do(
 
 
 @settings(PATIENT, max_examples=EXAMPLES)
-@given(st.lists(proposals(), min_size=1, max_size=3), st.integers(0, 2**40))
+@given(st.lists(edge_proposals(), min_size=1, max_size=3), st.integers(0, 2**40))
 def test_drawn_proposals_are_answered_as_the_rules_do(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[Proposal], seed: int
 ) -> None:

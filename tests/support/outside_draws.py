@@ -8,9 +8,7 @@ an outsider is marked, so that it can be taken away or rewritten.
 import re
 from typing import Any, Final
 
-from tests.support.generate.alphabet import ABSENT
-from tests.support.generate.drawing import Pick, optional
-from tests.support.model.facts import Json
+from harness.testing._draw.primitives import ABSENT, Json, Pick, optional
 
 
 class Outside(str):

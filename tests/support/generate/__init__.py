@@ -1,1 +1,0 @@
-"""Generators of proposals, runs and verdicts."""
