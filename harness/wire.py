@@ -84,7 +84,7 @@ def parse_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
 
 
 def parse_finite_json(data: bytes, max_bytes: int = MAX_DOCUMENT_BYTES) -> Any:
-    """Return the JSON value in `data`, for what is shown or written again and is no envelope.
+    """Return the JSON value in `data`, for what is shown or written again but is not an envelope.
 
     `parse_json` reads a number beyond all doubles as infinite, which every envelope refuses.
 

@@ -214,7 +214,7 @@ def _call_of(asked: Json, at: int) -> Call:
         if "properties" in action:
             args["properties"] = action["properties"]
     if not is_identifier(tool):
-        raise InvalidInput("", "this cannot be a call of a tool: its name is no identifier")
+        raise InvalidInput("", "this cannot be a call of a tool: its name is not an identifier")
     try:
         made = build(RequestedCall, {"id": str(at), "tool": tool, "args": args})
     except InvalidInput as error:

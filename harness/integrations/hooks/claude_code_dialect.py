@@ -23,8 +23,8 @@ class ClaudeCode(Dialect):
 
     name = "claude-code"
     title = "Claude Code"
-    asks = frozenset({_BEFORE})
-    in_folders = frozenset({"Bash", "Monitor"})
+    asks: ClassVar[frozenset[str]] = frozenset({_BEFORE})
+    in_folders: ClassVar[frozenset[str]] = frozenset({"Bash", "Monitor"})
     kinds: ClassVar[Mapping[str, Kind]] = {
         "UserPromptSubmit": "prompt",
         _BEFORE: "call",
@@ -80,7 +80,7 @@ class QwenCode(ClaudeCode):
 
     name = "qwen-code"
     title = "Qwen Code"
-    in_folders = frozenset({"run_shell_command"})
+    in_folders: ClassVar[frozenset[str]] = frozenset({"run_shell_command"})
 
 
 class Codex(ClaudeCode):
@@ -91,8 +91,8 @@ class Codex(ClaudeCode):
 
     name = "codex"
     title = "Codex"
-    asks = frozenset()
-    in_folders = frozenset({"Bash", "apply_patch"})
+    asks: ClassVar[frozenset[str]] = frozenset()
+    in_folders: ClassVar[frozenset[str]] = frozenset({"Bash", "apply_patch"})
 
     def ask(self, reason: str) -> HookAnswer:
         """Block: the answer that asks would not be understood."""

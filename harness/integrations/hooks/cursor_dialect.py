@@ -41,9 +41,9 @@ class Cursor(Dialect):
     name = "cursor"
     title = "Cursor"
     session_key = "conversation_id"
-    asks = frozenset({"beforeShellExecution", "beforeMCPExecution"})
-    in_folders = frozenset({"Shell"})
-    own_events = _SHELL | _MCP | {"beforeReadFile"}
+    asks: ClassVar[frozenset[str]] = frozenset({"beforeShellExecution", "beforeMCPExecution"})
+    in_folders: ClassVar[frozenset[str]] = frozenset({"Shell"})
+    own_events: ClassVar[frozenset[str]] = _SHELL | _MCP | {"beforeReadFile"}
     kinds: ClassVar[Mapping[str, Kind]] = {
         "beforeSubmitPrompt": "prompt",
         "preToolUse": "call",

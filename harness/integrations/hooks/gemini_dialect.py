@@ -18,7 +18,7 @@ class Gemini(Dialect):
 
     name = "gemini"
     title = "Gemini CLI"
-    in_folders = frozenset({"run_shell_command"})
+    in_folders: ClassVar[frozenset[str]] = frozenset({"run_shell_command"})
     kinds: ClassVar[Mapping[str, Kind]] = {
         "BeforeAgent": "prompt",
         "BeforeTool": "call",

@@ -113,7 +113,7 @@ def _take_result(guard: Guard, memory: HookMemory, event: HookEvent) -> HookOutc
         what = "the call that ended is not the one that was allowed: its arguments were changed"
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not known.shown:
-        what = "a call ran although no question about it was shown: what it returned is no evidence"
+        what = "a call ran although no question about it was shown: its result does not count"
         return HookOutcome(after, "refuse", what)
     if known.asked is not None and not _report_agreement(guard, memory, event, known):
         return HookOutcome(after, "refuse", "a call ended that was not approved")

@@ -12,6 +12,7 @@ import shutil
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -105,18 +106,27 @@ def _fault(
     """Return why a hook that the agent finds does not guard."""
     if source.is_reviewed and (problem := _review_problem(source.file, hook, environment)):
         return problem
-    words = shlex.split(hook.command)
+    words = _split_command(hook.command)
+    if not words:
+        return "has a command that no shell reads: install again"
     if shutil.which(words[0]) is None:
         return f"refuses everything: {escape_text(words[0])} is not there: install again"
     if "||" not in words:
         return "does not refuse where it fails: install again"
-    named = words[words.index("--options") + 1] if "--options" in words else None
+    named = next((path for option, path in pairwise(words) if option == "--options"), None)
     try:
         options = read_options(Path(named) if named else user_options_file(), agent)
         read_policy(options.policy)
     except (HarnessError, OSError) as error:
         return f"refuses everything: {escape_text(str(error))}"
     return ""
+
+
+def _split_command(command: str) -> Sequence[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:  # an open quote
+        return ()
 
 
 def _claude_code(folder: Path, environment: Mapping[str, str]) -> Iterator[_HookSource]:
@@ -274,7 +284,7 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _reading_problem(path: Path) -> str:
-    return "" if _json(path) or not path.exists() else "is no JSON object"
+    return "" if _json(path) or not path.exists() else "is not a JSON object"
 
 
 def _show(path: Path) -> str:

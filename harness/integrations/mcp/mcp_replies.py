@@ -31,8 +31,8 @@ def error(asked: RpcMessage, code: int, text: str, data: Json | None = None) -> 
 def deny_call(asked: RpcMessage, denial: Denial) -> Sent:
     """Return a refusal as the result of a tool, so that a model reads it and can revise.
 
-    The ruling is no `structuredContent`: a client compares that with the output schema of the tool,
-    and tells the model of the mismatch alone.
+    The ruling is not `structuredContent`: a client compares that with the output schema of the
+    tool, and tells the model of the mismatch alone.
     """
     if asked.method != "tools/call":
         return error(asked, wire.REFUSED, "; ".join(denial.reasons), denial.wire)

@@ -118,7 +118,7 @@ def _without(value: Any, names: frozenset[str]) -> Any:
 
 def _digests(played: PlayedStream) -> list[int]:
     """Return which plans are one: each digest by the place at which it came first."""
-    first: dict[str, int] = {}
+    first: dict[str | None, int] = {}
     given = [one.get("plan_digest") for one in played.answers if one and "action" in one]
     return [first.setdefault(digest, at) for at, digest in enumerate(given)]
 

@@ -279,6 +279,11 @@ def test_a_first_turn_is_judged_as_a_guard_of_the_other_policy_would(
         lived = guarded(tmp_path / f"{number}.lived", other, events)
         verdicts = [one["verdict"] for one in lived.values() if "verdict" in one]
         found = plans(path, Alteration(policy_of(other)))
+        if any("unknown" in one for one in lived.values()):
+            # A guard answers a call of no tool by itself; the plan on record still has it.
+            assert not any(one.after.ok for one in found), case["name"]
+            differ += 1
+            continue
         judged_now = [one.after.wire() for one in found][: len(verdicts)]
         told = _told if change is _without_the_last else list[Json]
         assert told(judged_now) == told(verdicts), case["name"]
