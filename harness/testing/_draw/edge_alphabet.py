@@ -117,11 +117,6 @@ TOOL: Final[FieldOptions] = {
         *(_, _, {"author": "public", "web": True}),
         {"author": "system", "makes": {"x": "note"}},
     ),
-        _,
-        _,
-        {"author": "public", "web": True},
-        {"author": "system", "makes": {"x": "note"}},
-    ),
     "follows": (_, _, [_TOOLS[0]], [_TOOLS[3], _TOOLS[1]]),
 }
 ITEM: Final[FieldOptions] = {
