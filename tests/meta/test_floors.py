@@ -49,7 +49,7 @@ PURE = words("""
     harness.guard.guard_state harness.guard.status harness.guard.session_time
     harness.integrations.importers harness.policy.envelopes harness.policy.positions
     harness.policy.faults harness.policy.analysis.policy_lint harness.policy.analysis.lint_finding
-    harness.policy.analysis.policy_lint harness.policy.schema_lint harness.policy.schema_faults
+    harness.policy.analysis.origin_lint harness.policy.schema_lint harness.policy.schema_faults
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing
     harness.policy.analysis.stories harness.policy.analysis.witness

@@ -18,6 +18,7 @@ from harness.policy.analysis.lint_finding import (
     lint_schema,
     no_class,
 )
+from harness.policy.analysis.origin_lint import lint_origins
 from harness.policy.analysis.role_lint import missed_roles
 from harness.policy.envelopes import Policy, PolicyTool
 from harness.policy.schema_lint import admits, has_place
@@ -28,14 +29,14 @@ _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 
 def lint(policy: Policy) -> tuple[LintFinding, ...]:
-    """Return the findings, tool by tool, then those of the spec; none for a good policy."""
+    """Return the findings of tools, then of origins and the spec; none for a good policy."""
     known = _known_evidence(policy)
     found: list[LintFinding] = []
     for index, tool in enumerate(policy.tool):
         linted = _Tool(policy, tool, f"/tool/{index}", known)
         for rule in _RULES:
             found += rule(linted)
-    return (*found, *_lint_spec(policy, known.classes))
+    return (*found, *lint_origins(policy), *_lint_spec(policy, known.classes))
 
 
 class _Known(NamedTuple):

@@ -36,6 +36,7 @@ requires_evidence = [{ class = "bill", about = { amount = "/amount" } }]
 bound_args = { amount = { from = ["bill"], at = ["/amount"] } }
 arg_roles = { to = "recipient", memo = "content", amount = "attribute" }
 produces = ["receipt"]
+result = { author = "system", format = "json" }
 yields = "payment_receipt"
 expires_after_s = 600
 
