@@ -109,7 +109,6 @@ class _Judge:
         pair = tool.adapter_id, tool.capability_id
         values = list(self._values.values_of(pair, args))
         findings = [found for value in values for found in self._findings_about(value)]
-        findings += self._unread_days(values)
         if entry.rank > _LOCAL_WRITE:
             findings += self._doubts_of_targets(tool, values, args)
         targets = [one for one in values if one.asked.role not in ("content", "time")]
@@ -125,10 +124,7 @@ class _Judge:
         """Yield what is doubted about a value; of a text with days, one for each."""
         asked, path = value.asked, ("args", *value.path)
         if asked.role == "time":
-            for day in dict.fromkeys(days_in(wide(write_scalar(value.written)))):
-                level, seen_day = self._facts.judge_day(asked, day, value.sought)
-                if level:
-                    yield _Finding(level, path, partial(day_reason, day, seen_day))
+            yield from self._findings_about_days(value)
             return
         if value.content is None:
             level, seen = self._facts.judge_value(asked, value.sought)
@@ -141,16 +137,16 @@ class _Judge:
             reason = partial(value_reason, asked.role, value.written, seen, as_of)
             yield _Finding(level, path, reason, seen.stale)
 
-    def _unread_days(self, values: list[JudgedValue]) -> Iterator[_Finding]:
-        """Yield a doubt for each value of the role `time` in which no day can be read."""
-        for one in values:
-            if one.asked.role != "time":
-                continue
-            text = wide(write_scalar(one.written)).strip(" ")
-            names_a_day = any(True for _ in days_in(text))
-            if not names_a_day and not self._facts.is_approved(one.asked, one.sought):
-                reason = partial(unread_day_reason, one.written)
-                yield _Finding(ASK, ("args", *one.path), reason)
+    def _findings_about_days(self, value: JudgedValue) -> Iterator[_Finding]:
+        """Yield what is doubted about the days in a text, or that it names none."""
+        asked, path = value.asked, ("args", *value.path)
+        days = dict.fromkeys(days_in(wide(write_scalar(value.written))))
+        if not days and not self._facts.is_approved(asked, value.sought):
+            yield _Finding(ASK, path, partial(unread_day_reason, value.written))
+        for day in days:
+            level, seen = self._facts.judge_day(asked, day, value.sought)
+            if level:
+                yield _Finding(level, path, partial(day_reason, day, seen))
 
     def _doubts_of_targets(
         self, tool: ToolCapability, values: list[JudgedValue], args: Mapping[str, Any]

@@ -157,10 +157,12 @@ def yes_about(case: PreparedPlan, doubts: Doubts, known: KnownValues | None = No
         if (index, pointer("steps", index)) in paths:
             targets = (one.written for one in judged if one.asked.role in AIMED_AT)
             waived.append(WaivedCall(tool=name, targets=tuple(dict.fromkeys(targets))))
-        for one in judged:
-            if (index, pointer("steps", index, "args", *one.path)) in paths:
-                for value in _values_to_approve(facts, one):
-                    found[ApprovedSubject(value, one.asked.role, name, tool.approval_mode)] = None
+        asked = (
+            one for one in judged if (index, pointer("steps", index, "args", *one.path)) in paths
+        )
+        for one in asked:
+            for value in _values_to_approve(facts, one):
+                found[ApprovedSubject(value, one.asked.role, name, tool.approval_mode)] = None
     return YesAbout(tuple(found), tuple(waived))
 
 

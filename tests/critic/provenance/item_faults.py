@@ -47,7 +47,7 @@ def any_format(right: Any) -> Any:
 def own_author(right: Any) -> Any:
     def item_of(self: Session, tool: Json, event: Json, *, completed: bool) -> Json:
         item: Json = right(self, tool, event, completed=completed)
-        label: Json = tool.get("result", item["source"])
+        label = tool.get("result") or item["source"]
         item["source"]["author"] = label["author"]
         return item
 

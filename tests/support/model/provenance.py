@@ -315,8 +315,7 @@ def refused_values(p: Json, step: Json) -> list[str]:
 def asked_places(p: Json, step: Json) -> list[str]:
     """Return the places of the values that a person is asked about, and what else is in doubt."""
     tool = find_tool(p, step)
-    judged = sorted(judged_values(p, step), key=lambda one: one.role == "time")
-    asked = [one.place for one in judged if one.answer == "ask"]
+    asked = [one.place for one in judged_values(p, step) if one.answer == "ask"]
     if "provenance" not in p["spec"] or tool is None:
         return asked
     missing = ["/args"] if is_empty_call(p, tool, step) else []

@@ -169,7 +169,7 @@ def test_a_result_that_spells_json_stays_text(imported: Any, output: str) -> Non
     tool = {"role": "tool", "tool_call_id": "c1", "content": output}
     assert said(imported("openai", [*openai_call(), tool]))[-1]["output"] == output
     call = {"method": "tools/call", "id": 1, "params": {"name": "lookup", "arguments": {}}}
-    told = {"content": [{"type": "text", "text": output}]}
+    told: dict[str, Any] = {"content": [{"type": "text", "text": output}]}
     result = {"jsonrpc": "2.0", "id": 1, "result": told}
     assert said(imported("mcp", [{"jsonrpc": "2.0", **call}, result]))[-1]["output"] == output
     told["structuredContent"] = {"id": "7"}
