@@ -41,7 +41,12 @@ _BASE: Final[Json] = {
                     **_BANK,
                     "approval_mode": "delegated",
                     "arg_roles": {"to": "recipient", "about": "attribute"},
-                    "result": {"author": "system", "web": False, "makes": {"x": "note"}},
+                    "result": {
+                        "author": "system",
+                        "web": False,
+                        "format": "json",
+                        "makes": {"x": "note"},
+                    },
                     "follows": [_READER],
                 }
             ],
@@ -110,6 +115,32 @@ def documents() -> dict[str, Json]:
             args={"on": "2026-05-12"},
         ),
         "repeat": _repeated(),
+        "sent-before-shown": _sending(
+            "mia@corp.example",
+            seen=[_shown(2)],
+            session={"sent": [{"seq": 1, "values": ["mia@corp.example"]}]},
+        ),
+        "shown-before-sent": _sending(
+            "mia@corp.example",
+            seen=[_shown(1)],
+            session={"sent": [{"seq": 2, "values": ["mia@corp.example"]}]},
+        ),
+        "field-of-a-class": _sending(
+            "mia@corp.example", seen=[_record("public")], classes=[_of_seen(sender="system")]
+        ),
+        "not-of-its-class": _sending(
+            "mia@corp.example",
+            seen=[_record("public")],
+            classes=[{**_of_seen(sender="system"), "schema": {"required": ["id"]}}],
+        ),
+        "class-that-narrows": _sending(
+            "zeta-7715", seen=[_record("system")], classes=[_of_seen(payee="public")]
+        ),
+        "kind-that-refuses": _sending(
+            "zeta-7715", tool={"arg_kinds": {"to": "address"}}, request="Send money to zeta-7715"
+        ),
+        "kind-that-is-met": _sending(_PAYEE, tool={"arg_kinds": {"to": "account"}}),
+        "nobody": _sending("", tool={"may_be_empty": ["to"]}),
         "approved-here": _approved({}),
         "approved-elsewhere": _approved({"context_digest": "0" * 64}),
         "confined": _sending(
@@ -126,8 +157,10 @@ def _made(
     spec: Json | None = None,
     tool: Json | None = None,
     request: str = "",
+    classes: list[Json] | None = None,
 ) -> Json:
     made = deepcopy(_BASE)
+    made["compiled"]["manifests"] |= {"classes": classes} if classes else {}
     made["ctx"] |= ctx or {}
     made["ctx"]["session"] |= session or {}
     made["spec"] |= spec or {}
@@ -154,9 +187,20 @@ def _sending(
     return made
 
 
-def _record() -> Json:
-    content = {"sender": "mia@corp.example", "text": "hello"}
-    return _seen("call/1", content, {"author": "member", "standing": "named"})
+def _record(author: str = "member") -> Json:
+    content = {"sender": "mia@corp.example", "payee": "zeta-7715", "text": "hello"}
+    return _seen("call/1", content, {"author": author, "standing": "named"})
+
+
+def _shown(seq: int) -> Json:
+    """Return what a system of record shows, and when."""
+    source = {"author": "system", "standing": "named", "seq": seq}
+    return _seen("call/1", "mia@corp.example", source)
+
+
+def _of_seen(**fields: str) -> Json:
+    """Return the table of the class of what is seen."""
+    return {"class": "seen", "fields": fields, "schema": True}
 
 
 def _text(said: str) -> Json:
