@@ -131,22 +131,19 @@ def require_no_wider(
         place
         for place, level in before.items()
         if _roles(wire, place[0]) <= roles
-        and after.get(place, 0) < (_floor_of_own(wire, place, level) if shows_own else level)
+        and after.get(place, 0) < (_floor_of_own(place, level) if shows_own else level)
     ]
     context.require(not wider, f"{what} widened {wider}", altered)
 
 
-def _floor_of_own(wire: Json, place: Place, level: int) -> int:
+def _floor_of_own(place: Place, level: int) -> int:
     """Return what is left of an answer where a value turns out to be the session's own.
 
-    A tool that was refused asks. A `network` tool all of whose recipients are own is not doubted
-    any longer, and then an approval clears what is doubted about another value of the step.
+    A tool that was refused asks: its call is tied to the request. What is doubted about another
+    value of the step stays as it is.
     """
     step, path = place
-    is_of_tool = path == f"/steps/{step}"
-    if _tool(wire, step).get("approval_mode") == "network" and "recipient" in _roles(wire, step):
-        return 0 if is_of_tool else min(level, ASK)
-    return min(level, ASK) if is_of_tool else level
+    return min(level, ASK) if path == f"/steps/{step}" else level
 
 
 def operator_text_expires(wire: Json) -> bool:
