@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.drawn import draws
 from tests.support.effort import register_profiles
 from tests.support.postgres import NoServer, PostgresServer, postgres_server
 from tests.support.skips import fail_if_missing
@@ -42,14 +41,11 @@ SLOW_TO_MAKE = {"postgres", "wheel"}
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark each test as slow that needs what is slow to make, and where asked, what may draw."""
-    drawn_is_asked = "drawn" in config.option.markexpr
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test as slow that needs what is slow to make."""
     for item in items:
         if _needs(item) & SLOW_TO_MAKE:
             item.add_marker("slow")
-        if drawn_is_asked and draws(item.path):
-            item.add_marker("drawn")
 
 
 def _needs(item: pytest.Item) -> set[str]:

@@ -28,6 +28,7 @@ def test_it_gives_the_same_figures_again(worlds: revise.Worlds, small: dict[str,
     assert revise.run(worlds, trials=80, shares=(0.5,)) == small
 
 
+@pytest.mark.slow
 def test_a_planner_with_more_advice_succeeds_at_least_as_often(small: dict[str, Any]) -> None:
     for found in (small, shown.kept()):
         for group in found["groups"].values():
@@ -36,6 +37,7 @@ def test_a_planner_with_more_advice_succeeds_at_least_as_often(small: dict[str, 
                 assert less <= more + LOOSELY
 
 
+@pytest.mark.slow
 def test_the_first_drafts_are_the_same_for_all(small: dict[str, Any]) -> None:
     for group in small["groups"].values():
         firsts = {group["levels"][level]["approved"][0]["share"] for level in LEVELS}

@@ -13,7 +13,6 @@ import pytest
 from harness.cli import build_parser
 from tests.assurance.table import PAGE, kept_figures, rendered, shown, summary
 from tests.assurance.table import README as README_PATH
-from tests.support.drawn import draws
 from tests.support.effort import IN_FULL, LEFT_TO_CI
 from tests.support.paths import ROOT
 
@@ -101,33 +100,6 @@ def test_ci_tries_what_the_test_command_does_not_and_each_week_all() -> None:
 def test_each_week_every_layer_of_the_assurance_is_run_in_full() -> None:
     script = (ROOT / ".ci" / "weekly").read_text(encoding="utf-8").splitlines()
     assert ".venv/bin/python -m tests.assurance --dry" in script
-
-
-def test_what_may_draw_is_known_however_it_comes_to_draw() -> None:
-    by_the_kit, by_itself = "harness/guard/test_laws.py", "harness/test_wire.py"
-    by_a_module, by_name = "critic/test_checks.py", "assurance/test_planted.py"
-    for name in (by_the_kit, by_itself, by_a_module, by_name):
-        assert draws(ROOT / "tests" / name), name
-    assert not draws(ROOT / "tests" / "harness" / "replay" / "test_stretches.py")
-
-
-def test_a_module_that_draws_is_found_behind_others(tmp_path: Path) -> None:
-    imports = (
-        ("import hypothesis.strategies as st\n", True),
-        ("def test() -> None:\n    from hypothesis import given\n", True),
-        ("from harness.testing.laws import Laws\n", True),
-        ("from harness import testing\n", True),
-        ("from tests.support.effort import sampled\n", False),
-        ("from tests.support.effort import examples\n", True),
-        ("from tests.support import agreement\n", True),
-        ("from tests.critic.test_differential import engine\n", True),
-        ("from tests.support.paths import ROOT\n", False),
-        ("from harness.cases import read_case\n", False),
-    )
-    for number, (text, found) in enumerate(imports):
-        path = tmp_path / f"test_{number}.py"
-        path.write_text(text)
-        assert draws(path) == found, text
 
 
 def test_the_marked_tests_are_left_out_by_default_and_only_they() -> None:

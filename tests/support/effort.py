@@ -1,7 +1,5 @@
 """How much a run of the tests tries: by default an eighth of the examples, and no slow test.
 
-A test that may draw examples can be selected as `drawn`: the default run tries less of it.
-
 See decisions 0058, 0070 and 0069.
 """
 
@@ -16,8 +14,8 @@ EVERY_TEST: Final = ("-m", "")
 _ALL_EXAMPLES: Final = "--hypothesis-profile=full"
 IN_FULL: Final = (*EVERY_TEST, _ALL_EXAMPLES)
 """Options of pytest that also draw all examples."""
-LEFT_TO_CI: Final = ("-m", "slow or drawn", "--hypothesis-profile=quarter")
-"""Options of pytest for what the default run leaves out, or tries less of."""
+LEFT_TO_CI: Final = ("-m", "slow", "--hypothesis-profile=quarter")
+"""Options of pytest for what the default run leaves out."""
 
 _PROFILES: Final = {"eighth": 12, "quarter": 25, "full": 100}
 _FEW: Final = 10

@@ -417,8 +417,8 @@ def begins_with_a_mark(char: str) -> bool:
 
 @pytest.mark.parametrize("unit", ["\u0301\u0327", "\u0f73", "\uff9e\u0301", "\ufdfa", "http://"])
 def test_a_long_text_is_spelled_in_linear_time(unit: str) -> None:
-    text = unit * 200_000
+    text = unit * 100_000
     started = time.process_time()
     wide(text)
     list(content_values(text[:100_000]))
-    assert time.process_time() - started < 20
+    assert time.process_time() - started < 10

@@ -121,6 +121,7 @@ def test_the_doctor_names_the_folders_here_that_would_shadow_ours(tmp_path: Path
         assert f"ERROR package {name} is shadowed in this folder by {place}" in told
 
 
+@pytest.mark.slow
 def test_the_doctor_names_a_folder_here_that_ours_shadows(tmp_path: Path) -> None:
     project = a_project(tmp_path, None, *NAMES)
     script = "import sys; sys.path.remove(''); from plan_critic_entry.console import main; main()"

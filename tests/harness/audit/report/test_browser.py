@@ -20,6 +20,7 @@ from tests.harness.log.search.searched import varied
 from tests.support.effort import sampled_rows
 
 pytest.importorskip("jinja2")
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +268,6 @@ def test_a_hostile_log_does_nothing(tab: Tab, tmp_path: Path) -> None:
     assert without_focus[:3] == without_focus[3:]
 
 
-@pytest.mark.slow
 def test_ten_thousand_decisions_open_in_two_seconds(tab: Tab, tmp_path: Path) -> None:
     filled(tmp_path / "audit.db", 40).close()
     with SqlDecisionLog.open_for_reading(tmp_path / "audit.db") as log:

@@ -138,6 +138,7 @@ def test_a_dependency_that_is_missing(critic: Critic, monkeypatch: pytest.Monkey
     assert said.lines[-1] == "fix the problems above, then run it again"
 
 
+@pytest.mark.slow
 def test_a_critic_that_tells_the_examples_apart_no_more(
     critic: Critic, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -216,6 +216,7 @@ def test_ctrl_c_ends_all_processes_without_a_traceback(tmp_path: Path) -> None:
     _gone(process.pid)
 
 
+@pytest.mark.slow
 def test_workers_end_when_the_command_is_killed(tmp_path: Path) -> None:
     filled(tmp_path / "audit.db", 400).close()
     command_line = [sys.executable, "-m", "harness.cli", "replay", str(tmp_path / "audit.db")]

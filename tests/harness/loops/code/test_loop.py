@@ -23,7 +23,7 @@ from tests.harness.loops.code.scratch import (
     run_loop,
     says,
 )
-from tests.support.effort import sampled, sampled_rows
+from tests.support.effort import sampled_rows
 from tests.support.examples import is_safe
 
 ERROR = "DECISION: ERROR\nANALYSIS: it broke\nRECOVERY: fix it\n"
@@ -373,6 +373,7 @@ def test_output_and_diff_of_an_interrupted_actor_are_recorded(repo: Path) -> Non
     assert ended.listener.kinds()[-2:] == ["actor_ended", "session_ended"]
 
 
+@pytest.mark.slow
 def test_an_interruption_during_a_capture_waits_for_it(
     repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,6 +398,7 @@ def test_an_interruption_during_a_capture_waits_for_it(
     assert ended.session.iterations[0].diff is not None
 
 
+@pytest.mark.slow
 def test_the_time_limit_ends_the_session_as_a_limit(repo: Path) -> None:
     actor = python("import time; print('so far', flush=True); time.sleep(60)")
     ended = go(repo, actor=actor, critic=says(DONE), time_limit=1.0)
@@ -407,7 +409,8 @@ def test_the_time_limit_ends_the_session_as_a_limit(repo: Path) -> None:
     assert EXIT_CODES[ended.end.outcome] == 1
 
 
-@pytest.mark.parametrize("role", sampled(["actor", "critic"], one_in=2))
+@pytest.mark.slow
+@pytest.mark.parametrize("role", ["actor", "critic"])
 def test_an_agent_that_timed_out_is_tried_again_and_both_runs_are_recorded(
     repo: Path, role: str
 ) -> None:
