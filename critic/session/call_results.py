@@ -10,15 +10,12 @@ from pydantic import ValidationError
 from critic.session.call_batch import Call, CallResult, RunningBatch
 from critic.session.ledger import Ledger
 from critic.session.session_evidence import Trail
-from critic.session.session_rules import CALL_ID, SessionRules, SessionTool
+from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionRules, SessionTool
 from critic.session.session_values import KnownValues, ValueFacts, approved_tiers, locators_in
 from critic.session.standing import standing_of
 from evals.capability import Author
 from evals.json_value import detach_json
 from evals.manifest import EvidenceItem, Source, Standing
-
-FAILED_CLASS: Final = "failed_result"
-"""The class of what a call returned that did not complete. The policy cannot change it."""
 
 _LONGEST_SUBJECT: Final = 80
 _LATEST: Final = datetime.max

@@ -16,6 +16,18 @@ from evals.spec import DecisionSpec
 CALL_ID, USER_ID, OPERATOR_ID = "call/", "user/", "operator/"
 RESERVED_IDS: Final = (CALL_ID, USER_ID, OPERATOR_ID)
 """How the ids of evidence begin that a session makes itself."""
+FAILED_CLASS: Final = "failed_result"
+"""The class of what a call returned that did not complete. The policy cannot change it."""
+
+_TOOL_CLASS, _OTHER_CLASS = "result:", "result"
+
+
+def is_default_class(name: str) -> bool:
+    """Return whether results take a class that are no item of the class that their tool yields.
+
+    A policy says nothing of the fields of such a class: nothing promises them.
+    """
+    return name in (FAILED_CLASS, _OTHER_CLASS) or name.startswith(_TOOL_CLASS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +56,8 @@ class SessionTool:
         expires_after_s: int | None = None,
     ) -> "SessionTool":
         """Return a tool. Its results have a class made of its ids, unless one is given."""
-        made = f"result:{capability.adapter_id}.{capability.capability_id}"
-        fits = made if len(made) <= _LONGEST_CLASS else "result"
+        made = f"{_TOOL_CLASS}{capability.adapter_id}.{capability.capability_id}"
+        fits = made if len(made) <= _LONGEST_CLASS else _OTHER_CLASS
         pair = capability.adapter_id, capability.capability_id
         values = CallValues({pair: capability})
         return cls(capability, result_class or fits, fits, expires_after_s, values)
@@ -93,7 +105,7 @@ class SessionRules:
         evidence: what is known before the session begins.
 
     Raises:
-        ValueError: evidence has an id that sessions make themselves.
+        ValueError: evidence has an id, or a class a name, that sessions give themselves.
     """
 
     digest: str
@@ -107,10 +119,13 @@ class SessionRules:
     evidence: tuple[EvidenceItem, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse evidence that a session could not tell from its own, and number the rest."""
+        """Refuse what a session could not tell from its own, and number the evidence."""
         for item in self.evidence:
             if item.id.startswith(RESERVED_IDS):
                 raise ValueError(f"evidence {item.id}: sessions make ids that begin like this")
+        for one in self.classes or ():
+            if is_default_class(one.class_):
+                raise ValueError(f"class {one.class_}: results have it that are of no class")
         numbered = tuple(_number_item(item, at) for at, item in enumerate(self.evidence))
         object.__setattr__(self, "evidence", numbered)
 

@@ -8,7 +8,7 @@ def rules_of(policy: Policy) -> SessionRules:
     """Return the rules of all sessions under a policy. Make them once: schemas are compiled.
 
     Raises:
-        ValueError: the policy has evidence with an id that sessions make themselves.
+        ValueError: the policy gives evidence an id, or a class a name, that sessions give.
     """
     tools = {
         name: SessionTool.of(

@@ -21,6 +21,7 @@ from critic import (
     ToolResult,
 )
 from critic.session import RESERVED_IDS
+from critic.session.session_rules import is_default_class
 from evals.envelope import Envelope
 from evals.escaping import escape_name, pointer
 from evals.pointers import is_pointer
@@ -86,6 +87,9 @@ def faults_in(value: Any, line_of: LineOf, *, has_time: bool) -> Iterator[Fault]
     for path, reference in places(value, ("evidence", "*", "id")):
         if isinstance(reference, str) and reference.startswith(RESERVED_IDS):
             yield path, f"ids that begin with {', '.join(RESERVED_IDS)} are made by sessions"
+    for path, name in places(value, ("class", "*", "name")):
+        if isinstance(name, str) and is_default_class(name):
+            yield path, f"results that are of no class have {escape_name(name)}: rename it"
     for pattern in _SCHEMAS:
         for path, schema in places(value, pattern):
             yield from ((path + inner, what) for inner, what in faults_of_schema(schema))

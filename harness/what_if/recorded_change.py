@@ -59,7 +59,7 @@ class Alteration:
         """The rules that sessions would be judged by.
 
         Raises:
-            ValueError: the policy has evidence with an id that sessions make themselves.
+            ValueError: the policy gives evidence an id, or a class a name, that sessions give.
         """
         return None if self.policy is None else rules_of(self.policy)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critic import EvidenceItem, RunBudget, ToolCapability, verify_proposal
+from critic import EvidenceClass, EvidenceItem, RunBudget, ToolCapability, verify_proposal
 from critic.session import (
     Call,
     CallResult,
@@ -297,6 +297,13 @@ def test_a_batch_has_calls_with_ids_of_their_own() -> None:
 def test_evidence_of_the_policy_has_ids_of_its_own() -> None:
     with pytest.raises(ValueError, match="call/1"):
         rules(evidence=(EvidenceItem(id="call/1", classification="x"),))
+
+
+@pytest.mark.parametrize("name", ["failed_result", "result", "result:a.read"])
+def test_no_class_of_the_policy_is_that_of_results_without_a_class(name: str) -> None:
+    """Nobody promises the fields of what failed, or of what its tool's class does not fit."""
+    with pytest.raises(ValueError, match=f"class {name}"):
+        rules(classes=(EvidenceClass(class_=name, fields={"payee": "system"}),))
 
 
 # Facts.
