@@ -53,7 +53,7 @@ PURE = words("""
     harness.policy.partial_documents harness.policy.analysis.policy_writing
     harness.policy.schema_parts harness.policy.analysis.samples harness.policy.analysis.backing
     harness.policy.analysis.stories harness.policy.analysis.witness
-    harness.policy.analysis.policy_effects harness.policy.analysis.witness
+    harness.policy.analysis.policy_effects harness.policy.analysis.result_effects
     harness.policy.analysis.policy_diff harness.audit.proofs.merkle harness.audit.proofs.comparison
 """)
 PURE_IMPORTS = words("""

@@ -102,6 +102,34 @@ def with_role(role: Any, mode: str = "closed", tier: str = "delegated") -> Json:
     return with_tool(judged, arg_roles=roles, approval_mode=tier, follows=...)
 
 
+def with_result(**result: Any) -> Json:
+    return with_tool(BASE, result=result)
+
+
+def with_fresh(seconds: int | None) -> Json:
+    """Return a policy whose receipts are fresh for so long by their class."""
+    (one,) = BASE["class"]
+    limit = {} if seconds is None else {"fresh_s": seconds}
+    return {**with_tool(BASE, expires_after_s=...), "class": [{**one, **limit}]}
+
+
+WRITES: Json = {"author": "member", "format": "json"}
+LOOSER = [
+    (with_tool(BASE, expires_after_s=60), BASE),
+    (BASE, with_tool(BASE, expires_after_s=...)),
+    (with_fresh(60), with_fresh(600)),
+    (with_fresh(600), with_fresh(None)),
+    (with_tool(BASE, result=...), with_result(author="member")),
+    (with_result(**WRITES), with_result(**{**WRITES, "author": "system"})),
+    (with_result(**WRITES, web=True), with_result(**WRITES)),
+    (with_result(**WRITES), with_result(**WRITES, makes={"memo": "note"})),
+    (
+        with_result(**WRITES, makes={"memo": "note"}),
+        with_result(**WRITES, makes={"memo": "note", "to": "account"}),
+    ),
+]
+"""What is believed more, counts for longer or makes more, the looser one second."""
+
 CHANGES = [
     ("equal", PAY, BASE, BASE),
     # Its arguments.
@@ -202,10 +230,57 @@ CHANGES = [
     ("looser", "guard", BASE, with_guard(BASE, shadow=True)),
     ("tighter", "guard", BASE, with_guard(BASE, on_ask="refuse")),
     ("both", "guard", BASE, with_guard(BASE, on_refusal="halt", max_questions=9)),
+    # What no plan shows, and is so by order.
+    *(("looser", PAY, one, other) for one, other in LOOSER),
     # What no plan shows.
     ("not decided", PAY, BASE, with_tool(BASE, yields="other")),
+    ("not decided", PAY, BASE, with_result(author="system")),
+    ("not decided", PAY, BASE, with_result(author="user", format="json")),
     ("not decided", PLANS, BASE, with_spec(BASE, output_schemas={"receipt": False})),
 ]
+NAMED = [
+    ("fresh_s of class payment_receipt (no plan shows it)", with_fresh(60), with_fresh(600)),
+    ("expires_after_s (no plan shows it)", BASE, with_tool(BASE, expires_after_s=...)),
+    ("result.author (no plan shows it)", BASE, with_result(author="public", format="json")),
+    (
+        "result.makes (no plan shows it)",
+        BASE,
+        with_result(author="system", format="json", makes={"memo": "note"}),
+    ),
+    ("arg_kinds", ROLES, with_tool(ROLES, arg_kinds={"to": "account"})),
+    ("may_be_empty", ROLES, with_tool(ROLES, may_be_empty=["to"])),
+    ("spec.party_recipients", ROLES, with_spec(ROLES, party_recipients="allow")),
+    ("fields of class payment_receipt", ROLES, {**ROLES, "class": [{"name": "payment_receipt"}]}),
+    (
+        "schema of class payment_receipt",
+        ROLES,
+        {**ROLES, "class": [{**ROLES["class"][0], "schema": {"type": "array"}}]},
+    ),
+    (
+        "fields of class mail",
+        ROLES,
+        {**ROLES, "class": [*ROLES["class"], {"name": "mail", "fields": {"sender": "party"}}]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "old", "new"), NAMED)
+def test_a_change_is_named_by_its_member(what: str, old: Json, new: Json) -> None:
+    assert changes_of(old, new)[PAY].changed == (what,)
+
+
+def test_an_example_of_a_class_decides_nothing() -> None:
+    one = {**ROLES["class"][0], "example": {"id": "7"}}
+    assert overall(changes_of(ROLES, {**ROLES, "class": [one]}).values()) == "equal"
+
+
+def test_trust_in_parties_is_of_tools_with_a_recipient() -> None:
+    writes = {"adapter_id": "a", "capability_id": "w", "approval_mode": "local_write"}
+    old = {**ROLES, "tool": [*ROLES["tool"], {**writes, "arg_roles": {"x": "attribute"}}]}
+    changes = changes_of(old, with_spec(old, party_recipients="allow"))
+    assert changes["tool w"].change == "equal"
+
+
 REVERSED = {"tighter": "looser", "looser": "tighter"}
 
 
