@@ -560,6 +560,14 @@ def test_an_approved_day_is_allowed() -> None:
     assert answer(wire) == "ask"
 
 
+def test_what_names_no_day_is_doubted_where_it_stands() -> None:
+    tool = {"arg_roles": {"x": "time", "y": "time", "z": "object"}}
+    wire = proposal(item(DAY), tool=tool, args={"x": "noon", "y": DAY, "z": VALUE})
+    places = [path for _, _, path in kinds(wire)]
+    asked = [path for path in places if path[-1] in "xy"]
+    assert asked == ["/steps/0/args/x", "/steps/0/args/y"]
+
+
 def test_a_doubt_about_a_day_is_one_about_a_value() -> None:
     tool = {"arg_roles": {"x": "time", "y": "object"}}
     args = {"x": DAY, "y": VALUE}
