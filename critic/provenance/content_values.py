@@ -2,8 +2,8 @@
 
 Rule 1: they are found in the wide form of the text, as a reader would find them. Only what stands
         in the text in its narrow form, too, can be granted by anything.
-Rule 2: an address or account number is judged by each of its parts that ends at a separator, so
-        that a word behind it hides nothing.
+Rule 2: an address or account number is judged by the longest of its parts that was seen, of those
+        that end at a separator, so that a word behind it hides nothing.
 """
 
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from critic.provenance.links import WebLink, links_in, may_be_file, wide_link_of
 from critic.provenance.value_kinds import (
     Sought,
     account_parts,
-    accounts_in,
     address_parts,
     addresses_in,
+    wide_accounts_in,
     wide_form,
 )
 
@@ -28,7 +28,8 @@ class ContentValue(NamedTuple):
 
     Attributes:
         shown: how it is shown to a person.
-        parts: what it is looked for as; the worst of them counts.
+        parts: what it is looked for as: of a link the worst counts, else the longest that was
+            seen, which stands before the shorter ones.
         link: the wide form of a link.
         is_link_alone: whether a reader takes it for a link wherever it stands.
     """
@@ -53,9 +54,9 @@ def content_values(text: str) -> Iterator[ContentValue]:
             Sought("address", one if one in addresses else "", wide_form(one)) for one in parts
         )
         yield ContentValue(parts[0], tuple(forms))
-    accounts = frozenset(accounts_in(small))
+    accounts = frozenset(wide_accounts_in(small))
     for parts in dict.fromkeys(account_parts(folded)):
-        forms = (Sought("account", one if one in accounts else "", one) for one in parts)
+        forms = (Sought("account", one if one in accounts else "", one) for one in parts[::-1])
         yield ContentValue(parts[-1], tuple(forms))
     yield from _links(text)
 

@@ -20,6 +20,7 @@ from critic.provenance.value_kinds import (
     same_values,
     text_form,
     wide_accounts_in,
+    wide_addresses_in,
     wide_form,
 )
 from critic.provenance.written_lists import leaves, parse_list
@@ -201,7 +202,7 @@ def _addresses(entry: ItemText) -> Iterator[_Key]:
 
 
 def _wide_addresses(entry: ItemText) -> Iterator[_Key]:
-    return (("address", wide_form(one)) for one in addresses_in(entry.text(wide)))
+    return (("address", wide_form(one)) for one in wide_addresses_in(entry.text(wide)))
 
 
 def _accounts(entry: ItemText) -> Iterator[_Key]:

@@ -193,18 +193,25 @@ class ValueFacts:
         return asked.role in _OWN_ROLES and key in self._known.own
 
     def judge_content(self, asked: Aim, value: ContentValue) -> tuple[int, Sighting]:
-        """Return what an address, a link or an account number in content is worth."""
-        if value.link is None:
-            found = (self.judge_value(asked, part) for part in value.parts)
-        else:
-            found = (self._judge_link(asked, value, part) for part in value.parts)
-        return max(found, key=_level)
+        """Return what an address, a link or an account number in content is worth.
+
+        Of an address or account the longest part that was seen counts: a shorter one that stands
+        in it is another's.
+        """
+        if value.link is not None:
+            links = (self._judge_link(asked, value, part) for part in value.parts)
+            return max(links, key=_level)
+        found = [self.judge_value(asked, part) for part in value.parts]
+        seen = (one for one in found if one[0] > ALLOW or one[1].origin != "unseen")
+        return next(seen, found[0])
 
     def _judge_link(self, asked: Aim, value: ContentValue, part: Sought) -> tuple[int, Sighting]:
         """Judge a link by the whole of it; one that stands nowhere is judged by its host."""
         level, seen = self.judge_value(asked, part)
         has_query = value.link is not None and value.link.rest != ""
-        if seen.origin not in ("unseen", "host") or (seen.origin == "host" and not has_query):
+        # Text that has expired may hold the whole of a link that nothing else shows.
+        is_seen = level > ALLOW or seen.origin not in ("unseen", "host")
+        if is_seen or (seen.origin == "host" and not has_query):
             return level, seen
         host = value.host
         by_host = [one.host_in_text(host) for one in (self.fresh, self.every)]

@@ -49,8 +49,8 @@ _SEPARATED: Final = re.compile("[ -]+")
 _MORE_DIGITS: Final = re.compile(r"[ -]+(?=\w*[0-9])\w")
 _WIDELY_SEPARATED: Final = re.compile("[ ./\u2010-\u2015\u2212-]+")
 _GROUP: Final = re.compile(f"(?:(?!_){WORD})++")
-_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./:@])")
-_INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@]{WORD}")
+_INSIDE_BEFORE: Final = re.compile(rf"(?<=[_+%~\\])|(?<={WORD}[./:@-])")
+_INSIDE_AFTER: Final = re.compile(rf"[_+%~\\]|[./:@-]{WORD}")
 _ACCOUNT: Final = re.compile("[A-Za-z]{2}[0-9]{2}[A-Za-z0-9]{8,30}")
 _OTHER_ACCOUNT: Final = re.compile("bc1[a-z0-9]{11,59}|0x[0-9a-f]{40}")
 _DIGIT: Final = re.compile("[0-9]")
@@ -180,9 +180,15 @@ def _shape_of(text: str) -> ValueForm:
 
 
 def addresses_in(text: str) -> Iterator[str]:
-    """Yield the addresses in a text in small letters."""
+    """Yield the addresses in a narrow text; behind a further `@` stands only a part of one."""
     for match in _ADDRESS.finditer(text):
-        yield match[0].strip(_BESIDE_ADDRESS)
+        if text[match.start() - 1 : match.start()] != "@":
+            yield match[0].strip(_BESIDE_ADDRESS)
+
+
+def wide_addresses_in(text: str) -> Iterator[str]:
+    """Yield what may be an address in a wide text."""
+    return (match[0].strip(_BESIDE_ADDRESS) for match in _ADDRESS.finditer(text))
 
 
 def accounts_in(text: str) -> Iterator[str]:
@@ -251,7 +257,7 @@ def account_parts(text: str) -> Iterator[tuple[str, ...]]:
 
 def address_parts(text: str) -> Iterator[tuple[str, ...]]:
     """Yield the addresses in a wide text, each as all of its parts that end at a separator."""
-    for address in addresses_in(text):
+    for address in wide_addresses_in(text):
         name, _, host = address.partition("@")
         labels = host.split(".")
         if len(labels) > 1 and len(labels) <= _MOST_GROUPS:
@@ -272,5 +278,6 @@ __all__ = [
     "same_values",
     "text_form",
     "wide_accounts_in",
+    "wide_addresses_in",
     "wide_form",
 ]
