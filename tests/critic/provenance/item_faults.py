@@ -63,7 +63,8 @@ def failed_as_completed(right: Any) -> Any:
 
 
 def fields_by_name(_right: Any) -> Any:
-    return lambda _p, _item: dict.fromkeys(("id", "ref", "no"), "system")
+    names = dict.fromkeys(("id", "ref", "no"), "system")
+    return lambda _p, item: (names, item["source"]["author"])
 
 
 def spelled_records(right: Any) -> Any:
@@ -176,7 +177,7 @@ BEYOND: Final = (
         "a value is own whatever was made",
         classes,
         "is_own",
-        lambda _right: lambda p, _value, _seen: bool(p["ctx"]["session"]["own"]),
+        lambda _right: lambda p, _tool, _value, _seen: bool(p["ctx"]["session"]["own"]),
         "what was made is a fact of the session: the cases of own values notice it",
     ),
     Fault(

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from tests.support.model.facts import RANKS, Json, same_pair, scalars, unexpired
 from tests.support.model.kinds import (
+    covered,
     has_only_words,
     is_short_number,
     is_unreadable,
@@ -44,7 +45,7 @@ def class_of(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str:
         ("A", lambda: is_approved(p, tool, value)),
         ("U", lambda: is_requested(p, tool, value, seen)),
         ("S", lambda: "U" in named(p, tool, value, fresh_by(seen, "operator"))),
-        ("O", lambda: is_own(p, value, seen)),
+        ("O", lambda: is_own(p, tool, value, seen)),
         ("T", lambda: vouches(p, value, by_systems(value, seen), [])),
         ("W", lambda: "W" in named(p, tool, value, fresh_by(seen, "user", "operator"))),
     ]
@@ -64,10 +65,10 @@ def class_in_records(p: Json, tool: Json, value: Value, seen: list[Seen]) -> str
         return "CP" if contested else "P"
     if any(says(value, leaf) for _, leaf in designated(p, seen)):
         return "M"
-    return class_in_texts(value, seen)
+    return class_in_texts(p, value, seen)
 
 
-def class_in_texts(value: Value, seen: list[Seen]) -> str:
+def class_in_texts(p: Json, value: Value, seen: list[Seen]) -> str:
     said = [(one, leaf) for one, leaf in texts(seen) if one.fresh and says(value, leaf)]
     for letter, standing in (("D", "named"), ("R", "reached")):
         for author in "mpw":
@@ -75,8 +76,9 @@ def class_in_texts(value: Value, seen: list[Seen]) -> str:
                 return letter + author
     if any(mentions(value.value, leaf.text, value.kind) for _, leaf in texts(seen)):
         return "X"
-    led = [leaf for one, leaf in leaves(seen) if leaf.field and is_led(one)]
-    return "L" if any(is_same(value, leaf.text) for leaf in led) else "N"
+    led = [(one, leaf) for one, leaf in leaves(seen) if leaf.field and is_led(one)]
+    same = [(one, leaf) for one, leaf in led if is_same(value, leaf.text)]
+    return "L" if vouches(p, value, same, []) or any(not one.fresh for one, _ in same) else "N"
 
 
 def is_led(one: Seen) -> bool:
@@ -130,7 +132,7 @@ def by_systems(value: Value, seen: list[Seen]) -> Shown:
 
 def is_recorded(value: Value, leaf: Leaf) -> bool:
     """Return whether a system's text holds it: plain words as a leaf, a line or an element."""
-    if is_same(value, leaf.text):
+    if value.kind != "url" and is_same(value, leaf.text):
         return True
     if is_short_number(value.kind, value.value) or has_only_words(value.kind, value.value):
         parts = [*leaf.text.splitlines(), *values_in(leaf.text)]
@@ -243,11 +245,12 @@ def is_approved(p: Json, tool: Json, value: Value) -> bool:
     )
 
 
-def is_own(p: Json, value: Value, seen: list[Seen]) -> bool:
+def is_own(p: Json, tool: Json, value: Value, seen: list[Seen]) -> bool:
     """Return whether the session made it, or it is to be read on a site that is named as such."""
     if value.role == "locator" and any(names_bare_host(value, text) for text in request(seen)):
         return True
     made = p["ctx"].get("session", {}).get("own", [])
+    kind = covered(tool.get("arg_kinds", {}), list(value.place)) or value.kind
     return value.role in ("object", "attribute", "locator") and any(
-        one["kind"] == value.kind and is_same(value, one["value"]) for one in made
+        one["kind"] == kind and is_same(value, one["value"]) for one in made
     )

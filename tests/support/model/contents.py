@@ -1,10 +1,9 @@
 """What is looked for in a text to send: addresses, accounts and links, in the wide form."""
 
 import re
-import unicodedata
 from typing import Any, NamedTuple
 
-from tests.support.model.kinds import ACCOUNT, FILE_NAME, NFKC, PUNCTUATION
+from tests.support.model.kinds import ACCOUNT, FILE_NAME, PUNCTUATION, fold, plain_text
 
 ADDRESSES = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 ACCOUNTS = r"(?<!\w)(?=([a-z]{2}[0-9]{2}(?:[ -]?[a-z0-9]){8,40}(?!\w)))"
@@ -28,12 +27,6 @@ ENDINGS = (
 )
 
 
-def plain(text: str) -> str:
-    """Return the text as a reader sees it: compatible characters as one, nothing without width."""
-    folded = NFKC("NFKC", text).casefold()
-    return "".join(char for char in folded if unicodedata.category(char) != "Cf")
-
-
 class Found(NamedTuple):
     """What a reader may follow: itself and its parts, and whether the text holds it as it is."""
 
@@ -46,19 +39,19 @@ def found_in(value: Any) -> list[Found]:
     """Return the addresses, accounts and links of a text, also those of its wide form."""
     if not isinstance(value, str):
         return []
-    found = [*addresses_of(value), *accounts_of(value), *links_of(value)]
-    known = [(kind, list(map(plain, parts))) for kind, parts in found]
-    wide = [*addresses_of(plain(value)), *accounts_of(plain(value)), *links_of(plain(value))]
-    hidden = [one for one in wide if one not in known]
-    return [Found(*one, as_it_is=True) for one in found] + [
-        Found(*one, as_it_is=False) for one in hidden
-    ]
+    exact = [*addresses_of(value), *accounts_of(value), *links_of(value)]
+    plain = plain_text(value)
+    seen = [*addresses_of(plain), *accounts_of(plain), *links_of(plain)]
+    found = [one for one in exact if list(map(plain_text, one[1])) == list(map(fold, one[1]))]
+    known = [(kind, list(map(fold, parts))) for kind, parts in found]
+    hidden = [one for one in seen if one not in known]
+    return [Found(*one, as_it_is=one in found) for one in [*found, *hidden]]
 
 
 def links_of(text: str) -> list[tuple[str, list[str]]]:
     found = [one[0].rstrip(PUNCTUATION) for one in re.finditer(LINKS, text, re.IGNORECASE)]
     found = [one for one in found if is_link(one.lower())]
-    return [("url", [re.sub(r"^(?:[a-zA-Z][\w+.-]*:)?//", "", one)]) for one in found]
+    return [("url", [one]) for one in found]
 
 
 def is_link(text: str) -> bool:

@@ -16,11 +16,17 @@ WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", 
 NAMED_MONTH = "(?P<month>" + "|".join(f"{name}|{name[:3]}" for name in MONTHS) + ")"
 NUMBER = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 YEAR = r"(?:,? (?P<year>\d{4}))?(?!\w)"
+SHORT = (
+    r"(?<![\d/.-])(?P<{}>\d{{1,2}})(?P<by>[-/.])(?P<{}>\d{{1,2}})(?P=by)(?P<year>\d{{4}})(?![\d/-])"
+)
+"""Day and month may be taken for each other: it names both days."""
 FORMS = (
-    r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)",
+    r"(?<!\d)(?P<year>\d{4})(?P<by>[-/.])(?P<month>\d{1,2})(?P=by)(?P<day>\d{1,2})(?!\d)",
+    r"(?<!\d)(?P<year>(?:19|20)\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)",
     rf"(?<!\w){NAMED_MONTH}[.,]? {NUMBER}{YEAR}",
     rf"(?<!\w){NUMBER}(?: of)? {NAMED_MONTH}{YEAR}",
-    r"(?<![\d/])(?P<month>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})(?![\d/])",
+    SHORT.format("month", "day"),
+    SHORT.format("day", "month"),
 )
 
 
@@ -37,7 +43,8 @@ def read_days(text: str) -> list[Day]:
         Day(int(one["year"]) if one["year"] else None, month_of(one["month"]), int(one["day"]))
         for one in found
     ]
-    return list(dict.fromkeys(days))
+    known = [one for one in days if one.month in range(1, 13) and one.day in range(1, 32)]
+    return [one for one in dict.fromkeys(known) if one.year != 0]
 
 
 def month_of(text: str) -> int:
@@ -65,9 +72,8 @@ def relative_days(p: Json, text: str) -> list[Day]:
 
 def system_days(p: Json) -> list[date]:
     """Return the days that stand as a leaf of their own in a system of record."""
-    leaves = [leaf.text for one in fresh_by(seen_in(p), "system") for leaf in one.leaves]
     found = []
-    for text in leaves:
+    for text in system_texts(seen_in(p)):
         if re.match(r"\d{4}-\d\d-\d\d(?:\D.{0,20})?$", text):
             try:
                 found.append(date.fromisoformat(text[:10]))
@@ -84,13 +90,19 @@ def day_class(p: Json, day: Day | None) -> str:
     request = texts_of(fresh_by(seen, "user"))
     holds = {
         "request": any(shows(text, day) or day in relative_days(p, text) for text in request),
-        "system": any(shows(text, day) for text in texts_of(fresh_by(seen, "system"))),
+        "system": any(shows(text, day) for text in system_texts(seen)),
         "field": any(shows(text, day) for text in fields_in(seen)),
         "nowhere": not any(shows(text, day) for text in texts_of(seen)),
         "ambient": not any(shows(text, day) for text in texts_of(near(seen))),
         "other": any(read_days(text) for text in texts_of(by_user(seen))),
     }
     return next((name for name in holds if holds[name]), "elsewhere")
+
+
+def system_texts(seen: list[Seen]) -> list[str]:
+    """Return what systems of record say themselves, without the fields that others fill."""
+    leaves = [leaf for one in fresh_by(seen, "system") for leaf in one.leaves]
+    return [leaf.text for leaf in leaves if leaf.writer == "system"]
 
 
 def fields_in(seen: list[Seen]) -> list[str]:

@@ -18,6 +18,7 @@ AFTER = f"(?!{WORD}|[./:@-]{WORD})"
 
 NFKC = unicodedata.ucd_3_2_0.normalize
 
+HOST = r"[\w-]+(?:\.[\w-]+)*"
 HOST_NAME = r"(?:[\w-]+\.)+[a-z]{2,}"
 FILE_NAME = re.compile(r"(?!www\.)[\w.-]*\.(?:md|mov|py|zip|txt|pdf|csv|json|html)")
 ADDRESS = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
@@ -54,7 +55,8 @@ def shape_of(value: Any) -> str:
         return "account"
     if has_link_shape(text):
         return "url"
-    return "path" if re.search(r"[/\\]", text) and not re.search(r"\s\S", text) else "text"
+    begins = re.match(r"[~.]{0,2}/|[A-Za-z]:[/\\]", text)
+    return "path" if begins or ("/" in text and " " not in text) else "text"
 
 
 def has_link_shape(text: str) -> bool:
@@ -85,10 +87,11 @@ def even(text: str) -> str:
 def narrow(kind: str, value: Any) -> Any:
     """Return what all spellings of one thing share. Compare only values of one kind."""
     text = text_of(value)
+    kind = "text" if is_unreadable(kind, value) else kind
     if kind == "path":
         return text[:-1] if text.endswith("/") and len(text) > 1 else text
     if kind == "url":
-        return read_url(text) or text
+        return read_url(text)
     if kind == "address":
         return fold(text)
     if kind == "account":
@@ -107,7 +110,8 @@ def is_unreadable(kind: str, value: Any) -> bool:
     if kind == "url":
         return read_url(text) is None
     if kind == "account":
-        return re.fullmatch(r"[a-z0-9]+(?:[ -][a-z0-9]+)*", fold(text)) is None
+        joined = re.sub("[ -]", "", text)
+        return re.fullmatch(r"(?=.*[0-9])[^\W_]{4,62}", joined) is None
     return kind == "address" and not re.fullmatch(ADDRESS, text)
 
 
@@ -119,12 +123,12 @@ def read_url(text: str) -> Url | None:
         return None
     if re.search(r"[\\\s\x00-\x1f\x7f]|%2e|%2f|%5c", text.lower()):
         return None
-    rest = text[scheme.end() :] if scheme else text
+    rest = text[scheme.end() :] if scheme else text.removeprefix("//")
     rest, mark, fragment = rest.partition("#")
     rest, question, query = rest.partition("?")
     host, _slash, path = rest.partition("/")
     segments = path.removesuffix("/").split("/") if path.removesuffix("/") else []
-    if not host or "@" in host or path.startswith("/"):
+    if not re.fullmatch(rf"{HOST}(?::\d{{1,5}})?", host) or path.startswith("/"):
         return None
     if any(one in ("", ".", "..") for one in segments):
         return None
@@ -162,8 +166,9 @@ def places(kind: str, value: Any, text: str) -> list[Place]:
         shaped = has_link_shape(text_of(value))
         runs = [one for one in runs_in(text) if "." in one]
         links = links_in(text) if shaped else [read_url(one) for one in runs]
-        return [Place(text, 0, 0)] if read_url(text_of(value)) in links and value != "" else []
-    plain, pattern = even(text), pattern_of(kind, value)
+        sought = read_url(text_of(value))
+        return [Place(text, 0, 0)] if sought is not None and sought in links else []
+    plain, pattern = text if kind == "path" else even(text), pattern_of(kind, value)
     if not pattern:
         return []
     searched = plain if kind == "path" else fold(plain)
@@ -208,7 +213,8 @@ def has_only_words(kind: str, value: Any) -> bool:
 
 
 def plain_form(kind: str, value: Any) -> str:
-    return str(narrow("text", narrow(kind, value) if kind == "path" else value))
+    """Return the small form of a value: of a path, all of it counts."""
+    return fold(narrow("path", value)) if kind == "path" else str(narrow("text", value))
 
 
 # --- the wide form ----------------------------------------------------------------------------
@@ -219,10 +225,15 @@ def wide(value: Any) -> str:
     return wide_text(text_of(value))
 
 
+def plain_text(text: str) -> str:
+    """Return the text as a reader sees it: compatible characters as one, nothing without width."""
+    folded = NFKC("NFKC", text).casefold()
+    return "".join(char for char in folded if unicodedata.category(char) != "Cf")
+
+
 @lru_cache(4096)
 def wide_text(spelled_text: str) -> str:
-    text = NFKC("NFKC", spelled_text).casefold()
-    text = "".join(char for char in text if unicodedata.category(char) != "Cf")
+    text = plain_text(spelled_text)
     text = re.sub(r"[a-z][a-z0-9+.-]*://|(?<![\w.])www\.", "", text)
     return re.sub(r"[\\/]+", "/", re.sub(r"\s+", " ", text))
 
@@ -235,7 +246,7 @@ def wide_value(value: Any) -> str:
 def mentions(value: Any, text: str, kind: str = "") -> bool:
     """Return whether a text holds the value in the wide form; short numbers only as numbered."""
     form = wide_value(value)
-    if form == "" or (kind == "url" and not has_link_shape(form)):
+    if form == "":
         return False
     if is_short_number(kind, value):
         return (
@@ -245,7 +256,26 @@ def mentions(value: Any, text: str, kind: str = "") -> bool:
     if kind == "account":
         inside = "[ -]?".join(map(re.escape, re.sub("[ -]", "", form)))
         return re.search(rf"(?<!{WORD}){inside}(?!{WORD})", wide(text)) is not None
+    if kind == "address":
+        inside = rf"(?<![\w.+-]){re.escape(form)}(?![\w@-]|\.[\w-])"
+        return re.search(inside, wide(text)) is not None
+    if kind == "url":
+        goes_on = re.search("[?#].*/$", wide(value)) is not None
+        return mentions_link(form + "/" if goes_on else form, text)
     return re.search(BEFORE + re.escape(form) + AFTER, wide(text)) is not None
+
+
+def mentions_link(form: str, text: str) -> bool:
+    """Return whether a text holds a link; a host without dots only behind a scheme or slashes."""
+    return shows_link(form, BEFORE, rf"(?!{WORD}|[./:@?#&=%+~-]+{WORD})", text)
+
+
+def shows_link(form: str, before: str, behind: str, text: str) -> bool:
+    """Return whether a text holds a form of a link between these, or behind slashes and a user."""
+    form, user = re.escape(form), r"(?:[^\s/\\?#@<>\"'`()\[\]{}]{1,200}@)?"
+    bare = "." in re.split("[/?#]", form.replace("\\.", "."))[0]
+    found = bare and re.search(before + form + behind, wide(text)) is not None
+    return found or re.search(f"//{user}{form}{behind}", plain_text(text)) is not None
 
 
 def same_wide(one: Any, other: Any) -> bool:

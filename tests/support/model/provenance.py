@@ -20,7 +20,7 @@ from tests.support.model.classes import (
 from tests.support.model.contents import found_in
 from tests.support.model.days import Day, day_class, days_of
 from tests.support.model.facts import RANKS, Json, approved, find_tool, same_pair
-from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, wide
+from tests.support.model.kinds import WORD, is_unreadable, mentions, narrow, shows_link, wide
 from tests.support.model.requests import FUNCTION_WORDS
 from tests.support.model.sources import NEAR, Seen, fresh_by, seen_in
 from tests.support.model.values import (
@@ -149,10 +149,11 @@ def judge_part(p: Json, tool: Json, value: Value, *, as_it_is: bool) -> Worth:
 
 def judge_link(p: Json, link: Value, kind: str) -> Worth:
     """Return the class of the whole link, else that of its host, else that it stands nowhere."""
-    host, has_query = re.split(r"[/?#]", wide(link.value))[0], "?" in link.value
+    host = re.split(r"[/?#]", wide(link.value).removeprefix("/"))[0]
+    has_query = "?" in link.value
     if kind not in ("N", "H") or (kind == "H" and not has_query):
         return worse(p, "content", [kind])
-    return worse(p, "content", ["K", *(class_of_host(p, host) if "." in host else [])])
+    return worse(p, "content", ["K", *class_of_host(p, host)])
 
 
 def class_of_host(p: Json, host: str) -> list[str]:
@@ -167,11 +168,8 @@ def class_of_host(p: Json, host: str) -> list[str]:
 
 
 def shows_host(text: str, host: str) -> bool:
-    return re.search(host_pattern(host), wide(text)) is not None
-
-
-def host_pattern(host: str) -> str:
-    return rf"(?<!{WORD})(?<!{WORD}[.@-]){re.escape(host)}(?!{WORD}|[.-]{WORD})"
+    before, behind = rf"(?<!{WORD})(?<!{WORD}[.@-])", rf"(?!{WORD}|[.-]{WORD})"
+    return shows_link(host, before, behind, text)
 
 
 # --- days -------------------------------------------------------------------------------------

@@ -24,11 +24,15 @@ from tests.support.model.values import Value, stem, words_of_name
 
 QUOTES = "\"'`\u2018\u2019\u201c\u201d\u00ab\u00bb"
 FUNCTION_WORDS = (
-    "a an the this that these those my your his her its our their me you him us them it i we they "
-    "he she who whom whose which what all any some each every no not and or but if then else so to "
-    "of in on at by for from with as is are was were be been being do does did have has had will "
-    "would shall should can could may might must about into over under after before up down out "
-    "off again there here when where why how please everyone everybody anyone someone yes"
+    "a about above after again all also am an and any anybody anyone anything are as at be "
+    "because been before being below between both but by can could did do does done each "
+    "either else everybody everyone everything few for from get had has have he her here hers "
+    "him his how i if in into is it its just let like many may me might mine more most much "
+    "must my no nobody none nor not nothing now of off on once one only or other our ours out "
+    "over own please same shall she should so some somebody someone something such than thanks "
+    "that the their theirs them then there these they this those to too under until up us very "
+    "was we well were what when where which who whom whose why will with would yes you your "
+    "yours"
 )
 MARK = r"(?:#|\bno\.|\bnumbers?|\bids?)[:=]? ?"
 NUMBER_MARK = MARK + "$"
@@ -56,16 +60,17 @@ def is_name(value: Value, nouns: list[str], place: Place) -> bool:
     around = text[start - 1 : start], text[end : end + 1]
     if all(one and one in QUOTES for one in around) or (around[0] and around[0] in "#@"):
         return True
-    begun = text[:start].rstrip(" ([" + QUOTES)
-    if text[start].isupper() and begun and begun[-1] not in ".!?\n":
-        return True
     before = re.search(r"(\w+)[ \n]$", text[:start])
     behind = re.match(r"[ \n](\w+)", text[end:])
     if any(one and stem(fold(one[1])) in nouns for one in (before, behind)):
         return True
-    first = narrow("text", value.value).split()[0]
+    words = re.split("[ -]", narrow("text", value.value))
+    if any(word in FUNCTION_WORDS.split() for word in words):
+        return False
+    begun = text[:start].rstrip(" ([" + QUOTES)
     led_to = before is not None and fold(before[1]) in ("to", "with")
-    return value.role == "recipient" and led_to and first not in FUNCTION_WORDS.split()
+    is_inside = begun != "" and begun[-1] not in ".!?\n"
+    return (value.role == "recipient" and led_to) or (text[start].isupper() and is_inside)
 
 
 def numbers_it(p: Json, tool: Json, value: Value, text: str) -> bool:

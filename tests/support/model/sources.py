@@ -55,21 +55,26 @@ def read(p: Json, item: Json) -> Seen:
     source, content = item["source"], item["content"]
     author = source["author"]
     said = author in ("user", "operator")
-    table = {} if said else fields_of(p, item)
+    table, writer = ({}, author) if said else fields_of(p, item)
     web = bool(source.get("web")) and author in ("member", "public")
     fresh, seq = unexpired(p, item), source.get("seq")
-    leaves = list(leaves_in(content, table, author))
+    leaves = list(leaves_in(content, table, writer))
     return Seen(item["id"], author, web, source["standing"], seq, fresh, leaves)
 
 
-def fields_of(p: Json, item: Json) -> Json:
-    """Return who fills which field: the class says it, of items that meet its schema."""
-    manifests = p["compiled"]["manifests"]
+def fields_of(p: Json, item: Json) -> tuple[Json, str]:
+    """Return who fills which field, and who all else: of items that meet the schema of the class.
+
+    Where others than systems fill fields of a class, a record that breaks its schema is public.
+    """
+    manifests, author = p["compiled"]["manifests"], item["source"]["author"]
     declared = find_class(p, item["classification"])
-    if "schema" in declared and wrong_places(declared["schema"], item["content"]):
-        return {}
-    parties = dict.fromkeys(manifests.get("record_fields", []), "party")
-    return {**parties, **declared.get("fields", {})}
+    own = declared.get("fields", {})
+    is_record = json_type(item["content"]) == "container"
+    if is_record and "schema" in declared and wrong_places(declared["schema"], item["content"]):
+        return {}, "public" if any(own[name] != "system" for name in own) else author
+    parties = [name for name in manifests.get("record_fields", []) if name not in own]
+    return {**own, **dict.fromkeys(parties, "party")}, author
 
 
 # --- the leaves of an item ----------------------------------------------------------------------
@@ -77,13 +82,17 @@ def fields_of(p: Json, item: Json) -> Json:
 
 def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
     for place, value, is_name in leaves_at((), content):
-        if value is None or text_of(value) == "":
+        if value is None or isinstance(value, bool) or text_of(value) == "":
             continue
         record = place[0] if isinstance(content, list) and place else ""
         text, name = text_of(value), field_at(table, place, content, is_name)
         if is_name and is_name_of_field(table, place, content):
             continue
-        if name and is_short(text) and table[name] in ("system", "party"):
+        around = writer_at(table, place[:-1], content, author)
+        is_field = name and (
+            table[name] == "party" or (table[name], around) != ("system", "system")
+        )
+        if is_field and is_short(text) and table[name] in ("system", "party"):
             yield Leaf(text, table[name], name, record)
         else:
             yield Leaf(text, writer_at(table, place, content, author), "", record)
@@ -91,11 +100,15 @@ def leaves_in(content: Any, table: Json, author: str) -> Iterator[Leaf]:
 
 def writer_at(table: Json, place: Way, content: Any, author: str) -> str:
     """Return who wrote a free text: inside a field that others fill, these, however deep it is."""
-    above = [place[:depth] for depth in range(1, len(place) + 1)]
-    inside = [table[name] for name in table for one in above if is_field(name, one, content)]
-    if "public" in inside or ("party" in inside and author == "system"):
-        return "public"
-    return "member" if "member" in inside else author
+    writer = author
+    for depth in range(1, len(place) + 1):
+        fields = [name for name in table if is_field(name, place[:depth], content)]
+        filler = table[fields[0]] if fields else "system"
+        if filler == "party" and writer == "system":
+            writer = "public"
+        elif filler not in ("system", "party"):
+            writer = filler
+    return writer
 
 
 def leaves_at(place: Way, value: Any) -> Iterator[tuple[Way, Any, bool]]:

@@ -18,7 +18,6 @@ from tests.support.model.kinds import (
 
 ROLES = ["recipient", "object", "attribute", "locator", "secret", "code", "content", "time"]
 TARGETS = ("recipient", "object", "locator", "secret")
-TARGETS_IN_ORDER = [role for role in ROLES if role in TARGETS]
 
 NO_WORDS = (
     "get all in for the to a of and by user from city information info update up git with through"
@@ -43,22 +42,22 @@ class Value(NamedTuple):
 
 
 def values_of(tool: Json, args: Json) -> list[Value]:
-    """Return the judged values: names of members, then scalars, each by name, position and role."""
-    leaves = leaves_at([], args)
-    names = [(place, leaf) for place, leaf, is_name in leaves if is_name]
-    scalars_in = [(place, leaf) for place, leaf, is_name in leaves if not is_name]
-    found = [
-        value_at(tool, role, place, leaf)
-        for place, leaf in names
-        for role in TARGETS_IN_ORDER
-        if role in roles_at(tool, place[:-1]) and not is_named_by_policy(tool, place)
-    ]
-    for place, leaf in scalars_in:
-        for role in ROLES:
-            if role in roles_at(tool, place):
-                plain = [leaf] if isinstance(leaf, bool) and role in TARGETS else values_in(leaf)
-                found += [value_at(tool, role, place, one) for one in plain]
+    """Return the judged values by name, position and role, names of members before their values."""
+    found = []
+    for place, leaf, is_name in leaves_at([], args):
+        roles = names_roles(tool, place) if is_name else roles_at(tool, place)
+        for role in [one for one in ROLES if one in roles]:
+            whole = is_name or (isinstance(leaf, bool) and role in TARGETS)
+            plain = [leaf] if whole else values_in(leaf)
+            found += [value_at(tool, role, place, one) for one in plain]
     return found
+
+
+def names_roles(tool: Json, place: list[str]) -> list[str]:
+    """Return the roles of the name of a member: those of targets, unless the policy names it."""
+    if is_named_by_policy(tool, place) or place[-1] == "":
+        return []
+    return [role for role in roles_at(tool, place[:-1]) if role in TARGETS]
 
 
 def is_named_by_policy(tool: Json, place: list[str]) -> bool:
@@ -71,12 +70,12 @@ def leaves_at(place: list[str], value: Any) -> list[tuple[list[str], Any, bool]]
     """Return the scalars of a value with the way to each, and the names of members inside."""
     if not isinstance(value, (dict, list)):
         return [(place, value, False)]
-    found = []
-    for name, item in members(value):
-        way = [*place, str(name)]
-        if isinstance(value, dict) and place:
-            found.append((way, name, True))
-        found += leaves_at(way, item)
+    inside = members(value)
+    named = isinstance(value, dict) and place
+    found: list[tuple[list[str], Any, bool]] = []
+    found += [([*place, str(name)], name, True) for name, _ in inside] if named else []
+    for name, item in inside:
+        found += leaves_at([*place, str(name)], item)
     return found
 
 
