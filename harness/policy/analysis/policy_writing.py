@@ -18,7 +18,7 @@ _GUARD: Final = """\
 safety_mode = "destructive"    # the highest tier that may run; what is above it is refused
 # on_refusal = "answer"        # the model is told and may go on; "halt" ends the run
 # on_ask = "ask"               # a person is asked; "refuse" where nobody is there
-# max_questions = 3            # for each session, then the answer is no
+# max_questions = 3            # since the last yes; then the answer is no
 # shadow = false               # true allows everything and records what would be refused
 # budget = { max_steps = 100, bucket_tokens = 1000000 }    # for each session
 """
