@@ -212,16 +212,16 @@ class Seen:
         return shown._replace(among=self._is_designated)
 
     def _is_designated(self, entry: ItemText) -> bool:
-        """Return whether the request describes a record by two of its fields."""
+        """Return whether the request names two fields of a record, each by a value of its own."""
         known = self._designated.get(entry)
         if known is None:
-            found: dict[str, str] = {}
+            fields, values = set[str](), set[str]()
             for part in self._items.designations[entry]:
                 value = read_value(part.text, None)
-                named = part.field not in found and value.narrow not in found.values()
-                if named and self.in_request(value, Limits("attribute")).origin == "request":
-                    found[part.field] = value.narrow
-            known = self._designated[entry] = len(found) > 1
+                if self.in_request(value, Limits("attribute")).origin == "request":
+                    fields.add(part.field)
+                    values.add(value.narrow)
+            known = self._designated[entry] = len(fields) > 1 and len(values) > 1
         return known
 
     def first(

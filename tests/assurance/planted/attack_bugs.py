@@ -91,4 +91,25 @@ ATTACK_BUGS: Final[tuple[Bug, ...]] = (
         "if is_same and self.session.waits_for_agent(call.id):",
         "if is_same:",
     ),
+    slip(
+        "public-text-backs-a-target",
+        "harness/policy/analysis/origin_lint.py",
+        "a policy that lets anybody say who is paid is not linted",
+        'yield placed.report_finding("public_reaches_target", path, message)',
+        "yield from ()",
+    ),
+    slip(
+        "web-of-a-system",
+        "harness/policy/analysis/origin_lint.py",
+        "a policy that believes web pages as a system of record is not linted",
+        'if result is not None and result.web and result.author == "system":',
+        'if result is not None and not result.web and result.author == "system":',
+    ),
+    slip(
+        "echo-not-linted",
+        "harness/policy/analysis/origin_lint.py",
+        "a policy that believes what one of its own tools may write is not linted",
+        "if writes and written and (other is not tool or placed.rank > 0):",
+        "if writes and written and other is tool and placed.rank > 0:",
+    ),
 )

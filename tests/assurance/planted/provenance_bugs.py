@@ -2,7 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from tests.assurance.planted.bug import Bug, slip
+from tests.assurance.planted.bug import Bug, Edit, slip
 
 
 class Files(NamedTuple):
@@ -143,10 +143,18 @@ _STANDS: Final[tuple[Bug, ...]] = (
         "                return entry, True\n",
         "            return entry, True\n",
     ),
-    slip(
+    Bug(
         "part-of-an-address",
-        FILES.texts,
         "a value that is part of a longer one stands in any text",
+        (
+            Edit(FILES.texts, 'rf"{WORD}++(?:{_JOINT}{WORD}++)*+"', 'rf"{WORD}++"'),
+            Edit(FILES.texts, 'rf"(?<!{WORD})(?<!{WORD}{_JOINT})")', 'rf"(?<!{WORD})")'),
+        ),
+    ),
+    slip(
+        "mark-behind-a-joint",
+        FILES.texts,
+        "a value that begins with a mark stands in the middle of a longer one",
         'rf"(?<!{WORD})(?<!{WORD}{_JOINT})")',
         'rf"(?<!{WORD})")',
     ),

@@ -102,13 +102,17 @@ def with_named_texts(right: Any) -> Any:
     return fresh_by
 
 
-def of_the_public_too(right: Any) -> Any:
-    def fresh_by(seen: list[Seen], *authors: str) -> list[Seen]:
-        more = ("public",) if authors == ("member",) else ()
-        found: list[Seen] = right(seen, *authors, *more)
-        return found
+def of_strangers_too(right: Any) -> Any:
+    def as_member(one: Seen) -> Seen:
+        if one.author != "public":
+            return one
+        written = {"public": "member"}
+        leaves = [
+            leaf._replace(writer=written.get(leaf.writer, leaf.writer)) for leaf in one.leaves
+        ]
+        return one._replace(author="member", leaves=leaves)
 
-    return fresh_by
+    return lambda p, seen: right(p, list(map(as_member, seen)))
 
 
 def whoever_wrote_it(_right: Any) -> Any:
@@ -143,7 +147,7 @@ NOTICED: Final = (
     Fault("the text of an error is its tool's", Session, "item_of", own_author),
     Fault("what a failed call returned has its class", Session, "item_of", failed_as_completed),
     Fault("named text counts as the request", classes, "fresh_by", with_named_texts),
-    Fault("a stranger's record may be designated", classes, "fresh_by", of_the_public_too),
+    Fault("a stranger's record may be designated", classes, "designated", of_strangers_too),
     Fault("a recipient may stand in named text", provenance, TABLE, with_more("recipient", "Dp")),
     Fault("a secret may stand in named text", provenance, TABLE, with_more("secret", "Dp Dw")),
     Fault("what is read may stand in reached text", provenance, TABLE, with_more("locator", "Rp")),

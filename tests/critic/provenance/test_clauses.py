@@ -34,6 +34,7 @@ IN_THE_REQUEST = [
     *(("see http://a.example/b/", "https://A.example/b", True), ("x_zeta", "zeta", False)),
     *(("see a.example/b", "http://a.example/b/.", False), ("bob-smith", "bob smith", False)),
     *(("bob 1\nsmith", "Bob \t 1 smith", True), ("caf\xe9", "cafe\u0301", False)),
+    *(("pay eu-bob 1", "bob 1", False), ("pay bob 1-b", "bob 1", False)),
     *(("caf\xe9", "cafe", False), ("5.50", "5.5", False), ("5.5 please", 5.5, True)),
     *(("1e3", "1000", False), ("[zeta]", "[zeta]", True), ("zeta", "[zeta]", False)),
 ]

@@ -75,6 +75,7 @@ def test_a_no_is_of_the_targets_in_whichever_spelling() -> None:
     values = CallValues({("a", "b"): tool})
     first = denied_by(values, tool, {"to": "GB33 BUKB 2020", "amount": 5, "text": "a"})
     assert first == denied_by(values, tool, {"to": "gb33-bukb-2020", "amount": 6, "text": "b"})
+    assert first == denied_by(values, tool, {"to": "\uff27\uff2233 BUKB 2020", "amount": 6})
     assert first != denied_by(values, tool, {"to": "GB33 BUKB 2021", "amount": 5, "text": "a"})
     assert denied_by(values, tool, {"text": "a"}) == {"args": {"text": "a"}}
 

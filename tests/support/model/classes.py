@@ -173,13 +173,17 @@ def is_sent(value: Value, text: str) -> bool:
 
 
 def designated(p: Json, seen: list[Seen]) -> Shown:
-    """Return the texts of members' records of which the request names two declared fields."""
+    """Return the texts of members' records of which the request names two declared fields.
+
+    One value in both is one word of the request, and designates nothing.
+    """
     found = []
     for one in fresh_by(seen, "member"):
         for record in dict.fromkeys(leaf.record for leaf in one.leaves):
             inside = [leaf for leaf in one.leaves if leaf.record == record]
-            names = {leaf.field for leaf in inside if is_named_field(p, leaf, seen)}
-            if len(names) > 1 and not one.web:
+            named = [leaf for leaf in inside if is_named_field(p, leaf, seen)]
+            values = {narrow(shape_of(leaf.text), leaf.text) for leaf in named}
+            if min(len({leaf.field for leaf in named}), len(values)) > 1 and not one.web:
                 found += [(one, leaf) for leaf in inside if is_member_text(leaf)]
     return found
 
