@@ -98,6 +98,10 @@ class FieldTables:
         """Return whether content is a record of a class."""
         return type(content) in (dict, list) and self._classes[name].is_valid(content)
 
+    def is_of_every_class(self, content: Any) -> bool:
+        """Return whether content is a record whatever its class is."""
+        return all(self.is_record(name, content) for name in self._classes)
+
     def narrows(self, name: str) -> bool:
         """Return whether a class says of any field that its author did not fill it."""
         return self._classes[name].narrows

@@ -11,7 +11,13 @@ from critic.session.call_batch import Call, CallResult, RunningBatch
 from critic.session.ledger import Ledger
 from critic.session.session_evidence import Trail
 from critic.session.session_rules import CALL_ID, FAILED_CLASS, SessionRules, SessionTool
-from critic.session.session_values import KnownValues, ValueFacts, approved_tiers, locators_in
+from critic.session.session_values import (
+    FieldTables,
+    KnownValues,
+    ValueFacts,
+    approved_tiers,
+    locators_in,
+)
 from critic.session.standing import standing_of
 from evals.capability import Author
 from evals.json_value import detach_json
@@ -21,7 +27,18 @@ _LONGEST_SUBJECT: Final = 80
 _LATEST: Final = datetime.max
 
 
-def record_of(tool: SessionTool | None, result: CallResult) -> Any:
+def record_of(tool: SessionTool | None, result: CallResult, tables: FieldTables) -> Any:
+    """Return what a completed call returned, if it is a record that its tool promises; else None.
+
+    What is no record of the tool's class is a text: no place in it holds a field, or a made thing.
+    """
+    value = _promised_json(tool, result)
+    if tool is None or value is None or not tables.declares(tool.result_class):
+        return value
+    return value if tables.is_record(tool.result_class, value) else None
+
+
+def _promised_json(tool: SessionTool | None, result: CallResult) -> Any:
     """Return what a completed call returned as JSON, where its tool promises that; else None."""
     if tool is None or not tool.promises_records or result.status != "completed":
         return None
@@ -105,9 +122,9 @@ class Arrival:
             author = tool.capability.result.author
         if tool is None:
             return result.output, "result", author
-        record, name, tables = record_of(tool, result), tool.result_class, self.rules.tables
-        content = result.output if record is None else record
-        if not tables.declares(name) or (record is not None and tables.is_record(name, record)):
+        value, name, tables = _promised_json(tool, result), tool.result_class, self.rules.tables
+        content = result.output if value is None else value
+        if not tables.declares(name) or record_of(tool, result, tables) is not None:
             return content, name, author
         return content, tool.default_class, "public" if tables.narrows(name) else author
 

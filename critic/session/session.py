@@ -229,7 +229,7 @@ class Session:
         arrival = Arrival(self.rules, self.trail, self.ledger, as_of)
         tool = self.rules.tools.get(call.tool)
         items = arrival.items(running, call, tool, result, self.results + 1)
-        record = record_of(tool, result)
+        record = record_of(tool, result, self.rules.tables)
         trail = self._add_items(items)
         running = running.with_call(step, result, range(len(self.trail), len(trail)))
         ledger = self.ledger.after_call(

@@ -49,11 +49,16 @@ class BeginningEntry(NamedTuple):
 
 
 class EndEntry(NamedTuple):
-    """A run that ended: the hash of its beginning, the status of each call, and what they made."""
+    """A run that ended: the hash of its beginning, the status of each call, and what they made.
+
+    A record does not say of which class a result is: `possible` holds what was made only if it is
+    of a class that it does not contradict.
+    """
 
     begun: str | None
     statuses: tuple[tuple[int, str], ...]
     made: tuple[OwnValue, ...]
+    possible: tuple[OwnValue, ...]
 
 
 class LostEntry(NamedTuple):

@@ -60,6 +60,7 @@ class _Batch:
     runs: bool
     ended: dict[int, str] = field(default_factory=dict)
     made: tuple[OwnValue, ...] = ()
+    possible: tuple[OwnValue, ...] = ()
     approved: tuple[ApprovedValue, ...] = ()
     waived: tuple[WaivedCall, ...] = ()
 
@@ -151,7 +152,7 @@ class SessionHistory:
         batch = begun or self._batch(entry)
         if batch is not None:
             batch.ended |= dict(ended.statuses)
-            batch.made = ended.made
+            batch.made, batch.possible = ended.made, ended.possible
 
     def _batch(self, entry: SessionEntry) -> _Batch | None:
         """Return the batch that was ruled on last with the same inputs."""
@@ -216,9 +217,10 @@ def _differences(
         yield _Difference("sent", is_less=not _is_within(sent or (), facts.sent or ()))
     # Of a batch whose calls have not all ended, what they made may be known already.
     made = [value for one in trusted for value in one.made]
+    possible = [value for one in trusted for value in one.possible]
     if not _is_within(made, facts.own or ()):
         yield _Difference("own", is_less=True)
-    elif all(one.ended for one in trusted) and not _is_within(facts.own or (), made):
+    elif all(one.ended for one in trusted) and not _is_within(facts.own or (), possible):
         yield _Difference("own", is_less=False)
     certain_tools, tools = (_completed_tools(trusted, certain=one) for one in (True, False))
     yield from _outside("ran", certain_tools, facts.ran or (), tools)

@@ -10,7 +10,13 @@ from typing import Any, Final
 from critic.session.call_batch import CallResult
 from critic.session.call_results import record_of
 from critic.session.session_rules import SessionTool
-from critic.session.session_values import doubts_about, things_made, values_sent, yes_about
+from critic.session.session_values import (
+    FieldTables,
+    doubts_about,
+    things_made,
+    values_sent,
+    yes_about,
+)
 from evals.capability import ToolCapability, ToolName
 from evals.context import ApprovedValue, OwnValue, SentValues, SessionFacts, WaivedCall
 from evals.plan import Proposal, ToolStep
@@ -58,18 +64,23 @@ def _end_entry(record: DecisionRecord, proposal: Proposal) -> EndEntry | None:
         return None
     statuses = tuple((call.step, call.status) for call in record.run.calls)
     tools = proposal.compiled.manifests.tools
-    return EndEntry(record.begun, statuses, tuple(_made_by(record.run.calls, tools)))
+    tables = FieldTables(proposal.compiled.manifests)
+    made, possible = list[OwnValue](), list[OwnValue]()
+    for tool, call in _completed_calls(record.run.calls, tools):
+        result = CallResult("completed", call.output)
+        value = record_of(SessionTool.of(tool), result, FieldTables())
+        possible += things_made(tool, call.args, value)
+        made += things_made(tool, call.args, value if tables.is_of_every_class(value) else None)
+    return EndEntry(record.begun, statuses, tuple(made), tuple(possible))
 
 
-def _made_by(
+def _completed_calls(
     calls: Iterable[ToolCall], tools: Mapping[tuple[str, str], ToolCapability]
-) -> Iterator[OwnValue]:
-    """Yield the things that some calls made."""
+) -> Iterator[tuple[ToolCapability, ToolCall]]:
     for call in calls:
         tool = tools.get((call.adapter_id, call.capability_id))
         if tool is not None and call.status == "completed":
-            record = record_of(SessionTool.of(tool), CallResult("completed", call.output))
-            yield from things_made(tool, call.args, record)
+            yield tool, call
 
 
 def _ruling_entry(record: DecisionRecord, facts: SessionFacts, proposal: Proposal) -> RulingEntry:

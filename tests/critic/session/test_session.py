@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from critic import EvidenceClass, EvidenceItem, RunBudget, ToolCapability, verify_proposal
+from critic import (
+    EvidenceClass,
+    EvidenceItem,
+    RunBudget,
+    ToolCapability,
+    ToolResult,
+    verify_proposal,
+)
 from critic.session import (
     Call,
     CallResult,
@@ -304,6 +311,27 @@ def test_no_class_of_the_policy_is_that_of_results_without_a_class(name: str) ->
     """Nobody promises the fields of what failed, or of what its tool's class does not fit."""
     with pytest.raises(ValueError, match=f"class {name}"):
         rules(classes=(EvidenceClass(class_=name, fields={"payee": "system"}),))
+
+
+@pytest.mark.parametrize(
+    ("output", "made"),
+    [
+        ({"id": "n-1", "kind": "note"}, ["n-1"]),
+        ('{"id": "n-1", "kind": "note"}', ["n-1"]),
+        ({"id": "n-1"}, []),
+        ("n-1", []),
+    ],
+)
+def test_a_result_that_is_no_record_of_its_class_shows_nothing_made(
+    output: Any, made: list[str]
+) -> None:
+    """What misses the schema is a text: whoever wrote it must not choose what is own."""
+    note = EvidenceClass(class_="note", fields={}, schema_={"required": ["kind"]})
+    result = ToolResult(author="member", format="json", makes={"/id": "note"})
+    tools = {**TOOLS, "mail": tool("mail", result_class="note", result=result)}
+    session = after(opened(tools=tools, classes=(note,)), Call("m", "mail", {}), output)
+    own = session.propose([read("a")], NOW).ctx.wire()["session"].get("own", [])
+    assert own == [{"kind": "note", "value": one} for one in made]
 
 
 # Facts.

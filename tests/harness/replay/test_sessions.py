@@ -145,3 +145,28 @@ def test_a_shadow_and_refusals_follow_too(tmp_path: Path) -> None:
         answers_to(guard_of(desk(shadow=True), log=log), events)
         answers_to(guard_of(desk(), log=log), [*events[:2], *EVENTS[1:]])
         assert {one.status for one in replay(log)} == {"same"}
+
+
+MISSED = {"id": "old-9"}
+MET = {"id": "old-9", "kind": "note"}
+
+
+@pytest.mark.parametrize(("output", "action"), [(MISSED, "refuse"), (MET, "allow")])
+def test_only_a_record_of_its_class_shows_what_was_made(
+    output: Json, action: str, tmp_path: Path
+) -> None:
+    wire = desk()
+    made = {"yields": "note", "result": {"author": "member", "format": "json"}}
+    made["result"]["makes"] = {"/id": "note"}
+    wire["tool"] = [
+        {**one, **made} if one["capability_id"] == "make_note" else one for one in wire["tool"]
+    ]
+    wire["class"] = [{"name": "note", "fields": {}, "schema": {"required": ["kind"]}}]
+    events = [
+        *(open_(request="Go on"), call("make_note", name="a", text="x"), result(output)),
+        *(call("shred", id="d", name="old-9"), close()),
+    ]
+    with SqlDecisionLog.open(tmp_path / "log.db") as log:
+        answers = answers_to(guard_of(wire, log=log), events)
+        assert answers[3]["action"] == action
+        assert {one.status for one in replay(log)} == {"same"}

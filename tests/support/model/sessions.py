@@ -171,13 +171,15 @@ class Session:
         self.items.append(item)
         if completed:
             self.facts["ran"].append(named(tool))
-            self.make(tool, call["step"]["args"], item["content"])
+            promised = item["classification"] != default_class(tool) or "yields" not in tool
+            promised &= tool.get("result", {}).get("format") == "json"
+            self.make(tool, call["step"]["args"], item["content"] if promised else None)
         return ""
 
     def item_of(self, tool: Json, event: Json, *, completed: bool) -> Json:
         """Return the item of a result: of its class where the policy promises it, else a text."""
         label, content = tool.get("result", {}), event.get("output")
-        default = f"result:{tool['adapter_id']}.{tool['capability_id']}"
+        default = default_class(tool)
         name = tool.get("yields", default) if completed else default
         table = next((one for one in self.policy.get("class", []) if one["name"] == name), None)
         if label.get("format") == "json" and isinstance(content, str) and completed:
@@ -220,6 +222,10 @@ class Session:
         if any(one["id"] in self.calls for one in calls):
             return "error"
         return self.judge(calls)
+
+
+def default_class(tool: Json) -> str:
+    return f"result:{tool['adapter_id']}.{tool['capability_id']}"
 
 
 def read_json(text: str) -> Any:
