@@ -156,8 +156,8 @@ def test_only_a_record_of_its_class_shows_what_was_made(
     output: Json, action: str, tmp_path: Path
 ) -> None:
     wire = desk()
-    made = {"yields": "note", "result": {"author": "member", "format": "json"}}
-    made["result"]["makes"] = {"/id": "note"}
+    result_of = {"author": "member", "format": "json", "makes": {"/id": "note"}}
+    made = {"yields": "note", "result": result_of}
     wire["tool"] = [
         {**one, **made} if one["capability_id"] == "make_note" else one for one in wire["tool"]
     ]
