@@ -564,7 +564,7 @@ def test_what_names_no_day_is_doubted_where_it_stands() -> None:
     tool = {"arg_roles": {"x": "time", "y": "time", "z": "object"}}
     wire = proposal(item(DAY), tool=tool, args={"x": "noon", "y": DAY, "z": VALUE})
     places = [path for _, _, path in kinds(wire)]
-    asked = [path for path in places if path[-1] in "xy"]
+    asked = [path for path in places if path and path[-1] in "xy"]
     assert asked == ["/steps/0/args/x", "/steps/0/args/y"]
 
 

@@ -8,7 +8,7 @@ from critic.session import Call, CallResult, Session
 from evals.manifest import EvidenceClass
 from tests.critic.session.building import NOW, allowed, opened, tool
 
-MAIL = {
+MAIL: Any = {
     "class": "mail",
     "fields": {"id": "system", "text": "public"},
     "schema": {"type": "object", "required": ["id"], "properties": {"id": {"type": "string"}}},
