@@ -82,7 +82,10 @@ def _add_sources(pick: Pick, wire: Json) -> Json:
     values = said_in(wire["plan"]) or ["a"]
     manifests = wire["compiled"]["manifests"]
     kept = [one for one in manifests.get("classes", []) if one["class"] != "r"]
-    writers = {"class": "r", "fields": {name: pick(("system", "party")) for name in _FIELDS}}
+    writers = {
+        "class": "r",
+        "fields": {name: pick(("system", "party", "public")) for name in _FIELDS},
+    }
     numbers = range(1, 1 + pick((1, 2, 0, 3)))
     results = [a_result(pick, f"seen/{number}", values, pick(_FIELDS)) for number in numbers]
     evidence = [*manifests["evidence_manifest"], a_request(pick, "seen/0", values), *results]

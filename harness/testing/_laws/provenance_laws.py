@@ -38,7 +38,7 @@ def untrusted_text_never_allows(context: LawContext) -> None:
     }
     items = wire["compiled"]["manifests"]["evidence_manifest"]
     altered = with_manifest(wire, "evidence_manifest", [*items, more])
-    before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
+    before, after = levels_of(context.judge(wire)), levels_of(context.judge(altered))
     lost = [
         place for place in before if place not in after and "code" not in _roles(wire, place[0])
     ]
@@ -91,7 +91,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
     if not _is_judged(wire):
         return
     closed, opened = (with_part(wire, "spec", provenance=mode) for mode in _MODES)
-    strict, soft = _levels(context.judge(closed)), _levels(context.judge(opened))
+    strict, soft = levels_of(context.judge(closed)), levels_of(context.judge(opened))
     allowed = [place for place in strict if place not in soft]
     context.require(not allowed, f"open allowed {allowed}", opened)
     stricter = [
@@ -102,7 +102,7 @@ def open_softens_and_never_allows(context: LawContext) -> None:
     context.require(not stricter, f"open is stricter at {stricter}", opened)
 
 
-def _levels(verdict: LawVerdict) -> dict[Place, int]:
+def levels_of(verdict: LawVerdict) -> dict[Place, int]:
     """Return what is said of each place that is not allowed: `ASK` or `REFUSE`."""
     found: dict[Place, int] = {}
     for one in verdict.violations if isinstance(verdict, Refused) else ():
@@ -126,7 +126,7 @@ def require_no_wider(
         shows_own: whether a text of the operator is gone, which may have hidden that a value is the
             session's own.
     """
-    before, after = _levels(context.judge(wire)), _levels(context.judge(altered))
+    before, after = levels_of(context.judge(wire)), levels_of(context.judge(altered))
     wider = [
         place
         for place, level in before.items()
