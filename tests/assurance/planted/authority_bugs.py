@@ -22,8 +22,8 @@ _WHO_FILLED_IT: Final[tuple[Bug, ...]] = (
         "record-of-any-shape",
         FILES.results,
         "a record that does not satisfy the schema of its class has the fields of it",
-        "(record is not None and tables.is_record(name, record))",
-        "record is not None",
+        "return value if tables.is_record(tool.result_class, value) else None",
+        "return value",
     ),
     slip(
         "broken-record-keeps-its-author",
