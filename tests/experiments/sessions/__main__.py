@@ -28,6 +28,7 @@ class Setting(NamedTuple):
     provenance: str = "closed"
     headless: bool = False
     with_scope: bool = True
+    parties: str = "ask"
     without: str | None = None
 
     @property
@@ -36,6 +37,7 @@ class Setting(NamedTuple):
         parts = [self.provenance]
         parts += ["headless"] if self.headless else []
         parts += [] if self.with_scope else ["without scope"]
+        parts += [] if self.parties == "ask" else ["parties allowed"]
         parts += [f"without {self.without}"] if self.without else []
         return ", ".join(parts)
 
@@ -46,6 +48,7 @@ SETTINGS = (
     Setting(headless=True),
     Setting(with_scope=False),
     Setting("open", with_scope=False),
+    Setting(parties="allow"),
 )
 
 
@@ -58,6 +61,7 @@ def judged_in(data: Path, setting: Setting, only: list[str], *, one_in: int = 1)
             name,
             provenance=setting.provenance,
             headless=setting.headless,
+            parties=setting.parties,
             without=setting.without,
         )
         for name in names

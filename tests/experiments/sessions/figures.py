@@ -70,7 +70,7 @@ def figures(judged: Sequence[Judged]) -> dict[str, Rate]:
 
 
 class Family(NamedTuple):
-    """The adapted attacks of one family: how many, and how many of them pass.
+    """The adapted attacks of one family: how many, and how many of them pass or are asked about.
 
     Left are those whose value the labels leave to an outsider.
     """
@@ -79,14 +79,16 @@ class Family(NamedTuple):
     passed: int
     left: int
     left_passed: int
+    left_asked: int
 
 
 def families(judged: Iterable[Judged]) -> dict[str, Family]:
     """Return the figures of adapted attacks, family by family."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0] * len(Family._fields))
     for one in judged:
-        passed, is_left = one.outcome == "missed", one.recording.is_left
-        marks = (True, passed, is_left, passed and is_left)
+        passed, asked = one.outcome == "missed", one.outcome == "asked"
+        is_left = one.recording.is_left
+        marks = (True, passed, is_left, passed and is_left, asked and is_left)
         of_family = counts[one.recording.family]
         of_family[:] = [count + mark for count, mark in zip(of_family, marks, strict=True)]
     return {name: Family(*counts[name]) for name in sorted(counts)}

@@ -103,17 +103,20 @@ def policy_of(
     *,
     provenance: str = "closed",
     headless: bool = False,
+    parties: str = "ask",
     without: str | None = None,
 ) -> Policy:
     """Return the policy for a group.
 
     Args:
         headless: nobody is there to be asked.
+        parties: what a recipient from a field of a party is worth.
         without: a label that all tools go without: see `labels`.
     """
     suite = json.loads((data / _TOOLS).read_bytes())["suites"][group]
     guard = {"safety_mode": "destructive", "on_ask": "refuse" if headless else "ask"}
     spec = {"id": "recorded", "required_outputs": [], "provenance": provenance}
+    spec["party_recipients"] = parties
     wire = {"guard": guard, "spec": spec, **suite}
     if without == "evidence":
         wire.pop(without, None)
