@@ -10,7 +10,7 @@ Rule 2: adding a text costs its length, when it is first looked at. Looking up a
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from critic.provenance.folding import WORD, narrow, wide
@@ -132,11 +132,25 @@ class Texts:
         possible = held if shown is None else filter(shown.shows, held)
         if self._tries_left > 0:
             return self._first_standing(possible, value, tokens)
+        if not self._windows.is_worth_a_table(value, tokens):
+            return self._search(possible, value)
         found = self._windows.find(value, shown)
         # A window is found by a number, and another run of tokens may have the same.
         if found is None or found[0].text(self._reading.form).startswith(value, found[1]):
             return found and found[0]
         return self._first_standing(possible, value, tokens)
+
+    def _search(self, entries: Iterable[ItemText], value: str) -> ItemText | None:
+        """Find a value by reading texts from end to end, in one pass each."""
+        texts = ((entry, entry.text(self._reading.form)) for entry in entries)
+        held = ((entry, text) for entry, text in texts if value in text)
+        # To compile the pattern costs as much as to read a long text.
+        first = next(held, None)
+        if first is None:
+            return None
+        begins, ends = self._reading.begins.pattern, self._reading.ends.pattern
+        whole = re.compile(f"{begins}{re.escape(value)}{ends}")
+        return next((one for one, text in chain((first,), held) if whole.search(text)), None)
 
     def _first_standing(
         self, entries: Iterable[ItemText], value: str, tokens: list[tuple[str, int]]

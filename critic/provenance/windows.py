@@ -22,6 +22,13 @@ _KEPT: Final = 8
 """How many tables are kept when a text is added, those asked for last: each may be as large as
 the texts."""
 
+_WORTH: Final = 1_000
+"""How many values of one shape are looked for by reading the texts before tables are made: that
+costs as much."""
+
+_MOST_SHAPES: Final = 2
+"""For how many shapes of whole values tables are made: no call has so many values of more."""
+
 _Key = tuple[int, str, str, str]
 
 
@@ -80,6 +87,8 @@ class Windows:
         self._entries: list[ItemText] = []
         self._lines: list[_Line] = []
         self._tables: dict[_Shape, _Table] = {}
+        self._asked: dict[_Shape, int] = {}
+        self._often: set[_Shape] = set()
 
     def add(self, entry: ItemText) -> None:
         """Add what an item says. It is read at the next lookup."""
@@ -88,6 +97,15 @@ class Windows:
             table = self._tables.pop(shape)
             for start in table.starts:
                 start.forget(table.held)
+
+    def is_worth_a_table(self, value: str, tokens: list[tuple[str, int]]) -> bool:
+        """Return whether so many values of this shape were looked for that tables cost less."""
+        last, at = tokens[-1]
+        shape = _Shape(len(tokens), tokens[0][1], len(value) - at - len(last), is_whole=True)
+        self._asked[shape] = asked = self._asked.get(shape, 0) + 1
+        if asked > _WORTH and len(self._often) < _MOST_SHAPES:
+            self._often.add(shape)
+        return shape in self._often
 
     def find(self, value: str, shown: Shown | None) -> tuple[ItemText, int] | None:
         """Return the first entry that counts where a value stands, as far as numbers say.
