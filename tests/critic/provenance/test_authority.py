@@ -68,6 +68,12 @@ def test_pages_below_a_named_one_are_named_to_read_but_for_a_query(rest: str, wo
     assert answer_for("locator", f"{REPOSITORY}{rest}", request(f"see {REPOSITORY}")) == word
 
 
+@pytest.mark.parametrize("items", [[], [item("see https://nowhere.example/x")]])
+def test_a_page_that_nobody_named_is_not_read(items: list[Json]) -> None:
+    link = "https://nowhere.example/x"
+    assert answer_for("locator", link, request("read the page"), *items) == "refuse"
+
+
 IN_CONTENT = [
     (f"see {REPOSITORY}/x?token=1", [request(f"see {REPOSITORY}")], "ask"),
     ("see https://nowhere.example/x", [], "ask"),
@@ -125,6 +131,7 @@ def test_what_others_fill_in_is_no_target(content: object, author: str, word: st
         ("Bob", "rent-7", "the message from Bob about rent-7", "allow"),
         ("Bob", "rent-7", "the message from Bob", "refuse"),
         ("Bob", "Bob", "the message from Bob", "refuse"),
+        (f"{FOLDER}/x", "rent-7", f"the message about {FOLDER} and rent-7", "refuse"),
         (["Bob", "rent-7"], "x", "the message from Bob about rent-7", "refuse"),
         (["Bob", "rent-7"], "Bob", "the message from Bob about rent-7", "allow"),
     ],
