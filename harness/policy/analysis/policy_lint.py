@@ -25,6 +25,7 @@ from harness.policy.schema_lint import admits, has_place
 from harness.policy.schema_parts import property_names
 
 _OBJECT: Final = {"type": "object"}
+_OF_NO_SCHEMA: Final = "an argument that no schema names"
 _SOME_ARGUMENT: Final = {"type": "object", "minProperties": 1}
 
 
@@ -296,6 +297,22 @@ def _schemas(linted: _Tool) -> Findings:
             yield linted.report_finding(rule, place, f"content_schema: {message}")
 
 
+def _room(linted: _Tool) -> Findings:
+    """Yield patterns on one argument of a call that may have any other beside it."""
+    schema = linted.tool.args_schema
+    if linted.rank < MODE_RANK["network"] or not isinstance(schema, dict):
+        return
+    properties = schema.get("properties")
+    parts = properties.items() if isinstance(properties, dict) else ()
+    names = [name for name, part in parts if isinstance(part, dict) and "pattern" in part]
+    if names and admits(schema, {"type": "object", "required": [_OF_NO_SCHEMA]}):
+        message = (
+            f"{escape_name(names[0])} has a pattern, and any other argument may stand beside it, "
+            "such as the folder of a command: write additionalProperties = false"
+        )
+        yield linted.report_finding("arguments_open", "/args_schema", message)
+
+
 def _lint_session(linted: _Tool) -> Findings:
     """Settings that do nothing: tools that are not there, groups of one, results never fresh."""
     tool = linted.tool
@@ -333,7 +350,7 @@ def _origins(linted: _Tool) -> Findings:
 
 _RULES: Final[tuple[Callable[[_Tool], Findings], ...]] = (
     *(_mode, _lint_tokens, _restriction, _roles, _shapes, _arguments, _lint_evidence, _bindings),
-    *(_schemas, _lint_session, _origins),
+    *(_schemas, _room, _lint_session, _origins),
 )
 
 

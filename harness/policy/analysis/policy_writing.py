@@ -107,6 +107,9 @@ def derived_policy(source: str, spec_id: str, drafts: Iterable[ToolDraft]) -> st
 # name = "mail"
 # fields = {{ id = "system", date = "system", sender = "party" }}
 
+# Say beside arg_roles how values are compared, as in arg_kinds = {{ to = "address" }}: path, url,
+# address, account, or any noun such as order, after which a request says a short number.
+
 {_GUARD}
 [spec]
 id = {toml_value(spec_id)}
