@@ -33,7 +33,7 @@ _SAME: Final = keywords_judging("same")
 _PARTS: Final = keywords_judging("member", "element")
 
 
-class Level(NamedTuple):
+class _Level(NamedTuple):
     """What a schema can say of one value, so many levels below the value that it judges."""
 
     errors: int
@@ -42,8 +42,8 @@ class Level(NamedTuple):
     """The bytes of the schema that all these errors quote."""
 
 
-Levels = tuple[Level, ...]
-Fault = tuple[Place, tuple[str, ...]]
+_Levels = tuple[_Level, ...]
+QuotedFault = tuple[Place, tuple[str, ...]]
 """A place in a value, and the keywords that fail there, sorted."""
 
 
@@ -58,7 +58,7 @@ class Explanation:
         self._alternatives = costs.alternatives
         self._levels = None if costs.recursive else _levels_of(schema)
 
-    def faults(self, value: Any, most: int) -> tuple[list[Fault], int]:
+    def faults(self, value: Any, most: int) -> tuple[list[QuotedFault], int]:
         """Return the places in a value that is not valid, and about how many bytes that took.
 
         Where it would take more than `most`, the value as a whole is named. So it is by a schema
@@ -79,7 +79,7 @@ class Explanation:
         return [(path, tuple(sorted(names))) for path, names in keywords.items()], cost
 
 
-_NO_PLACE: Final[list[Fault]] = [((), ("$ref",))]
+_NO_PLACE: Final[list[QuotedFault]] = [((), ("$ref",))]
 """Only that the value as a whole is invalid: to say more could take forever."""
 
 
@@ -88,7 +88,7 @@ def _sorted_keys(value: Any) -> Any:
     return orjson.loads(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
 
 
-class Extent(NamedTuple):
+class _Extent(NamedTuple):
     """The values at one level of a JSON value."""
 
     values: int
@@ -98,7 +98,7 @@ class Extent(NamedTuple):
     """Bytes of the keys on the way to each."""
 
 
-def _extents(value: Any) -> list[Extent]:
+def _extents(value: Any) -> list[_Extent]:
     found, level = [], [(value, 0)]
     while level:
         own = below = 0
@@ -113,12 +113,12 @@ def _extents(value: Any) -> list[Extent]:
                 deeper += [(it, way + _CHARACTER * len(key)) for key, it in current.items()]
             elif type(current) is list:
                 deeper += [(it, way) for it in current]
-        found.append(Extent(len(level), own, below))
+        found.append(_Extent(len(level), own, below))
         level = deeper
     return found
 
 
-def _cost(levels: Levels, extents: list[Extent]) -> int:
+def _cost(levels: _Levels, extents: list[_Extent]) -> int:
     """Return about how many bytes all errors of a value take at most.
 
     An error quotes its value with all that is in it, so what lies on a level is quoted on each
@@ -132,12 +132,12 @@ def _cost(levels: Levels, extents: list[Extent]) -> int:
     return cost
 
 
-def _levels_of(root: Any) -> Levels:
+def _levels_of(root: Any) -> _Levels:
     """Return what a schema that does not refer to itself can say, level by level."""
     if type(root) is not dict:
-        return (Level(1, 0),)
+        return (_Level(1, 0),)
     targets = Targets(root)
-    known: dict[int, Levels] = {}
+    known: dict[int, _Levels] = {}
     waiting = [(root, False)]
     while waiting:
         schema, leaving = waiting.pop()
@@ -150,23 +150,23 @@ def _levels_of(root: Any) -> Levels:
     return known[id(root)]
 
 
-def _join_levels(schema: Json, known: dict[int, Levels], targets: Targets) -> Levels:
+def _join_levels(schema: Json, known: dict[int, _Levels], targets: Targets) -> _Levels:
     beside = (*targets.targets_of(schema), *subschemas(schema, _SAME))
-    one_of_them = list[Levels]()
+    one_of_them = list[_Levels]()
     all_of_them = [known[id(part)] for part in beside]
     for (keyword, *_), part in parts_of(schema, _PARTS):
-        levels = known[id(part)] if type(part) is dict else (Level(1, 0),)
+        levels = known[id(part)] if type(part) is dict else (_Level(1, 0),)
         is_one = keyword in ("properties", "prefixItems")
-        (one_of_them if is_one else all_of_them).append((Level(0, 0), *levels))
-    own = (Level(_own_errors(schema), _own_quotes(schema)),)
+        (one_of_them if is_one else all_of_them).append((_Level(0, 0), *levels))
+    own = (_Level(_own_errors(schema), _own_quotes(schema)),)
     most = _by_level(max, one_of_them)
     return _by_level(sum, (own, most, *all_of_them))
 
 
-def _by_level(join: Any, several: Iterable[Levels]) -> Levels:
+def _by_level(join: Any, several: Iterable[_Levels]) -> _Levels:
     """Return the sums or the maxima of several, level by level."""
-    columns = zip_longest(*several, fillvalue=Level(0, 0))
-    return tuple(Level(*(join(numbers) for numbers in zip(*at, strict=True))) for at in columns)
+    columns = zip_longest(*several, fillvalue=_Level(0, 0))
+    return tuple(_Level(*(join(numbers) for numbers in zip(*at, strict=True))) for at in columns)
 
 
 def _own_errors(schema: Json) -> int:

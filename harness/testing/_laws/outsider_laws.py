@@ -68,7 +68,7 @@ class _Written(NamedTuple):
     name: str
 
 
-NOTHING: Final = _Written("", "", "")
+NOTHING_WRITTEN: Final = _Written("", "", "")
 """All of it is taken away."""
 
 
@@ -81,7 +81,7 @@ def outsiders_name_no_target(context: LawContext) -> None:
     if "provenance" not in wire["spec"]:
         return
     wire = with_part(wire, "spec", party_recipients=ABSENT)
-    doubted = _doubted_targets(context, rewritten(wire, NOTHING))
+    doubted = _doubted_targets(context, rewritten(wire, NOTHING_WRITTEN))
     if not doubted:
         return
     values = said_in(wire["plan"]) or ["a"]
@@ -168,7 +168,7 @@ class _Record(NamedTuple):
         leading = (who for name, who in self.fields.items() if self._leads_to(name, way))
         writer = next(leading, None)
         if writer == "party" and self.author != "member":
-            return _renamed(value, self.written.name)
+            return _rename_members(value, self.written.name)
         if writer in ("system", "member", "party"):
             return value
         is_public = is_public or writer == "public"
@@ -194,10 +194,10 @@ class _Record(NamedTuple):
         )
 
 
-def _renamed(value: Any, name: str) -> Any:
+def _rename_members(value: Any, name: str) -> Any:
     """Return the value of a field with another name in it for each text."""
     if isinstance(value, dict):
-        return {key: _renamed(one, name) for key, one in value.items()}
+        return {key: _rename_members(one, name) for key, one in value.items()}
     if isinstance(value, list):
-        return [_renamed(one, name) for one in value]
+        return [_rename_members(one, name) for one in value]
     return name if isinstance(value, str) else value
